@@ -3,24 +3,18 @@
 //! Each [`Rule`] is one sentence of the specification that a black box can see. A rule is asked once for each revision
 //! that the server speaks. What is asked is safe: tools are called only where they are annotated as read-only or were named.
 
-mod bench;
-mod discover;
-mod exchange;
-mod http;
 mod report;
 mod rule;
 mod rules;
-mod stdio;
 
 use std::ffi::OsString;
 use std::time::Duration;
 
+use crate::probe::{Bench, Place, Revision, revisions};
 use crate::target::{Target, TargetError};
 
-use bench::{Bench, Place};
-pub use exchange::Exchange;
 pub use report::{CheckReport, Judged};
-pub use rule::{Finding, Level, Revision, Rule, Verdict};
+pub use rule::{Finding, Level, Rule, Verdict};
 pub use rules::all as rules;
 
 /// How long each answer may take by default.
@@ -108,7 +102,7 @@ impl Check {
     /// Nobody is there.
     pub async fn run(&self, mut told: impl FnMut(&Judged)) -> Result<CheckReport, TargetError> {
         let mut report = CheckReport::new(self.place.to_string());
-        let spoken = discover::revisions(&self.place, self.timeout).await?;
+        let spoken = revisions(&self.place, self.timeout).await?;
         let wanted = self.revisions.iter().copied();
         let mut asked: Vec<_> = wanted.clone().filter(|it| spoken.contains(it)).collect();
         asked.sort_unstable();

@@ -3,6 +3,8 @@
 mod check;
 mod client;
 mod convert;
+mod fuzz;
+mod load;
 mod output;
 mod record;
 mod replay;
@@ -33,6 +35,10 @@ enum Command {
     Check(check::CheckArgs),
     /// Holds a client against the rules of the protocol, by servers that play a part.
     Client(client::ClientArgs),
+    /// Measures how many requests a server answers in a second, and how long each takes.
+    Load(load::LoadArgs),
+    /// Sends broken requests to a server, which must bear them.
+    Fuzz(fuzz::FuzzArgs),
     /// Stands between a client and a server, and writes a transcript of each session.
     Record(record::RecordArgs),
     /// Turns exchanges that were recorded elsewhere into transcripts.
@@ -66,6 +72,8 @@ pub(crate) async fn run(cli: Cli, mut out: impl Write, color: bool) -> Result<Ve
         Command::Replay(args) => args.run(out, color).await,
         Command::Check(args) => args.run(out).await,
         Command::Client(args) => args.run(out).await,
+        Command::Load(args) => args.run(out).await,
+        Command::Fuzz(args) => args.run(out).await,
         Command::Record(args) => args.run().await,
         Command::Convert(args) => args.run(out),
         Command::Report(args) => args.run(out),

@@ -2,7 +2,7 @@
 
 mod answers;
 mod envelope;
-mod headers;
+pub(crate) mod headers;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

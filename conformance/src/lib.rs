@@ -97,8 +97,11 @@
 mod check;
 mod client;
 mod error;
+mod fuzz;
+mod load;
 mod pattern;
 mod pipe;
+mod probe;
 mod record;
 mod replay;
 mod report;
@@ -110,11 +113,15 @@ mod template;
 mod transcript;
 mod wire;
 
-pub use check::{
-    Check, CheckReport, Exchange, Finding, Judged, Level, Revision, Rule, Verdict, rules,
-};
+pub use check::{Check, CheckReport, Finding, Judged, Level, Rule, Verdict, rules};
 pub use error::{Problem, TranscriptError};
+pub use fuzz::{Fuzz, FuzzError, FuzzFinding, FuzzReport, MAX_FINDINGS, Oracle};
+pub use load::{
+    Call, CallError, Figures, Load, LoadError, LoadReport, LoadTarget, MAX_CALLS, MAX_CONNECTIONS,
+    MAX_ROUNDS, Measured, RoundFigures, Usage,
+};
 pub use pattern::{Mismatch, Pattern};
+pub use probe::{Exchange, Revision};
 pub use record::{
     Loosened, MAX_RECORDED_BYTES, MAX_SESSIONS, Recorder, Written as RecordedFile, around, proxy,
 };

@@ -1,6 +1,6 @@
 //! Replaying transcripts: each against a target, in each era it has, as a sequence of events.
 
-mod base;
+pub(crate) mod base;
 mod exchange;
 mod run;
 mod step;

@@ -201,6 +201,22 @@ impl Target {
         }
     }
 
+    /// The same server over a connection, or in a process, of its own.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::url`].
+    pub(crate) fn apart(&self) -> Result<Self, TargetError> {
+        let kind = match &self.kind {
+            Kind::Remote(remote) => Kind::Remote(Arc::new(Remote::new(remote.url())?)),
+            _ => return Ok(self.fresh()),
+        };
+        Ok(Self {
+            kind,
+            headers: self.headers.clone(),
+        })
+    }
+
     /// Lets a process of this target end by itself.
     pub(crate) async fn end(&self) {
         if let Kind::Pipe { process, .. } = &self.kind {

@@ -1,80 +1,195 @@
-//! A small client, for tests, conformance runs and programs that embed one: over HTTP, to a child process, or to a
-//! server in memory; both eras.
+//! A client of MCP servers: over HTTP and HTTPS, to a child process, over any pair of byte streams, to a Unix socket, and
+//! to a server in memory; in both eras, which it finds out by itself.
 //!
-//! It keeps the rules that bind a client (headers, `_meta`, the handshake, the order of shutting down) and leaves the
-//! rest to the caller: there is no reconnecting, no authorization and no TLS. Every wait is bounded by
-//! [`ClientConfig::timeout`].
+//! [`Client`] is a handle: clones share the connection, and everything that the client runs ends with the last of them.
+//! Its methods are the calls of the protocol, typed; [`Client::request`] is the raw one. Who the client is and what
+//! bounds it keeps is a [`ClientConfig`]. The guide has [a page](crate::guide::client) on it.
+//!
+//! Every wait is bounded by [`ClientConfig::timeout`], and what is read by
+//! [`ClientConfig::max_message_bytes`]. The client never fetches anything that a server names: icons, links to
+//! resources, `$ref` of schemas and URLs of elicitations are text to it.
 
 mod answering;
+#[cfg(feature = "oauth")]
+pub mod authorize;
+mod backoff;
+mod cache;
+mod calls;
 mod config;
+mod credentials;
+mod defaults;
+mod error;
+mod exchange;
+mod hearing;
 mod http;
+mod listen;
+mod lists;
 mod mirror;
+mod options;
 mod pipe;
+mod pool;
+mod questions;
 mod rounds;
+mod settle;
+mod skills;
+mod speaking;
+mod tasks;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "client/tls/none.rs"]
+mod tls;
+mod trust;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast, oneshot, watch};
 
 use self::http::HttpLink;
-use crate::jsonrpc::{ErrorObject, Notification, Request, RequestId};
-use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION};
+use crate::jsonrpc::Notification;
+use crate::logging::LogLevel;
 use crate::server::Server;
-use crate::tool::Tool;
 use crate::version::{Era, ProtocolVersion};
+use credentials::Authorizing;
+use hearing::{Hearing, Owned};
 use pipe::Pipe;
+use speaking::Speaking;
 
-pub use config::{ClientConfig, ClientError};
+pub use calls::{Reference, ToolResult};
+pub use config::{ClientConfig, Stderr};
+pub use credentials::{Credentials, MAX_TRIES, Refusal};
+pub use error::ClientError;
+pub use hearing::NOTIFICATIONS;
+pub use listen::{Heard, Interest, Listening};
+pub use options::{CallOptions, Progress};
+pub use questions::{Elicitation, ElicitationKind};
+pub use skills::{ListedSkill, SkillFiles};
+pub use speaking::ServerInfo;
+pub use tasks::{Started, Task, TaskStatus};
+pub use trust::Trust;
 
-/// How many notifications wait for a receiver of [`Client::notifications`]; one that lags more loses the oldest.
-pub const NOTIFICATIONS: usize = 256;
-
-/// The most pages that [`Client::list_tools`] follows.
-const MAX_PAGES: usize = 1_000;
+/// How long the first stream of a legacy session is waited for.
+const OPENING: Duration = Duration::from_secs(1);
 
 /// A connected client. Clones share the connection; any number of calls may run at once.
 #[derive(Debug, Clone)]
 pub struct Client(Arc<Inner>);
+
+/// A client that does not keep its connection.
+#[derive(Debug, Clone)]
+struct WeakClient(Weak<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     link: Link,
     config: ClientConfig,
     next_id: AtomicI64,
-    notifications: broadcast::Sender<Notification>,
+    hearing: Arc<Hearing>,
+    speaking: watch::Sender<Arc<Speaking>>,
+    /// How many requests wait for their credentials.
+    authorizing: Authorizing,
+    /// One comes to terms with the server at a time.
+    settling: Semaphore,
+    /// One subscribes or unsubscribes at a time.
+    subscribing: Semaphore,
+    /// The turns of [`ClientConfig::max_calls`].
+    calls: Semaphore,
+    /// What a legacy session would forget with its server.
+    wishes: Mutex<Wishes>,
+    /// The stream of a legacy session.
+    stream: Owned,
+    /// The caller ended the connection.
+    is_closed: AtomicBool,
+}
+
+/// What the caller wants of the server beyond a single call.
+#[derive(Debug, Default)]
+struct Wishes {
+    level: Option<LogLevel>,
+    /// The resources of a legacy session, and how many listen to each.
+    subscribed: BTreeMap<String, usize>,
 }
 
 #[derive(Debug)]
 enum Link {
-    Http(Box<HttpLink>),
+    Http(Arc<HttpLink>),
     Pipe(Pipe),
 }
 
 impl Client {
-    /// Connects to the endpoint at `url`, such as `http://127.0.0.1:3000/mcp`. Opens the session in the legacy era;
-    /// in the modern one nothing is sent yet.
+    /// Connects to the endpoint at `url`, such as `https://example.com/mcp`, and finds out which era is spoken there, or
+    /// opens the session of a legacy one. With a modern [`ClientConfig::version`] nothing is sent yet.
     ///
     /// # Errors
     /// [`ClientError`], of the handshake too.
     pub async fn http(url: &str, config: ClientConfig) -> Result<Self, ClientError> {
-        let notifications = broadcast::channel(NOTIFICATIONS).0;
-        let link = HttpLink::new(url, &config, notifications.clone())?;
-        Self::connect(Link::Http(Box::new(link)), config, notifications).await
+        let hearing = Hearing::new(config.cache_bytes);
+        let link = HttpLink::new(url, &config, Arc::clone(&hearing))?;
+        let client = Self::over(Link::Http(Arc::new(link)), config, hearing);
+        client.settle().await?;
+        client.attend(false).await;
+        Ok(client)
     }
 
-    /// Starts a server as a child process and speaks with it over its stdin and stdout. Its stderr stays the caller's
-    /// unless the command says otherwise. Dropping the client kills it; [`Client::close`] is the polite way.
+    /// Starts a server as a child process and speaks with it over its stdin and stdout. It gets a process group of its
+    /// own (Unix), which is killed when the client is dropped; [`Client::close`] is the polite way. A process that ends
+    /// when it is asked for the modern era is started once more for the other one.
     ///
     /// # Errors
     /// [`ClientError`], of starting the process and of the handshake.
-    pub async fn stdio(command: Command, config: ClientConfig) -> Result<Self, ClientError> {
-        let notifications = broadcast::channel(NOTIFICATIONS).0;
-        let pipe = Pipe::child(command, &config, notifications.clone())?;
-        Self::connect(Link::Pipe(pipe), config, notifications).await
+    pub async fn stdio(mut command: Command, config: ClientConfig) -> Result<Self, ClientError> {
+        let start = |command: &mut Command| {
+            let hearing = Hearing::new(config.cache_bytes);
+            let pipe = Pipe::child(command, &config, Arc::clone(&hearing))?;
+            Ok(Self::over(Link::Pipe(pipe), config.clone(), hearing))
+        };
+        let client = start(&mut command)?;
+        match client.settle().await {
+            Err(ClientError::Closed) if config.version.is_none() => {
+                let client = start(&mut command)?;
+                let terms = client.handshake(ProtocolVersion::LATEST_LEGACY).await?;
+                client.settled(terms);
+                Ok(client)
+            }
+            settled => settled.map(|()| client),
+        }
+    }
+
+    /// Speaks over any pair of byte streams, a message a line: a socket, the ends of a pipe, a tunnel.
+    ///
+    /// # Errors
+    /// [`ClientError`] of the handshake.
+    pub async fn streams(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+        config: ClientConfig,
+    ) -> Result<Self, ClientError> {
+        let hearing = Hearing::new(config.cache_bytes);
+        let pipe = Pipe::streams(reader, writer, &config, Arc::clone(&hearing));
+        Self::piped(pipe, config, hearing).await
+    }
+
+    /// Connects to a server that accepts lines at a Unix socket, such as [`stdio::serve_unix`](crate::stdio).
+    ///
+    /// # Errors
+    /// [`ClientError`], of connecting and of the handshake.
+    #[cfg(unix)]
+    pub async fn unix(
+        path: impl AsRef<std::path::Path>,
+        config: ClientConfig,
+    ) -> Result<Self, ClientError> {
+        let path = path.as_ref();
+        let stream = tokio::net::UnixStream::connect(path).await;
+        let stream = stream.map_err(|error| {
+            ClientError::Connection(format!("the socket {}: {error}", path.display()))
+        })?;
+        let (reader, writer) = stream.into_split();
+        Self::streams(reader, writer, config).await
     }
 
     /// Serves `server` in memory, by the same code as over stdin and stdout.
@@ -82,210 +197,147 @@ impl Client {
     /// # Errors
     /// [`ClientError`] of the handshake.
     pub async fn memory(server: Server, config: ClientConfig) -> Result<Self, ClientError> {
-        let notifications = broadcast::channel(NOTIFICATIONS).0;
-        let pipe = Pipe::memory(server, &config, notifications.clone());
-        Self::connect(Link::Pipe(pipe), config, notifications).await
+        let hearing = Hearing::new(config.cache_bytes);
+        let pipe = Pipe::memory(server, &config, Arc::clone(&hearing));
+        Self::piped(pipe, config, hearing).await
     }
 
-    async fn connect(
-        link: Link,
+    async fn piped(
+        pipe: Pipe,
         config: ClientConfig,
-        notifications: broadcast::Sender<Notification>,
+        hearing: Arc<Hearing>,
     ) -> Result<Self, ClientError> {
-        let client = Self(Arc::new(Inner {
-            link,
-            config,
-            next_id: AtomicI64::new(1),
-            notifications,
-        }));
-        if client.0.config.version.era() == Era::Legacy {
-            client.handshake().await?;
-        }
+        let client = Self::over(Link::Pipe(pipe), config, hearing);
+        client.settle().await?;
         Ok(client)
     }
 
-    async fn handshake(&self) -> Result<(), ClientError> {
-        let config = &self.0.config;
-        let params = json!({
-            "protocolVersion": config.version,
-            "capabilities": config.capabilities,
-            "clientInfo": config.info,
-        });
-        let result = self.request("initialize", params).await?;
-        let version = result
-            .get("protocolVersion")
-            .and_then(Value::as_str)
-            .and_then(|version| version.parse::<ProtocolVersion>().ok())
-            .filter(|version| version.era() == Era::Legacy)
-            .ok_or_else(|| ClientError::Protocol(format!("initialize answered {result}")))?;
-        if let Link::Http(link) = &self.0.link {
-            link.negotiated(version);
-        }
-        self.notify("notifications/initialized", json!({})).await
-    }
-
-    /// Sends a request and waits for its result, which may be that the server needs input first
-    /// (`input_required`, see [`Client::request_in_rounds`]), at most [`ClientConfig::timeout`]. Dropping the future gives the
-    /// request up: in the modern era, and on stdio in both, the server is told.
-    ///
-    /// # Errors
-    /// [`ClientError`]; [`ClientError::Rpc`] is the server's own.
-    pub async fn request(&self, method: &str, params: Value) -> Result<Value, ClientError> {
-        self.request_within(method, params, self.0.config.timeout)
-            .await
-    }
-
-    /// [`Client::request`] with a limit of its own, for what takes longer, such as `subscriptions/listen`.
-    ///
-    /// # Errors
-    /// As for [`Client::request`].
-    pub async fn request_within(
-        &self,
-        method: &str,
-        params: Value,
-        limit: Duration,
-    ) -> Result<Value, ClientError> {
-        let id = RequestId::Number(self.0.next_id.fetch_add(1, Ordering::Relaxed));
-        let request = Request::new(id.clone(), method, self.with_meta(params));
-        let call = async {
-            match &self.0.link {
-                Link::Http(link) => link.call(&request).await,
-                Link::Pipe(pipe) => pipe.call(&request).await,
-            }
+    fn over(link: Link, config: ClientConfig, hearing: Arc<Hearing>) -> Self {
+        let authorizing = match &link {
+            Link::Http(link) => link.authorizing.clone(),
+            Link::Pipe(_) => Authorizing::default(),
         };
-        match tokio::time::timeout(limit, call).await {
-            Ok(response) => match response?.outcome {
-                Ok(payload) => Ok(payload.to_value()),
-                Err(error) => Err(ClientError::Rpc(error)),
-            },
-            Err(_) => {
-                // A broken connection cancels everywhere but in the legacy era over HTTP, and `initialize` must not be
-                // cancelled (MCP 2025-11-25, "Cancellation").
-                if matches!(self.0.link, Link::Http(_))
-                    && self.era() == Era::Legacy
-                    && method != "initialize"
-                {
-                    let cancelled =
-                        self.notify("notifications/cancelled", json!({ "requestId": id }));
-                    let _told = tokio::time::timeout(limit, cancelled).await;
-                }
-                Err(ClientError::Timeout(limit))
-            }
-        }
+        Self(Arc::new(Inner {
+            link,
+            authorizing,
+            next_id: AtomicI64::new(1),
+            hearing,
+            speaking: watch::Sender::new(Arc::default()),
+            settling: Semaphore::new(1),
+            subscribing: Semaphore::new(1),
+            calls: Semaphore::new(config.max_calls.clamp(1, Semaphore::MAX_PERMITS)),
+            wishes: Mutex::default(),
+            stream: Owned::default(),
+            is_closed: AtomicBool::new(false),
+            config,
+        }))
     }
 
-    /// Sends a notification.
-    ///
-    /// # Errors
-    /// [`ClientError`] when it could not be handed over.
-    pub async fn notify(&self, method: &str, params: Value) -> Result<(), ClientError> {
-        let notification = Notification::new(method, self.with_meta(params));
-        let sent = async {
-            match &self.0.link {
-                Link::Http(link) => link.notify(&notification).await,
-                Link::Pipe(pipe) => pipe.send(&notification).await,
-            }
+    /// Opens the stream of a legacy session if it is wanted or there may be something to hear on it, and waits a moment
+    /// for it.
+    async fn attend(&self, is_wanted: bool) {
+        let speaking = self.speaking();
+        let Link::Http(link) = &self.0.link else {
+            return;
         };
-        let limit = self.0.config.timeout;
-        tokio::time::timeout(limit, sent)
-            .await
-            .map_err(|_| ClientError::Timeout(limit))?
-    }
-
-    /// `tools/call`, in as many rounds as it takes: its result as it came, failures of the tool (`isError`) among them.
-    ///
-    /// Over HTTP headers repeat the parameters that the tool is listed with for that (`x-mcp-header`, 2026-07-28). A
-    /// call that is refused because they do not, since the tool was not listed yet or is listed otherwise now, lists the
-    /// tools and is made once more.
-    ///
-    /// # Errors
-    /// As for [`Client::request_in_rounds`] and [`Client::list_tools`].
-    pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, ClientError> {
-        let params = json!({ "name": name, "arguments": arguments });
-        match self.request_in_rounds("tools/call", params.clone()).await {
-            Err(ClientError::Rpc(error)) if error.code == ErrorObject::HEADER_MISMATCH => {
-                self.list_tools().await?;
-                self.request_in_rounds("tools/call", params).await
-            }
-            called => called,
+        let tells = |server: &ServerInfo| {
+            let told = [
+                "tools/listChanged",
+                "prompts/listChanged",
+                "resources/listChanged",
+                "resources/subscribe",
+                "logging",
+            ];
+            told.into_iter().any(|capability| server.can(capability))
+        };
+        let is_useful = is_wanted
+            || !self.0.config.answers.is_empty()
+            || speaking.server.as_ref().is_some_and(|server| tells(server));
+        if !self.0.config.get_stream
+            || !is_useful
+            || speaking.era() == Era::Modern
+            || self.is_closed()
+            || self.0.stream.is_running()
+        {
+            return;
         }
-    }
-
-    /// `tools/list`, all its pages. Without the tools whose `x-mcp-header` annotations are wrong, over HTTP in the modern
-    /// era: they cannot be called (2026-07-28, Streamable HTTP).
-    ///
-    /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Protocol`] for what is no list of tools.
-    pub async fn list_tools(&self) -> Result<Vec<Tool>, ClientError> {
-        let mut tools = Vec::new();
-        let mut params = json!({});
-        for _ in 0..MAX_PAGES {
-            let mut page = self.request("tools/list", params).await?;
-            let mut page_tools: Vec<Tool> =
-                serde_json::from_value(page.get_mut("tools").map(Value::take).unwrap_or_default())
-                    .map_err(|problem| ClientError::Protocol(format!("tools/list: {problem}")))?;
-            if let Link::Http(link) = &self.0.link {
-                link.listed(&mut page_tools);
-            }
-            tools.extend(page_tools);
-            match page.get_mut("nextCursor").map(Value::take) {
-                Some(cursor @ Value::String(_)) => params = json!({ "cursor": cursor }),
-                _ => return Ok(tools),
-            }
+        let (sender, opened) = oneshot::channel();
+        let (link, weak) = (Arc::clone(link), WeakClient(Arc::downgrade(&self.0)));
+        let listening = http::listen(link, weak, self.0.speaking.subscribe(), sender);
+        self.0.stream.own(tokio::spawn(listening));
+        if self.is_closed() {
+            self.0.stream.end();
         }
-        Err(ClientError::Protocol(format!(
-            "tools/list did not end after {MAX_PAGES} pages"
-        )))
+        // A server may keep the head of its answer back until it has something to tell.
+        let _opened = tokio::time::timeout(OPENING, opened).await;
     }
 
-    /// What the server tells from now on, of running requests and otherwise; bounded by [`NOTIFICATIONS`]. What a
-    /// request says arrives before its result.
+    /// What the server tells from now on, of running requests and otherwise; bounded by [`NOTIFICATIONS`], and it says
+    /// when the receiver lagged. What a request says arrives before its result.
     #[must_use]
     pub fn notifications(&self) -> broadcast::Receiver<Notification> {
-        self.0.notifications.subscribe()
+        self.0.hearing.subscribe()
     }
 
     /// The era of the connection.
     #[must_use]
     pub fn era(&self) -> Era {
-        self.0.config.version.era()
+        self.speaking().era()
+    }
+
+    /// The last that a child process wrote to its stderr, with [`Stderr::Captured`].
+    #[must_use]
+    pub fn stderr(&self) -> Option<String> {
+        match &self.0.link {
+            Link::Pipe(pipe) => pipe.stderr(),
+            Link::Http(_) => None,
+        }
     }
 
     /// Ends the connection: the session by DELETE, a child process by closing its stdin, waiting for
-    /// [`ClientConfig::timeout`] at most, and killing it then.
+    /// [`ClientConfig::timeout`] at most, asking it to end then (SIGTERM) and killing it two seconds later. Calls fail
+    /// from then on ([`ClientError::Closed`]).
     ///
     /// # Errors
-    /// [`ClientError::Timeout`] when the server had to be killed; [`ClientError::Http`] for a DELETE that failed. A
+    /// [`ClientError::Timeout`] when the server did not end by itself; [`ClientError::Http`] for a DELETE that failed. A
     /// server may decline it (405).
     pub async fn close(&self) -> Result<(), ClientError> {
         let limit = self.0.config.timeout;
+        let was_closed = self.0.is_closed.swap(true, Ordering::Relaxed);
         match &self.0.link {
             Link::Pipe(pipe) => pipe.close(limit).await,
-            Link::Http(link) => tokio::time::timeout(limit, link.close())
-                .await
-                .map_err(|_| ClientError::Timeout(limit))?,
+            Link::Http(_) if was_closed => Ok(()),
+            Link::Http(link) => {
+                self.0.stream.end();
+                self.0.hearing.over();
+                tokio::time::timeout(limit, link.close(&self.speaking()))
+                    .await
+                    .map_err(|_| ClientError::Timeout(limit))?
+            }
         }
     }
 
-    /// In the modern era every message says who speaks which version and can do what.
-    fn with_meta(&self, mut params: Value) -> Value {
-        let config = &self.0.config;
-        if !params.is_object() {
-            params = json!({});
-        }
-        if config.version.era() == Era::Modern
-            && let Some(members) = params.as_object_mut()
-        {
-            let meta = members.entry("_meta").or_insert_with(|| json!({}));
-            if let Some(meta) = meta.as_object_mut() {
-                meta.insert(META_PROTOCOL_VERSION.to_owned(), json!(config.version));
-                meta.insert(
-                    META_CLIENT_CAPABILITIES.to_owned(),
-                    json!(config.capabilities),
-                );
-                meta.insert(META_CLIENT_INFO.to_owned(), json!(config.info));
-            }
-        }
-        params
+    fn is_closed(&self) -> bool {
+        self.0.is_closed.load(Ordering::Relaxed)
+    }
+
+    fn is_http(&self) -> bool {
+        matches!(self.0.link, Link::Http(_))
+    }
+
+    fn wishes(&self) -> MutexGuard<'_, Wishes> {
+        // Nothing panics while it holds the wishes.
+        self.0.wishes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The least level of log messages that the caller asked for.
+    fn level(&self) -> Option<LogLevel> {
+        self.wishes().level
+    }
+}
+
+impl WeakClient {
+    fn upgrade(&self) -> Option<Client> {
+        self.0.upgrade().map(Client)
     }
 }

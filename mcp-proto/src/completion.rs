@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::context::Context;
@@ -27,7 +27,7 @@ pub struct CompletionRequest {
 }
 
 /// Values for an argument, the likeliest first (schema: `CompleteResult.completion`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Completion {
@@ -37,7 +37,7 @@ pub struct Completion {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// Whether there are more than these.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
 }
 
@@ -48,14 +48,14 @@ pub(crate) enum Reference {
     Template(String),
 }
 
-type Completer = Box<
+type Completer = Arc<
     dyn Fn(CompletionRequest, Context) -> BoxFuture<'static, Result<Completion, RequestError>>
         + Send
         + Sync,
 >;
 
-/// Completers by what they complete.
-#[derive(Default)]
+/// Completers by what they complete. Clones share the completers.
+#[derive(Clone, Default)]
 pub(crate) struct CompletionRegistry(HashMap<(Reference, String), Completer>);
 
 /// The params of `completion/complete`, read.
@@ -152,7 +152,7 @@ impl CompletionRegistry {
         R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        let completer: Completer = Box::new(move |request, context| {
+        let completer: Completer = Arc::new(move |request, context| {
             let (state, handler) = (state.clone(), handler.clone());
             Box::pin(async move { handler(state, request, context).await })
         });
@@ -168,11 +168,16 @@ impl CompletionRegistry {
     ) {
         let completer = self.0.entry((reference, argument.to_owned()));
         completer.or_insert_with(|| {
-            Box::new(move |request, _context| {
+            Arc::new(move |request, _context| {
                 let completion = Completion::matching(&request, &values);
                 Box::pin(ready(Ok(completion)))
             })
         });
+    }
+
+    /// Takes out what completes a prompt or a template that is gone.
+    pub(crate) fn remove(&mut self, reference: &Reference) {
+        self.0.retain(|(of, _), _| of != reference);
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Content blocks, annotations and icons: shared by tools, prompts and resources.
 
+mod base64;
 mod icon;
 mod resource;
 
@@ -7,6 +8,7 @@ use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use base64::Base64;
 pub(crate) use icon::check_icons;
 pub use icon::{Icon, IconTheme};
 pub use resource::Resource;

@@ -82,6 +82,20 @@ pub(crate) struct Incoming {
     pub(crate) client: Option<Client>,
 }
 
+impl Incoming {
+    /// What is known of a notification: there is no way back for anything about it.
+    pub(crate) fn of_notification(meta: Map<String, Value>, extensions: Extensions) -> Self {
+        Self {
+            request_id: RequestId::Number(0),
+            meta,
+            outbox: Outbox::closed(),
+            extensions,
+            peer: None,
+            client: None,
+        }
+    }
+}
+
 /// What a request knows of its client: from its own `_meta` (modern), or from its session.
 #[derive(Clone)]
 pub(crate) struct ClientSide {
@@ -93,7 +107,16 @@ pub(crate) struct ClientSide {
 
 impl Context {
     /// A context for calling [`Server::handle`](crate::Server::handle) without a transport, as tests do: a modern
-    /// request without capabilities whose notifications go nowhere. Its public fields may be set.
+    /// request without capabilities whose notifications go nowhere. Its public fields may be set, and
+    /// [`with_capability`](Self::with_capability) and its kin are for what tests set most.
+    ///
+    /// ```
+    /// use mcp_proto::Context;
+    /// use serde_json::json;
+    ///
+    /// let context = Context::test().with_capability("elicitation", json!({ "form": {} }));
+    /// assert!(context.client_capabilities.can_elicit_forms());
+    /// ```
     #[must_use]
     pub fn test() -> Self {
         Self {
@@ -149,6 +172,29 @@ impl Context {
     pub fn principal(&self) -> Option<&str> {
         self.extension::<Principal>()
             .map(|principal| principal.0.as_str())
+    }
+
+    /// The same with a capability of the client, such as `sampling`, and its settings, which are often `{}`: for tests.
+    #[must_use]
+    pub fn with_capability(mut self, name: impl Into<String>, settings: Value) -> Self {
+        let mut capabilities = Map::clone(self.client_capabilities.members());
+        capabilities.insert(name.into(), settings);
+        self.client_capabilities = Arc::new(capabilities.into());
+        self
+    }
+
+    /// The same by a caller of this name: for tests.
+    #[must_use]
+    pub fn with_principal(mut self, principal: impl Into<String>) -> Self {
+        self.extensions.insert(Principal(principal.into()));
+        self
+    }
+
+    /// The same in another revision: for tests.
+    #[must_use]
+    pub fn with_version(mut self, version: ProtocolVersion) -> Self {
+        self.protocol_version = version;
+        self
     }
 
     pub(crate) fn modern(incoming: Incoming, modern: ModernMeta) -> Self {

@@ -1,6 +1,6 @@
 //! Streamable HTTP: a request in, one JSON body or an event stream out.
 //!
-//! [`StreamableHttpService`] is a hyper `Service`, and [`StreamableHttpService::handle`] ignores the path, so mounting
+//! [`StreamableHttpService`] is a `Service` of hyper and of tower, and [`StreamableHttpService::handle`] ignores the path, so mounting
 //! it is one `match` arm. Nothing has to be started: the response owns the handler's future, and dropping the response
 //! cancels a modern call. [`serve`] is an accept loop for those who have none.
 //!
@@ -35,11 +35,11 @@ use std::fmt::Display;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use bytes::Buf;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use http::{Request, Response, request};
 use http_body::Body;
 
 use crate::budget::{Client, Usage};
@@ -48,6 +48,10 @@ use crate::legacy::session::{MemorySessions, SessionStore};
 use crate::server::Server;
 use endpoint::Endpoint;
 use strangers::Strangers;
+
+/// Everything of the crate `http`, so that `use mcp_proto::*` takes nothing of it away.
+#[doc(no_inline)]
+pub use ::http::*;
 
 pub use crate::legacy::http::config::LegacyConfig;
 pub use body::ResponseBody;
@@ -172,6 +176,27 @@ impl StreamableHttpService {
     }
 }
 
+/// For routers and layers of tower, such as axum's `route_service` ([guide](crate::guide::axum)). It is always ready: what
+/// clients may make it hold has bounds of its own.
+impl<B> tower_service::Service<Request<B>> for StreamableHttpService
+where
+    B: Body + Send + 'static,
+    B::Data: Buf + Send,
+    B::Error: Display,
+{
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, std::result::Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        Box::pin(self.handle(request).map(Ok))
+    }
+}
+
 impl<B> hyper::service::Service<Request<B>> for StreamableHttpService
 where
     B: Body + Send + 'static,
@@ -180,7 +205,7 @@ where
 {
     type Response = Response<ResponseBody>;
     type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+    type Future = BoxFuture<'static, std::result::Result<Self::Response, Infallible>>;
 
     fn call(&self, request: Request<B>) -> Self::Future {
         Box::pin(self.handle(request).map(Ok))

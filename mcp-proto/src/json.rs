@@ -11,6 +11,7 @@ use serde::de::{
     Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor,
 };
 use serde_json::{Map, Number, Value};
+use serde_path_to_error::Segment;
 
 pub use meter::{MAX_TREE_BYTES, Meter};
 
@@ -195,6 +196,25 @@ where
             .filter_map(|item| serde_json::from_value(item).ok())
             .collect(),
         _ => Vec::new(),
+    })
+}
+
+/// A value as a type, or where it does not fit, as a JSON Pointer (RFC 6901), and why.
+pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, (String, String)> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let mut pointer = String::new();
+        for segment in error.path() {
+            match segment {
+                Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+                Segment::Map { key } => {
+                    pointer.push('/');
+                    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                }
+                // The form of an enumeration is no place in the value.
+                Segment::Enum { .. } | Segment::Unknown => {}
+            }
+        }
+        (pointer, error.into_inner().to_string())
     })
 }
 

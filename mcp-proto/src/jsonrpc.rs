@@ -265,13 +265,11 @@ impl Request {
     }
 }
 
-impl Request {
-    /// Takes `_meta` out of the params; empty when it is absent or no object.
-    pub(crate) fn take_meta(&mut self) -> Map<String, Value> {
-        match self.params.remove("_meta") {
-            Some(Value::Object(meta)) => meta,
-            _ => Map::new(),
-        }
+/// Takes `_meta` out of params; empty when it is absent or no object.
+pub(crate) fn take_meta(params: &mut Map<String, Value>) -> Map<String, Value> {
+    match params.remove("_meta") {
+        Some(Value::Object(meta)) => meta,
+        _ => Map::new(),
     }
 }
 

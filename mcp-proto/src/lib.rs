@@ -15,13 +15,22 @@
 //! # The guide
 //!
 //! - [Into a hyper service that you have](guide::embedding)
+//! - [Into axum, behind layers of tower](guide::axum)
 //! - [Over stdin and stdout, pipes and Unix sockets](guide::stdio)
 //! - [Tools](guide::tools)
 //! - [Resources, prompts and subscriptions](guide::resources)
+//! - [Completing arguments](guide::completion)
 //! - [Asking the client](guide::asking)
+#![cfg_attr(
+    feature = "oauth",
+    doc = "- [Calling a server that asks who calls](guide::authorizing)"
+)]
+//! - [Using the client's model](guide::sampling)
 //! - [Pages beside results](guide::apps)
 //! - [Tasks](guide::tasks)
 //! - [Sessions behind a load balancer](guide::sessions)
+//! - [A client](guide::client)
+//! - [Testing a server](guide::testing)
 //! - [Coming from an SDK](guide::migrating)
 //!
 //! `examples/embed.rs` is a service with REST and MCP side by side, to begin from; `examples/everything.rs` is a tour of the
@@ -131,11 +140,11 @@
 //!
 //! # Features
 //!
-//! `http`, `client` and `validate` are on by default. A server on stdin and stdout needs none of them and takes half of the
+//! `http`, `client`, `tls` and `validate` are on by default. A server on stdin and stdout needs none of them and takes half of the
 //! crates.
 //!
 //! - `http`: Streamable HTTP ([`http`]).
-//! - `client`: the client ([`client`]); needs `http`.
+//! - `client`: the client ([`client`]); needs `http`. `tls` lets it speak HTTPS, by rustls.
 //! - `validate`: arguments and results are judged by the whole published schema, with every finding in words. Without it
 //!   the type of a tool's arguments judges them, and the first finding is answered; raw tools judge for themselves.
 //! - `compression`: JSON answers over HTTP in gzip or zstd, for clients that accept them; needs `http`.
@@ -155,7 +164,7 @@
 
 // What only another feature uses is not reported in a lean build.
 #![cfg_attr(
-    not(all(feature = "client", feature = "http", feature = "validate")),
+    not(all(feature = "tls", feature = "validate")),
     allow(dead_code, unused_imports)
 )]
 
@@ -184,6 +193,7 @@ pub mod json;
 pub mod jsonrpc;
 mod legacy;
 mod lifecycle;
+mod local;
 mod logging;
 mod outbox;
 mod prompt;
@@ -204,7 +214,7 @@ pub use cache::{CacheHint, CacheScope};
 pub use change::{Change, ResourceUpdate};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
 pub use content::{
-    Annotations, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, Resource,
+    Annotations, Base64, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, Resource,
     ResourceContents, Role, TextContent,
 };
 pub use context::{Answers, Context, Principal};
@@ -226,6 +236,7 @@ pub use lifecycle::{
     META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
     META_RELATED_TASK, META_SERVER_INFO, META_SUBSCRIPTION_ID,
 };
+pub use local::{Local, LocalError};
 pub use logging::{LogLevel, UnknownLogLevel};
 pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing};
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
@@ -234,7 +245,7 @@ pub use schema::{Finding, SchemaError};
 pub use scopes::{Guarded, Scopes, Wanted};
 pub use seal::Keys;
 pub use server::{
-    BuildError, InputConfig, Operation, OperationError, Server, ServerBuilder, WeakServer,
+    BuildError, InputConfig, Operation, OperationError, Server, ServerBuilder, Update, WeakServer,
 };
 pub use skill::{
     MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource, SkillUriError,

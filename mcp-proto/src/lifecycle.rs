@@ -38,6 +38,9 @@ pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// The identifier of the tasks extension.
 pub(crate) const EXTENSION_TASKS: &str = "io.modelcontextprotocol/tasks";
 
+/// The identifier of the skills extension (SEP-2640).
+pub(crate) const EXTENSION_SKILLS: &str = "io.modelcontextprotocol/skills";
+
 /// The most resources that one session or one listen subscribes to.
 pub const MAX_SUBSCRIPTIONS: usize = 256;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::content::{ContentBlock, Icon, Role};
 
-pub(crate) use registry::PromptRegistry;
+pub(crate) use registry::{PromptRegistry, unknown};
 
 /// A prompt as it is listed (schema: `Prompt`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ pub struct PromptMessage {
 }
 
 /// The result of `prompts/get` (schema: `GetPromptResult`).
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetPromptResult {
     /// What the filled-in prompt is good for.

@@ -41,7 +41,7 @@ pub struct ResourceTemplate {
 }
 
 /// The result of `resources/read` (schema: `ReadResourceResult`). Made from one [`ResourceContents`] or several.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
     /// What was read; a container may give the contents of several resources.

@@ -10,6 +10,7 @@ mod declared;
 #[cfg(feature = "validate")]
 mod enforced;
 mod finding;
+mod flat;
 mod mirror;
 mod plain;
 mod walk;
@@ -46,6 +47,7 @@ pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
         plain::without_nulls,
         |generator| generator.into_root_schema_for::<T>(),
     )?;
+    flat::lay_out(&mut schema)?;
     match schema.as_object_mut() {
         Some(members) if members.get("type").is_some_and(|kind| kind == "object") => {
             // There may be none, but providers of models want to be told so.

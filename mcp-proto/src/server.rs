@@ -1,24 +1,28 @@
 //! [`Server`]: the registries behind one verb, `handle(Request, Context) -> Response`, which cannot fail: a failure is
 //! an answer. Transports call it; it calls no transport.
 
+mod build_error;
 mod builder;
 mod changes;
 mod complete;
 mod dispatch;
+mod extension;
 mod listen;
 mod lists;
 mod method;
+mod offered;
 mod operation;
 pub(crate) mod rounds;
 mod run;
 mod shown;
 mod skills;
 mod tasks;
+mod update;
 pub(crate) mod wire;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, RwLock, Weak};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -30,31 +34,31 @@ use tracing::{Instrument as _, Level, Span};
 
 use crate::cache::CacheHint;
 use crate::change::{Change, Notify};
-use crate::completion::CompletionRegistry;
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::json::quoted;
 use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
 use crate::lifecycle::{Implementation, ServerCapabilities};
-use crate::prompt::PromptRegistry;
-use crate::resource::ResourceRegistry;
-use crate::schema::MirroredParam;
-use crate::scopes::Needs;
+use crate::scopes::Wanted;
 use crate::skill::Skills;
 use crate::task::Tasks;
-use crate::tool::ToolRegistry;
-use crate::version::{Era, ProtocolVersion};
+use crate::version::Era;
+use extension::ExtensionMethods;
+use operation::Begun;
 use rounds::Rounds;
 
-pub use builder::{BuildError, ServerBuilder};
+pub use build_error::BuildError;
+pub use builder::ServerBuilder;
 pub(crate) use changes::{Changes, Interest, Listener};
 pub(crate) use method::Method;
+pub(crate) use offered::Offered;
 pub use operation::{Operation, OperationError};
 pub use rounds::InputConfig;
+pub use update::Update;
 
-/// A server of the Model Context Protocol: cheap to clone, shared by every transport and connection. Nothing of it
-/// changes once it is built, but its skills ([`Server::replace_skills`]) and which tools it shows
-/// ([`Server::hide_tools`]).
+/// A server of the Model Context Protocol: cheap to clone, shared by every transport and connection. While it runs, its
+/// skills ([`Server::replace_skills`]), what it offers ([`Server::update`]) and which tools it shows
+/// ([`Server::hide_tools`]) may change.
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
 
@@ -69,15 +73,15 @@ struct Inner {
     info_json: Box<RawValue>,
     capabilities: ServerCapabilities,
     instructions: Option<String>,
-    /// Shared with tasks, which must not keep the whole server.
-    tools: Arc<ToolRegistry>,
-    resources: ResourceRegistry,
-    prompts: PromptRegistry,
-    completions: CompletionRegistry,
+    /// Replaced as a whole. Never locked for longer than it takes to take a handle.
+    offered: RwLock<Arc<Offered>>,
+    /// Held by whoever makes a change of what is offered.
+    changing: Mutex<()>,
+    methods: ExtensionMethods,
     /// `None` without the extension.
     skills: Option<RwLock<Skills>>,
-    /// The whole results of lists that are one page and the same for everybody, and of `server/discover`.
-    ready: Ready,
+    /// The result of `server/discover`.
+    discover: Option<Payload>,
     /// Whether a resource may be subscribed to, where the resources themselves do not say.
     on_subscribe: Option<SubscribeCheck>,
     changes: Changes,
@@ -88,21 +92,14 @@ struct Inner {
     page_size: usize,
     list_cache: Option<CacheHint>,
     observer: Option<operation::Observer>,
-    needs: Needs,
+    visible: Option<Visible>,
 }
 
 type SubscribeCheck =
     Box<dyn Fn(String, Context) -> BoxFuture<'static, Result<(), RequestError>> + Send + Sync>;
 
-/// Results that are made once.
-#[derive(Debug, Default)]
-struct Ready {
-    discover: Option<Payload>,
-    lists: RwLock<ReadyLists>,
-}
-
-/// Each list in each revision.
-type ReadyLists = Vec<(Method, ProtocolVersion, Payload)>;
+/// Whether a caller may see something that is offered.
+type Visible = Box<dyn Fn(Wanted<'_>, &Context) -> bool + Send + Sync>;
 
 impl Server {
     /// Starts a server of this name and version whose handlers share `state`.
@@ -182,11 +179,6 @@ impl Server {
         &self.0.changes
     }
 
-    /// The parameters of a tool that headers repeat (2026-07-28).
-    pub(crate) fn mirrored(&self, tool: &str) -> &[MirroredParam] {
-        self.0.tools.mirrored(tool)
-    }
-
     pub(crate) fn capabilities(&self) -> &ServerCapabilities {
         &self.0.capabilities
     }
@@ -197,10 +189,6 @@ impl Server {
 
     pub(crate) fn rounds(&self) -> &Rounds {
         &self.0.rounds
-    }
-
-    pub(crate) fn tools(&self) -> &ToolRegistry {
-        &self.0.tools
     }
 
     pub(crate) fn tasks(&self) -> Option<&Tasks> {
@@ -224,7 +212,7 @@ impl Server {
         let server = self.clone();
         let id = request.id.clone();
         let span = span(&request, &context);
-        let begun = self.0.begun(&request, &context);
+        let begun = Begun::new(&self.0, &request, &context);
         let itself: Weak<Inner> = Arc::downgrade(&self.0);
         context.server = Some(itself);
         // Captured and not passed on as arguments, of which a future would keep two copies.
@@ -238,7 +226,9 @@ impl Server {
                 tracing::error!(request_id = %id, "a request panicked");
                 Err(ErrorObject::internal())
             });
-            server.0.observe(begun, &outcome);
+            if let Some(begun) = begun {
+                begun.end(&outcome);
+            }
             Response {
                 id: Some(id),
                 outcome,
@@ -248,6 +238,12 @@ impl Server {
 }
 
 impl Inner {
+    fn offered(&self) -> Arc<Offered> {
+        // Nothing panics while it is locked.
+        let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&offered)
+    }
+
     /// Whether the builder declared changes of this kind.
     fn tells(&self, change: &Change) -> bool {
         let declared = &self.capabilities;

@@ -26,6 +26,16 @@ pub use checked::{MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill};
 pub use error::{SkillError, SkillUriError};
 pub use wire::{SkillEntry, SkillResource};
 
+/// Whether a `SKILL.md` begins with this frontmatter.
+pub(crate) fn is_frontmatter(
+    fields: &serde_json::Map<String, serde_json::Value>,
+    skill_md: &[u8],
+) -> bool {
+    let name = fields.get("name").and_then(serde_json::Value::as_str);
+    let read = frontmatter::read(name.unwrap_or_default(), skill_md);
+    read.as_ref() == Ok(fields)
+}
+
 /// The bounds of [`Skills`], beside those of each skill, which are not to be set: [`MAX_SKILL_FILES`] in at most 512
 /// folders, [`MAX_SKILL_BYTES`], and 64 KiB of frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! All about tools: what is listed, what is called, what comes back.
 
+mod call;
 mod execution;
 mod registry;
 mod result;
@@ -14,7 +15,8 @@ use crate::content::Icon;
 use crate::task::TaskSupport;
 use crate::version::{Era, ProtocolVersion};
 
-pub(crate) use registry::{Plain, Started, ToolRegistry};
+pub(crate) use call::{Plain, Started};
+pub(crate) use registry::{ToolRegistry, unknown};
 pub use result::{CallToolResult, ToolError};
 
 /// A tool as it is listed (schema: `Tool`).

@@ -1,4 +1,4 @@
-//! Verbs for the care of the data: backup, restore, check, compact, export, import.
+//! Verbs for the care of the data: backup, restore, check, compact, export, import, generate.
 //!
 //! What only reads does so beside the server, if there is one: it sees the universes as they were at one moment and
 //! holds up nobody. What changes something asks the server that holds the directory, or does it itself if none does.
@@ -6,6 +6,7 @@
 mod backup;
 mod check;
 mod export;
+mod generate;
 mod import;
 mod online;
 mod replay;
@@ -68,6 +69,9 @@ pub enum Verb {
         #[arg(long)]
         id: Option<UniverseId>,
     },
+    /// Makes a universe from a seed, the same for the same seed and options everywhere. Its state goes to stdout; with
+    /// `--name` it becomes a universe of the data directory, and its id is told.
+    Generate(generate::Given),
 }
 
 /// Why it was not done, in a sentence.
@@ -121,6 +125,9 @@ pub enum CareError {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// What a universe is to be made from is not known.
+    #[error("{0}")]
+    Recipe(String),
     /// The server that holds the directory did not do it.
     #[error("the server that holds the data directory: {0}")]
     Server(String),
@@ -149,17 +156,26 @@ impl Verb {
             },
             Self::Import { file, id } => {
                 let request = off(move || import::read(&file, id)).await?;
-                if let Some(told) = request.ask(dir).await? {
-                    return say(&told);
-                }
-                let store = off(move || Ok(SqliteStore::open(&at, Options::default())?)).await?;
-                let store = std::sync::Arc::new(store);
-                let service = CommandService::new(store.clone(), ServiceLimits::default());
-                let told = Online::new(service, store).take(request).await;
-                say(&told.map_err(CareError::Server)?)
+                add(request, at).await
             }
+            Self::Generate(given) => match off(move || given.request()).await? {
+                Some(request) => add(request, at).await,
+                None => Ok(ExitCode::SUCCESS),
+            },
         }
     }
+}
+
+/// Adds a universe, through the server that holds the directory if there is one.
+async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
+    if let Some(told) = request.ask(&dir).await? {
+        return say(&told);
+    }
+    let store = off(move || Ok(SqliteStore::open(&dir, Options::default())?)).await?;
+    let store = std::sync::Arc::new(store);
+    let service = CommandService::new(store.clone(), ServiceLimits::default());
+    let told = Online::new(service, store).take(request).await;
+    say(&told.map_err(CareError::Server)?)
 }
 
 /// Does what blocks.
@@ -227,7 +243,7 @@ fn alone(dir: &Path) -> Result<ExitCode, CareError> {
 }
 
 fn compacted(before: Size, after: Size) -> String {
-    let Size { file, free } = after;
+    let Size { file, free, .. } = after;
     format!(
         "{} bytes before, {file} now, {free} of them free",
         before.file
@@ -264,7 +280,13 @@ fn write_new(
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     // Its name is taken from now on.
-    drop(options.open(file).map_err(failed)?);
+    drop(options.open(file).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => CareError::Content {
+            file: file.to_owned(),
+            problem: "is there already; name a file that is not".to_owned(),
+        },
+        _ => failed(error),
+    })?);
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".partial");
     let partial = file.with_file_name(name);

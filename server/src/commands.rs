@@ -8,6 +8,7 @@ mod batch;
 mod entry;
 mod error;
 mod load;
+mod meant;
 mod model;
 mod retention;
 mod watch;
@@ -270,7 +271,21 @@ impl CommandService {
             request: asked,
             reply,
         });
-        match done.await? {
+        let done = match done.await {
+            Ok(done) => done,
+            Err(mut error) => {
+                if let ServiceError::Refused {
+                    id, refusal, hint, ..
+                } = &mut error
+                    // Here and not by the writer, for which others wait.
+                    && let Ok(now) = self.get(id).await
+                {
+                    *hint = meant::hint(refusal, &now.state);
+                }
+                return Err(error);
+            }
+        };
+        match done {
             Done::Now(processed) => Ok(*processed),
             Done::Before(revision) => {
                 load::again(self.store(), id, revision, &request.commands).await

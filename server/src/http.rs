@@ -1,4 +1,4 @@
-//! One hyper service: the path decides between MCP and REST.
+//! One hyper service: the path decides between MCP, REST and the page.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use service_host::Local;
 use tokio::sync::watch;
 
 use crate::commands::CommandService;
+use crate::page;
 use crate::requests;
 use crate::rest::{self, Rest, RestBody, RestConfig};
 
@@ -62,6 +63,10 @@ impl App {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + std::fmt::Display,
     {
         let path = request.uri().path();
+        if let Some(found) = page::find(path) {
+            let answer = async |request| found.answer(&request).map(Either::Right);
+            return requests::logged(request, found.route(), answer).await;
+        }
         let is_metadata = self.0.has_metadata && path.starts_with(WELL_KNOWN);
         let is_mcp = is_metadata || matches!(path, MCP_PATH | "/mcp/");
         let route = match is_mcp {

@@ -6,11 +6,13 @@ mod arguments;
 mod completion;
 mod find;
 mod history;
+mod picture;
 mod prompts;
 mod resources;
 mod scopes;
 mod tools;
 mod updates;
+mod view;
 
 use mcp_proto::{BuildError, Server};
 
@@ -69,7 +71,7 @@ fn build(service: CommandService, set: ToolSet, whence: &str) -> Result<Server, 
             service_host::audit(&operation);
         })
         .instructions(instructions(whence));
-    let builder = prompts::add(resources::add(tools::add(builder, set)), whence);
+    let builder = prompts::add(view::add(resources::add(tools::add(builder, set))), whence);
     let server = completion::add(builder).build()?;
     updates::tell(&changing, &server);
     Ok(server)
@@ -83,8 +85,8 @@ fn instructions(whence: &str) -> String {
          answered with the known ones. Read with get_universe_state, ask list_universe_commands (with a category for \
          all details) what can be changed and how, and change with send_universe_command, one command at a time. \
          A refused command changes nothing and says why. The same universes are resources: universe:// lists them, \
-         universe://ID/tree is an outline of one, universe://ID/stars/BODY and its like are single entities, and \
-         universe://ID/events is what happened; subscribe to hear of changes. The prompt model_star_system shows how \
+         universe://ID/tree is an outline of one, universe://ID/picture.png a chart, universe://ID/stars/BODY and its \
+         like are single entities, and universe://ID/events is what happened; subscribe to hear of changes. The prompt model_star_system shows how \
          to build."
     )
 }

@@ -48,6 +48,7 @@ struct Metrics {
     universes: Gauge,
     size: Gauge,
     free: Gauge,
+    write_ahead: Gauge,
     readers: Gauge,
     sessions: Gauge,
     open_sessions: Arc<MemorySessions>,
@@ -138,9 +139,10 @@ pub(crate) fn render(
     if let Some(universes) = universes {
         metrics.universes.set(universes.cast_signed());
     }
-    if let Some(Size { file, free }) = size {
+    if let Some(Size { file, free, log }) = size {
         metrics.size.set(file.cast_signed());
         metrics.free.set(free.cast_signed());
+        metrics.write_ahead.set(log.cast_signed());
     }
     metrics.sessions.set(signed(metrics.open_sessions.len()));
     for usage in usage {
@@ -189,6 +191,7 @@ impl Metrics {
             universes: Gauge::default(),
             size: Gauge::default(),
             free: Gauge::default(),
+            write_ahead: Gauge::default(),
             readers: Gauge::default(),
             sessions: Gauge::default(),
             open_sessions: Arc::default(),
@@ -239,6 +242,12 @@ impl Metrics {
             "What of it nothing is in",
             bytes(),
             self.free.clone(),
+        );
+        all.register_with_unit(
+            "universe_store_log",
+            "The write-ahead log beside it",
+            bytes(),
+            self.write_ahead.clone(),
         );
         all.register(
             "universe_feed_readers",
@@ -310,6 +319,7 @@ pub(crate) fn error_type(error: OperationError) -> String {
     match error {
         OperationError::Code(code) => code.to_string(),
         OperationError::Forbidden => "forbidden".to_owned(),
+        OperationError::Cancelled => "cancelled".to_owned(),
         _ => "tool_error".to_owned(),
     }
 }

@@ -21,7 +21,8 @@ pub(crate) struct NotDone;
 
 /// Does `work` here if it is small, or else on a blocking thread.
 ///
-/// Dropping the future of work that has begun does not stop it.
+/// Dropping the future of work that has begun does not stop it: it keeps its turn until it is done. What else is to be
+/// held that long, such as its client's turn, belongs into `work`.
 pub(crate) async fn run<T: Send + 'static>(
     small: bool,
     work: impl FnOnce() -> T + Send + 'static,
@@ -29,8 +30,12 @@ pub(crate) async fn run<T: Send + 'static>(
     if small {
         return Ok(work());
     }
-    let _turn = TURNS.acquire().await.map_err(|_| NotDone)?;
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
+    let turn = TURNS.acquire().await.map_err(|_| NotDone)?;
+    let done = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        work()
+    });
+    done.await.map_err(|error| {
         tracing::error!(%error, "offloaded work failed");
         NotDone
     })

@@ -10,6 +10,7 @@ mod events;
 mod given;
 mod history;
 mod metrics;
+mod picture;
 mod read;
 mod tree;
 mod universes;
@@ -17,6 +18,7 @@ mod universes;
 use std::pin::pin;
 use std::time::Duration;
 
+use http::header::ALLOW;
 use http::{Method, Request, Response, StatusCode, request};
 use http_body::Body;
 use mcp_proto::StreamableHttpService;
@@ -33,6 +35,7 @@ use crate::commands::CommandService;
 use crate::store::{Page, UniverseId};
 use answer::Failure;
 use events::Streams;
+use picture::Format;
 use read::Reading;
 
 pub use answer::RestBody;
@@ -88,6 +91,7 @@ enum Route {
     History(UniverseId),
     Undo(UniverseId),
     Tree(UniverseId),
+    Picture(UniverseId, Format),
 }
 
 impl Rest {
@@ -173,7 +177,11 @@ impl Rest {
         } else {
             &head.method
         };
-        match (method.as_str(), route) {
+        let allowed = match *method {
+            Method::GET => self.allowed(&reach, &route),
+            _ => None,
+        };
+        let answered = match (method.as_str(), route) {
             ("OPTIONS", route) => Ok(cors::preflight(self.methods(&route))),
             ("GET", Route::Health) => Ok(answer::health(self.started.elapsed())),
             ("GET", Route::Live) => Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true }))),
@@ -183,7 +191,7 @@ impl Rest {
             ("GET", Route::Universes) => self.list(head, reach).await,
             ("POST", Route::Universes) => {
                 let body = self.reading.body(head, body, client).await?;
-                self.create(head, body, reach).await
+                self.create(head, body, reach, client).await
             }
             ("GET", Route::Universe(id)) => self.get(head, &id).await,
             ("PUT", Route::Universe(id)) => {
@@ -201,9 +209,15 @@ impl Rest {
             }
             ("GET", Route::History(id)) => self.history(head, &id).await,
             ("GET", Route::Tree(id)) => self.tree(head, &id).await,
+            ("GET", Route::Picture(id, format)) => self.picture(head, &id, format, client).await,
             ("GET", Route::Events(id)) => self.events(head, id, client).await,
             (_, route) => Err(Failure::method_not_allowed(self.methods(&route))),
+        };
+        let mut response = answered?;
+        if let Some(allowed) = allowed {
+            response.headers_mut().insert(ALLOW, allowed);
         }
+        Ok(response)
     }
 
     /// The methods that a path takes here.
@@ -243,6 +257,8 @@ pub(crate) fn route_name(path: &str) -> &'static str {
         Ok(Route::History(_)) => "/universes/{id}/history",
         Ok(Route::Undo(_)) => "/universes/{id}/undo",
         Ok(Route::Tree(_)) => "/universes/{id}/tree",
+        Ok(Route::Picture(_, Format::Svg)) => "/universes/{id}.svg",
+        Ok(Route::Picture(_, Format::Png)) => "/universes/{id}.png",
         Err(_) => "unknown",
     }
 }
@@ -258,6 +274,7 @@ impl Route {
             Self::Universe(_) if reads => Some(&["revision"]),
             Self::History(_) => Some(&["after", "limit"]),
             Self::Tree(_) => Some(&["limit", "cursor"]),
+            Self::Picture(..) => Some(&crate::picture::PARAMETERS),
             Self::Commands(_) => Some(&["result"]),
             Self::Universes | Self::Universe(_) | Self::Events(_) | Self::Undo(_) => Some(&[]),
         }
@@ -280,7 +297,8 @@ impl Route {
             | Self::Metrics
             | Self::Events(_)
             | Self::History(_)
-            | Self::Tree(_) => "GET, HEAD, OPTIONS",
+            | Self::Tree(_)
+            | Self::Picture(..) => "GET, HEAD, OPTIONS",
             Self::Universes => "GET, HEAD, POST, OPTIONS",
             Self::Universe(_) => "GET, HEAD, PUT, DELETE, OPTIONS",
             Self::Commands(_) | Self::Undo(_) => "POST, OPTIONS",
@@ -307,7 +325,11 @@ fn route(path: &str) -> Result<Route, Failure> {
         (Some("version"), None, ..) => Route::Version,
         (Some("metrics"), None, ..) => Route::Metrics,
         (Some("universes"), None, ..) => Route::Universes,
-        (Some("universes"), Some(id), None, _) => Route::Universe(universe_id(id)?),
+        (Some("universes"), Some(id), None, _) => match Format::split(id) {
+            // An id that ends so is written with `%2E`.
+            Some((id, format)) => Route::Picture(universe_id(id)?, format),
+            None => Route::Universe(universe_id(id)?),
+        },
         (Some("universes"), Some(id), Some("commands"), None) => Route::Commands(universe_id(id)?),
         (Some("universes"), Some(id), Some("events"), None) => Route::Events(universe_id(id)?),
         (Some("universes"), Some(id), Some("history"), None) => Route::History(universe_id(id)?),

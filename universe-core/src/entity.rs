@@ -11,6 +11,7 @@ pub(crate) mod tables;
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
@@ -57,6 +58,12 @@ impl Star {
     /// A member by its JSON name, other than `id`, `parentId` and `children`.
     pub fn get(&self, member: &str) -> Option<&Value> {
         self.members.get(member)
+    }
+
+    /// Its members, but for `id`, `parentId` and `children`, as a type of the caller's; `None` if they do not fit. Keeps
+    /// nothing in memory, unlike [`get`](Self::get): for looking at many bodies once.
+    pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        self.members.parsed()
     }
 }
 
@@ -199,6 +206,11 @@ impl Record {
     /// A member by its JSON name.
     pub fn get(&self, member: &str) -> Option<&Value> {
         self.members.get(member)
+    }
+
+    /// Its members as a type of the caller's; `None` if they do not fit. Keeps nothing in memory.
+    pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        self.members.parsed()
     }
 }
 

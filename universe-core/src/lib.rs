@@ -31,6 +31,7 @@
 //!   what it touches. It always holds the invariants that [`State::check`] names.
 //! - [`Command::from_value`] reads and judges a command, [`State::apply`] applies it: the result is
 //!   a new universe and [`Event`]s, or a [`Refusal`] that changed nothing.
+//! - [`generate`] makes universes from a seed, [`orbit`] says where their bodies are at a time.
 //! - [`catalog`] describes the commands for people, language models and JSON Schema validators.
 //!
 //! Ids are any text. Numbers and unknown members survive exactly. Nothing recurses along a
@@ -43,9 +44,11 @@ mod entity;
 mod event;
 mod family;
 mod finding;
+pub mod generate;
 mod invariants;
 pub mod member;
 pub mod nearest;
+pub mod orbit;
 mod reduce;
 mod refusal;
 mod schema;

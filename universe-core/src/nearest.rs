@@ -1,12 +1,15 @@
 //! The known names that come nearest to a name that is not known.
 
-/// A text longer than this is near to no name; it also bounds the work.
+/// A text longer than this is near to no name; it also bounds the work. Bytes.
 const MAX_GIVEN: usize = 40;
+/// A name longer than this is near to no text, however many of its letters do not count. Bytes.
+const MAX_NAME: usize = 2 * MAX_GIVEN;
 /// The most edits between names that count as near.
 const MAX_EDITS: usize = 3;
 
 /// The names that differ least from `given`, if they differ little: by up to three edits, and by no more than half of the
-/// name. Case, `_`, `-` and blanks do not count. Empty if none is near or `given` is longer than 40 bytes.
+/// name. Case, `_`, `-` and blanks do not count. Empty if none is near or `given` is longer than 40 bytes;
+/// a name of more than 80 bytes is left out.
 pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     if given.len() > MAX_GIVEN {
         return Vec::new();
@@ -14,8 +17,14 @@ pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Vec
     let given = plain(given);
     let mut least = MAX_EDITS;
     let mut near = Vec::new();
-    for name in names {
-        let edits = strsim::osa_distance(&given, &plain(name));
+    let letters = given.chars().count();
+    for name in names.into_iter().filter(|name| name.len() <= MAX_NAME) {
+        let other = plain(name);
+        // So many edits it takes at least, which is found out sooner.
+        if other.chars().count().abs_diff(letters) > least {
+            continue;
+        }
+        let edits = strsim::osa_distance(&given, &other);
         if edits > least || edits * 2 > name.chars().count() {
             continue;
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{self, CommandSpec};
-use crate::entity::parts::{BLACK_HOLE, COMET, LAGRANGE_POINT, RING};
+use crate::entity::parts::{LAGRANGE_POINT, RING};
 use crate::entity::regions::DISK;
 use crate::entity::tables::STAR;
 use crate::member::{Kind, Member, Mode, Table};
@@ -123,13 +123,13 @@ fn is_told(mode: Mode, detail: Detail, inside: Inside) -> bool {
     detail == Detail::Full || (inside == Inside::Command && mode != Mode::Part)
 }
 
-/// Whether the types of an object's members are told: of a body or ring to be changed, of a new disk, and of what a new
-/// body is made of.
+/// Whether the types of an object's members are told: of a body or ring to be changed, of a new disk, and of the ring and
+/// the Lagrange point of a new body.
 fn are_types_told(table: &'static Table, mode: Mode, detail: Detail, inside: Inside) -> bool {
     let tables: &[&'static Table] = match (detail, inside, mode) {
         (Detail::Compact, Inside::Command, Mode::Part) => &[&STAR, &RING],
         (Detail::Compact, Inside::Command, _) => &[&DISK],
-        (Detail::Compact, Inside::Entity, _) => &[&RING, &COMET, &BLACK_HOLE, &LAGRANGE_POINT],
+        (Detail::Compact, Inside::Entity, _) => &[&RING, &LAGRANGE_POINT],
         _ => &[],
     };
     tables.iter().any(|told| std::ptr::eq(*told, table))

@@ -213,10 +213,12 @@ impl Head {
 /// How much room the universes take on the disk, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// All of it.
+    /// The file that has all of them, without what is in its write-ahead log alone.
     pub file: u64,
-    /// What of it nothing is in.
+    /// What of the file nothing is in.
     pub free: u64,
+    /// The write-ahead log beside the file.
+    pub log: u64,
 }
 
 impl Append {

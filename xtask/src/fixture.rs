@@ -1,4 +1,5 @@
-//! The fixture `mcp-proto/examples/everything.rs`, which the suites and the official clients are turned on.
+//! The fixtures `mcp-proto/examples/everything.rs`, which the suites and the official clients are turned on, and
+//! `conformance_client.rs` beside it, which the suites are turned on as well.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,31 +8,50 @@ use crate::process::Server;
 use crate::programs::cargo;
 use crate::{Result, target};
 
-/// Builds the fixture as it is measured, in release, and tells where it is.
+/// The fixtures as programs.
+#[derive(Debug)]
+pub(crate) struct Fixtures {
+    pub(crate) server: PathBuf,
+    pub(crate) client: PathBuf,
+}
+
+/// Builds the server as it is measured, in release, and tells where it is.
 ///
 /// # Errors
 /// When it does not build.
 pub(crate) fn build() -> Result<PathBuf> {
-    build_with(&["--release", "-p", "mcp-proto"], "release")
+    build_with(&["--release", "-p", "mcp-proto", "--example", SERVER])?;
+    Ok(built("release", SERVER))
 }
 
-/// Builds the fixture as `cargo test --workspace` does, which makes it nothing to do after that, and tells where it is.
+/// Builds both as `cargo test --workspace` does, which makes it nothing to do after that, and tells where they are.
 ///
 /// # Errors
-/// When it does not build.
-pub(crate) fn build_for_tests() -> Result<PathBuf> {
-    build_with(&["--workspace"], "debug")
+/// When they do not build.
+pub(crate) fn build_for_tests() -> Result<Fixtures> {
+    build_with(&["--workspace", "--example", SERVER, "--example", CLIENT])?;
+    Ok(Fixtures {
+        server: built("debug", SERVER),
+        client: built("debug", CLIENT),
+    })
 }
 
-fn build_with(how: &[&str], folder: &str) -> Result<PathBuf> {
-    let built = cargo(&["build", "--quiet", "--locked", "--example", "everything"])
+const SERVER: &str = "everything";
+const CLIENT: &str = "conformance_client";
+
+fn build_with(how: &[&str]) -> Result<()> {
+    let built = cargo(&["build", "--quiet", "--locked"])
         .args(how)
         .status()?;
-    if !built.success() {
-        return Err("the fixture, mcp-proto/examples/everything.rs, does not build".into());
+    match built.success() {
+        true => Ok(()),
+        false => Err("the fixtures in mcp-proto/examples do not build".into()),
     }
-    let binary = format!("everything{}", std::env::consts::EXE_SUFFIX);
-    Ok(target().join(folder).join("examples").join(binary))
+}
+
+fn built(folder: &str, name: &str) -> PathBuf {
+    let binary = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    target().join(folder).join("examples").join(binary)
 }
 
 /// Starts it on a port of its own choice.

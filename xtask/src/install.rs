@@ -55,10 +55,22 @@ impl Installed {
 /// # Errors
 /// One line that says what is missing or what did not work.
 pub(crate) fn install(toolbox: Toolbox, source: &str) -> std::result::Result<Installed, String> {
+    install_from(toolbox, &root().join("xtask").join(source), source)
+}
+
+/// The same for any folder, under a name of its own.
+///
+/// # Errors
+/// As [`install`].
+pub(crate) fn install_from(
+    toolbox: Toolbox,
+    source: &Path,
+    name: &str,
+) -> std::result::Result<Installed, String> {
     // One at a time: two threads may want the same.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = &target().join(source);
+    let folder = &target().join(name);
     copy_files(source, folder)
         .map_err(|error| format!("cannot write {}: {error}", folder.display()))?;
     match toolbox {
@@ -68,12 +80,38 @@ pub(crate) fn install(toolbox: Toolbox, source: &str) -> std::result::Result<Ins
     .map_err(|error| error.to_string())
 }
 
-fn copy_files(source: &str, folder: &Path) -> Result<()> {
+fn copy_files(source: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder.join("home"))?;
-    for entry in fs::read_dir(root().join("xtask").join(source))? {
+    for entry in fs::read_dir(source)? {
         let entry = entry?;
         if entry.file_type()?.is_file() {
             fs::copy(entry.path(), folder.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes `to` what `from` is: a folder of folders, without what is there already.
+///
+/// # Errors
+/// When something cannot be read or written.
+pub(crate) fn mirror(from: &Path, to: &Path) -> Result<()> {
+    if to.exists() {
+        fs::remove_dir_all(to)?;
+    }
+    // Folders still to be copied; no link is followed, so they end.
+    let mut waiting = vec![(from.to_path_buf(), to.to_path_buf())];
+    while let Some((from, to)) = waiting.pop() {
+        fs::create_dir_all(&to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            let target = to.join(entry.file_name());
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                waiting.push((entry.path(), target));
+            } else if kind.is_file() {
+                fs::copy(entry.path(), target)?;
+            }
         }
     }
     Ok(())
@@ -202,8 +240,14 @@ mod tests {
 
     #[test]
     fn no_lock_file_names_a_place_to_fetch_from() {
-        for source in ["interop", "oracle", "suites"] {
-            let lock = root().join("xtask").join(source).join("package-lock.json");
+        for source in [
+            "xtask/app",
+            "xtask/interop",
+            "xtask/oracle",
+            "xtask/suites",
+            "server/page",
+        ] {
+            let lock = root().join(source).join("package-lock.json");
             let lock = fs::read_to_string(lock).expect("lock");
             assert!(lock.contains("\"integrity\""), "{source}");
             assert!(!lock.contains("\"resolved\""), "{source}");

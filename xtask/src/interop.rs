@@ -187,7 +187,10 @@ fn chats(given: Option<&PathBuf>) -> Result<Subject> {
 
 fn everything(arguments: &Arguments) -> Result<Subject> {
     let given = arguments.fixture.clone();
-    let binary = given.map_or_else(fixture::build_for_tests, Ok)?;
+    let binary = match given {
+        Some(given) => given,
+        None => fixture::build_for_tests()?.server,
+    };
     Ok(Subject {
         scenario: Scenario::Everything,
         server: fixture::start(&binary)?,

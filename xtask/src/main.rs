@@ -1,11 +1,14 @@
 //! The project's own chores: `cargo xtask --help`.
 
+mod app;
 mod bench;
+mod chromium;
 mod fixture;
 mod install;
 mod interop;
 mod lean;
 mod oracle;
+mod page;
 mod process;
 mod programs;
 mod renames;
@@ -37,6 +40,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
+    /// Shows the view of the universe server in Chromium, inside the official host's side of MCP Apps.
+    App(app::Arguments),
     /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
     Bench(bench::Arguments),
     /// Puts the official clients through the universe server, the spec server and the fixture
@@ -44,6 +49,8 @@ enum Chore {
     Interop(interop::Arguments),
     /// Compares the spec server's verdicts on specs and changes with those of OpenSpec's own tool.
     Oracle(oracle::Arguments),
+    /// Compares the live page of the universe server with its source, and tests it in Chromium.
+    Page(page::Arguments),
     /// Tests spec-server with search by sense, on a model that is installed for it, and tells how good search is.
     Semantic(semantic::Arguments),
     /// Attacks the universe server and the fixture in two dozen ways and tells whether another client notices (Linux).
@@ -53,7 +60,8 @@ enum Chore {
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
     Suites(suites::Arguments),
     /// Runs the whole test: formatting, lints, tests, documentation, search by sense, transcripts against the binaries,
-    /// conformance suites, the verdicts of OpenSpec's own tool, packages of npm and PyPI, official clients; with `--full` what takes long, too.
+    /// conformance suites, the verdicts of OpenSpec's own tool, packages of npm and PyPI, the live page and the view in a
+    /// browser, official clients; with `--full` what takes long, too.
     Test(test::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
     Tidy(tidy::Arguments),
@@ -63,9 +71,11 @@ enum Chore {
 
 fn main() -> ExitCode {
     let passed = match Arguments::parse().chore {
+        Chore::App(arguments) => app::run(&arguments),
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
         Chore::Oracle(arguments) => oracle::run(&arguments),
+        Chore::Page(arguments) => page::run(&arguments),
         Chore::Semantic(arguments) => semantic::run(&arguments),
         Chore::Siege(arguments) => siege::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),

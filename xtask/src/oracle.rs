@@ -1,4 +1,4 @@
-//! OpenSpec's own tool as the judge of the spec server's verdicts.
+//! OpenSpec's own tool as the judge of the spec server's verdicts and archives.
 //!
 //! The tests are those of the crate (`services/spec-server/tests/it/oracle.rs`); this installs the tool and runs them.
 
@@ -38,7 +38,7 @@ impl Arguments {
     }
 }
 
-/// Compares the verdicts. `true` when none differs without a reason.
+/// Compares the verdicts and what comes of archiving. `true` when none differs without a reason.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let installed = match install::install(Toolbox::Node, SOURCE) {
         Ok(installed) => installed,
@@ -53,15 +53,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             return Ok(true);
         }
     };
-    let tests = match arguments.repositories.is_empty() {
-        true => "oracle::verdicts_on_the_",
-        false => "oracle::verdicts_on_repositories_",
+    let tests: &[&str] = match arguments.repositories.is_empty() {
+        true => &["oracle::verdicts_on_the_", "oracle::archives_"],
+        false => &["oracle::verdicts_on_repositories_"],
     };
     let mut programs = programs::tests("services/spec-server")?.into_iter();
     let program = programs.find(|program| program.name == "it");
     let mut command = program.ok_or("spec-server has no tests/it")?.command();
     command
-        .arg(tests)
+        .args(tests)
         .args(["--ignored", "--nocapture", "--test-threads", "1"])
         .env("ORACLE_NODE", installed.interpreter())
         .env("ORACLE_SCRIPT", installed.folder().join(SCRIPT));

@@ -71,6 +71,28 @@ pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<Finished>
     })
 }
 
+/// Runs a command that shows its output, and everything that it starts. `true` when it succeeded.
+///
+/// # Errors
+/// When it cannot be started, or does not end within `deadline`: then it is killed with all that it started.
+pub(crate) fn shown(command: &mut Command, deadline: Duration) -> Result<bool> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let mut child = Guard(command.stdin(Stdio::null()).spawn()?);
+    if let Some(status) = wait(&mut child.0, Instant::now() + deadline)? {
+        return Ok(status.success());
+    }
+    #[cfg(unix)]
+    Command::new("kill")
+        .args(["-KILL", "--", &format!("-{}", child.0.id())])
+        .status()?;
+    Err(format!(
+        "stopped after {} s: what hangs was running until now",
+        deadline.as_secs()
+    )
+    .into())
+}
+
 /// Runs a command that has to succeed.
 ///
 /// # Errors
@@ -260,6 +282,26 @@ mod tests {
         let [program, time] = sleeper;
         let error = run(Command::new(program).arg(time), Duration::ZERO).expect_err("stopped");
         assert!(error.to_string().contains("was stopped"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_hangs_is_stopped_with_all_that_it_started() {
+        let (mut output, held) = std::io::pipe().expect("a pipe");
+        let mut hanging = Command::new("sh");
+        hanging
+            .args(["-c", "echo begun; sleep 600 & wait"])
+            .stdout(held);
+        let error = shown(&mut hanging, Duration::from_secs(1)).expect_err("stopped");
+        assert!(
+            error.to_string().starts_with("stopped after 1 s"),
+            "{error}"
+        );
+        drop(hanging);
+        // It ends once nothing that was started holds it.
+        let mut said = String::new();
+        output.read_to_string(&mut said).expect("an end");
+        assert_eq!(said, "begun\n");
     }
 
     #[test]

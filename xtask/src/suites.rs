@@ -1,4 +1,5 @@
-//! The official conformance suites against `mcp-proto/examples/everything.rs`, and a verdict of our own on them.
+//! The official conformance suites against `mcp-proto/examples/everything.rs` and `conformance_client.rs` beside it, and a
+//! verdict of our own on them.
 //!
 //! A suite calls a run green that left half of itself out: it counts neither warnings nor what it skipped. Here each
 //! result file is read, and what is not a success needs a reason in `suites/excused.rs`.
@@ -13,7 +14,8 @@ use std::time::Instant;
 
 use clap::Args;
 
-pub(crate) use self::run::SCENARIOS;
+use self::results::Side;
+pub(crate) use self::run::scenarios;
 use self::run::{RUNS, Run};
 use self::verdict::Verdict;
 use crate::install::{self, Installed, Toolbox};
@@ -29,7 +31,7 @@ pub(crate) struct Arguments {
     /// Keep the suites' own result files in this folder, one folder for each run; none of them may exist yet.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// Test the server at this address instead of the fixture, which is built and started otherwise.
+    /// Test the server at this address, and no client, instead of the fixtures, which are built otherwise.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// Fail when the suites cannot be installed, instead of skipping them.
@@ -72,20 +74,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             results
         }
     };
-    // Ends with this function, whatever happens in between.
-    let server = match &arguments.url {
+    let fixtures = match &arguments.url {
         Some(_) => None,
-        None => Some(fixture::start(&fixture::build_for_tests()?)?),
+        None => Some(fixture::build_for_tests()?),
     };
+    // Ends with this function, whatever happens in between.
+    let server = fixtures
+        .as_ref()
+        .map(|it| fixture::start(&it.server))
+        .transpose()?;
     let url = match (&arguments.url, &server) {
         (Some(url), _) => url.as_str(),
         (None, Some(server)) => server.url(),
         (None, None) => return Err("there is no server to test".into()),
     };
+    let client = fixtures.as_ref().map(|it| it.client.display().to_string());
     let scenario = arguments.scenario.as_deref();
     let mut verdicts = Vec::new();
     for run in &RUNS {
-        verdicts.extend(try_run(run, &installed, url, &results, scenario)?);
+        let judged = match run.side {
+            Side::Server => Some(url),
+            Side::Client => client.as_deref(),
+        };
+        if let Some(judged) = judged {
+            verdicts.extend(try_run(run, &installed, judged, &results, scenario)?);
+        }
     }
     if verdicts.is_empty() {
         return Err("no run has such a scenario".into());
@@ -97,12 +110,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 fn try_run(
     run: &Run,
     installed: &Installed,
-    url: &str,
+    judged: &str,
     results: &Path,
     scenario: Option<&str>,
 ) -> Result<Option<Verdict>> {
     let begun = Instant::now();
-    let Some(verdict) = run::run(run, installed, url, results, scenario)? else {
+    let Some(verdict) = run::run(run, installed, judged, results, scenario)? else {
         return Ok(None);
     };
     let seconds = begun.elapsed().as_secs();

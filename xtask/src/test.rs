@@ -2,7 +2,7 @@
 
 use std::process::Command;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -10,7 +10,8 @@ use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
 use crate::{
-    Result, interop, lean, oracle, renames, root, say, semantic, siege, soak, suites, wrappers,
+    Result, app, interop, lean, oracle, page, process, renames, root, say, semantic, siege, soak,
+    suites, wrappers,
 };
 
 // Its group would have the name of the one it contains.
@@ -29,6 +30,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     full: bool,
 }
+
+/// How long a step of cargo may take where nobody watches: several times as long as it does on two cores.
+const DEADLINE: Duration = Duration::from_secs(30 * 60);
 
 /// One step of the test; the first that fails ends it.
 struct Step {
@@ -69,7 +73,15 @@ const STEPS: [Step; 5] = [
     },
     Step {
         name: "documentation",
-        cargo: &["doc", "--locked", "--workspace", "--no-deps"],
+        // With the feature that tests alone have.
+        cargo: &[
+            "doc",
+            "--locked",
+            "--workspace",
+            "--no-deps",
+            "--features",
+            "mcp-proto/oauth",
+        ],
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step {
@@ -95,10 +107,11 @@ const QUICK: Step = Step {
 };
 
 /// What is installed while cargo compiles: both take their time, and hardly disturb each other.
-const INSTALLED: [(Toolbox, &str); 5] = [
+const INSTALLED: [(Toolbox, &str); 6] = [
     (Toolbox::Python, semantic::SOURCE),
     (Toolbox::Node, suites::SOURCE),
     (Toolbox::Node, oracle::SOURCE),
+    (Toolbox::Node, app::SOURCE),
     (Toolbox::Node, interop::SOURCE),
     (Toolbox::Python, interop::SOURCE),
 ];
@@ -189,13 +202,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         for (toolbox, source) in INSTALLED {
             let _ = install::install(toolbox, source);
         }
+        let _ = install::install_from(Toolbox::Node, &root().join(page::SOURCE), page::NAME);
     });
     for step in &STEPS {
         let mut command = command(step);
         if step.name == TESTS {
             command.envs(semantic::model(ci)?);
         }
-        if !timed(step.name, || Ok(command.status()?.success()))? {
+        let succeeded = || match ci {
+            true => process::shown(&mut command, DEADLINE),
+            // Its user ends it with the keyboard.
+            false => Ok(command.status()?.success()),
+        };
+        if !timed(step.name, succeeded)? {
             return Ok(false);
         }
     }
@@ -211,7 +230,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         oracle::run(&oracle::Arguments::whole(ci))
     })?;
     passed &= timed("packages of npm and PyPI", wrappers::whole)?;
+    passed &= timed("the live page, in a browser", || {
+        page::run(&page::Arguments::whole(ci))
+    })?;
     passed &= timed("official clients", || interop::run(&arguments.clients))?;
+    passed &= timed("the view in a browser", || {
+        app::run(&app::Arguments::whole(ci))
+    })?;
     if arguments.full {
         for (name, long) in LONG {
             passed &= timed(name, long)?;

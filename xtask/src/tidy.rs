@@ -68,7 +68,7 @@ fn check() -> Result<Vec<String>> {
         None => vec!["ARCHITECTURE.md: there is none".to_owned()],
     });
     findings.extend(match files.get(checklist::PATH) {
-        Some(text) => checklist::check(text, &files, &suites::SCENARIOS.lines().collect()).findings,
+        Some(text) => checklist::check(text, &files, &suites::scenarios().collect()).findings,
         None => vec![format!("{}: there is none", checklist::PATH)],
     });
     Ok(findings)

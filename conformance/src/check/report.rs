@@ -1,6 +1,7 @@
 //! What came of all rules.
 
-use super::rule::{Revision, Rule, Verdict};
+use super::rule::{Rule, Verdict};
+use crate::probe::Revision;
 
 /// One rule in one revision.
 #[derive(Debug, Clone)]

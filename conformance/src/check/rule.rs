@@ -5,8 +5,7 @@ use std::fmt;
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::bench::Bench;
-use super::exchange::Exchange;
+use crate::probe::{Bench, Exchange, Revision};
 
 /// One sentence of the specification that can be seen from outside.
 pub struct Rule {
@@ -51,21 +50,6 @@ pub(super) enum Transport {
     Any,
     Http,
     Stdio,
-}
-
-/// A revision of the protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Revision {
-    /// 2024-11-05.
-    V2024_11_05,
-    /// 2025-03-26.
-    V2025_03_26,
-    /// 2025-06-18.
-    V2025_06_18,
-    /// 2025-11-25.
-    V2025_11_25,
-    /// 2026-07-28, without sessions.
-    V2026_07_28,
 }
 
 /// How a rule was answered.
@@ -129,49 +113,18 @@ impl fmt::Display for Level {
     }
 }
 
-impl Revision {
-    /// All of them, the oldest first.
-    pub const ALL: [Self; 5] = [
-        Self::V2024_11_05,
-        Self::V2025_03_26,
-        Self::V2025_06_18,
-        Self::V2025_11_25,
-        Self::V2026_07_28,
-    ];
-
-    /// Its date.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::V2024_11_05 => "2024-11-05",
-            Self::V2025_03_26 => "2025-03-26",
-            Self::V2025_06_18 => "2025-06-18",
-            Self::V2025_11_25 => "2025-11-25",
-            Self::V2026_07_28 => "2026-07-28",
-        }
-    }
-
-    /// Whether it has no handshake.
-    #[must_use]
-    pub fn is_modern(self) -> bool {
-        self == Self::V2026_07_28
-    }
+/// The rule does not hold.
+pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
+    Verdict::Finding(Finding {
+        seen: seen.into(),
+        exchange: exchange.clone(),
+    })
 }
 
-impl fmt::Display for Revision {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
-impl std::str::FromStr for Revision {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|it| it.as_str() == text);
-        known.ok_or_else(|| {
-            let all: Vec<_> = Self::ALL.iter().map(|it| it.as_str()).collect();
-            format!("{text:?} is not a revision; they are {}", all.join(", "))
-        })
+/// It holds, or it does not for what was seen.
+pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange) -> Verdict {
+    match holds {
+        true => Verdict::Holds,
+        false => finding(seen, exchange),
     }
 }

@@ -1,14 +1,22 @@
 //! All rules, by what they are about.
 
+mod access;
 mod base;
+mod calls;
+mod limits;
+mod listens;
 mod lists;
+mod messages;
 mod modern;
+mod names;
 mod offers;
 mod pipes;
+mod schemas;
 mod sessions;
 mod transport;
 
-use super::rule::{Level, Revision, Rule, Scope, Transport};
+use super::rule::{Level, Rule, Scope, Transport};
+use crate::probe::Revision;
 
 /// The rule that is judged alone where a server speaks none of the revisions.
 pub(super) const SPEAKS: &str = "handshake.speaks";
@@ -19,9 +27,17 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         base::RULES,
         sessions::RULES,
         transport::RULES,
+        limits::RULES,
+        access::RULES,
         modern::RULES,
+        names::RULES,
+        listens::RULES,
         lists::RULES,
+        schemas::RULES,
         offers::RULES,
+        calls::RULES,
+        // What all of these saw is looked at once more.
+        messages::RULES,
         pipes::RULES,
     ];
     rooms.into_iter().flatten()

@@ -10,6 +10,7 @@ use mcp_conformance::{
 
 use super::Verdict;
 use super::output::{OutputArgs, Progress};
+use super::server::HeaderArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -22,9 +23,8 @@ pub(crate) struct CheckArgs {
     /// What reports call a target: once for each --url, then for each --command.
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
-    /// Sends this header with every request, such as "Authorization: Bearer TOKEN". Repeatable.
-    #[arg(long, value_name = "NAME: VALUE")]
-    header: Vec<String>,
+    #[command(flatten)]
+    headers: HeaderArgs,
     /// Only rules whose id begins so. Repeatable.
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
@@ -136,11 +136,7 @@ impl CheckArgs {
         }
         let mut subjects = Vec::with_capacity(count);
         for url in &self.url {
-            let mut target = Target::url(url)?;
-            for header in &self.header {
-                let (name, value) = header.split_once(':').ok_or("a header is NAME: VALUE")?;
-                target = target.header(name.trim(), value.trim())?;
-            }
+            let target = self.headers.apply(Target::url(url)?)?;
             subjects.push(Check::url(target));
         }
         for command in &self.command {

@@ -56,7 +56,7 @@ impl ServerArgs {
 }
 
 impl HeaderArgs {
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.headers.is_empty() && self.token_env.is_none()
     }
 

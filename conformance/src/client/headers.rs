@@ -7,7 +7,7 @@ use serde_json::Value;
 const MOST_DEPTH: usize = 16;
 
 /// The value that `Mcp-Name` repeats.
-pub(super) fn named<'a>(method: &str, params: &'a Value) -> Option<&'a str> {
+pub(crate) fn named<'a>(method: &str, params: &'a Value) -> Option<&'a str> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
@@ -18,7 +18,7 @@ pub(super) fn named<'a>(method: &str, params: &'a Value) -> Option<&'a str> {
 }
 
 /// A value as a header carries it: as it is, or in base64 between `=?base64?` and `?=` if it would not arrive so.
-pub(super) fn encoded(value: &str) -> String {
+pub(crate) fn encoded(value: &str) -> String {
     let plain = value
         .bytes()
         .all(|byte| matches!(byte, b' '..=b'~' | b'\t'))
@@ -32,7 +32,7 @@ pub(super) fn encoded(value: &str) -> String {
 
 /// One argument of a tool that a header repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mirror {
+pub(crate) struct Mirror {
     /// The properties that lead to it.
     path: Vec<String>,
     /// The header is `mcp-param-` and this.
@@ -41,18 +41,18 @@ pub(super) struct Mirror {
 
 impl Mirror {
     /// Those that an input schema names by `x-mcp-header`.
-    pub(super) fn all(schema: &Value) -> Vec<Self> {
+    pub(crate) fn all(schema: &Value) -> Vec<Self> {
         let mut found = Vec::new();
         collect(schema, &mut Vec::new(), &mut found);
         found
     }
 
-    pub(super) fn header(&self) -> String {
+    pub(crate) fn header(&self) -> String {
         format!("mcp-param-{}", self.name.to_ascii_lowercase())
     }
 
     /// What the header says of these arguments; nothing for an argument that is not there or null.
-    pub(super) fn value(&self, arguments: &Value) -> Option<String> {
+    pub(crate) fn value(&self, arguments: &Value) -> Option<String> {
         let at = self
             .path
             .iter()

@@ -10,7 +10,7 @@ use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 
-use self::message::{Sent, breach};
+pub(crate) use self::message::{Sent, breach};
 use crate::sse::{Decoder, Frame};
 use crate::target::Body;
 use crate::wire::is_event_stream;

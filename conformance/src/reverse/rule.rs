@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::scene::Scene;
 use super::seen::{Heard, Runs};
-use crate::check::{Exchange, Finding, Level, Verdict};
+use crate::check::{Finding, Level, Verdict};
+use crate::probe::Exchange;
 
 /// One sentence of the specification that a server sees kept or broken.
 pub struct ClientRule {

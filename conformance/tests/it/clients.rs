@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use mcp_conformance::{ClientCheck, ClientReport, Verdict, client_rules};
+use mcp_proto::ElicitResult;
+use mcp_proto::client::ClientConfig;
+use serde_json::{Map, json};
 
 use crate::small_client::Client;
 
@@ -39,5 +42,37 @@ async fn each_rule_is_broken_by_a_client_that_it_finds() {
         let report = judged(rule.id, rule.id).await;
         let found = report.findings().any(|judged| judged.rule.id == rule.id);
         assert!(found, "{}: {}", rule.id, text(&report));
+    }
+}
+
+/// The client of this repository, told nothing but the address.
+async fn ours(url: String) {
+    let config = ClientConfig::default().with_elicitation(async |_| {
+        ElicitResult::accept(Map::from_iter([("name".to_owned(), json!("Anna"))]))
+    });
+    let Ok(client) = mcp_proto::client::Client::http(&url, config).await else {
+        return;
+    };
+    for tool in client.list_tools().await.unwrap_or_default() {
+        let arguments = json!({ "text": "hello", "region": "north sea" });
+        let _told = client.run_tool(&tool.name, arguments).await;
+    }
+    let _ended = client.close().await;
+}
+
+#[tokio::test]
+async fn our_own_client_keeps_every_rule() {
+    let report = ClientCheck::running(ours)
+        .timeout(Duration::from_secs(10))
+        .run(|_| {})
+        .await
+        .unwrap();
+    for judged in &report.judged {
+        let rule = judged.rule.id;
+        assert!(
+            matches!(judged.verdict, Verdict::Holds),
+            "{rule}: {}",
+            text(&report)
+        );
     }
 }

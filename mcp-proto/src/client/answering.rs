@@ -1,7 +1,7 @@
 //! Answering what the server asks: in the legacy era its requests, in the modern one the questions in its results. Both
 //! by the one callback of [`ClientConfig::with_answers`](super::ClientConfig::with_answers).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -12,17 +12,29 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::{Map, Value};
 
 use super::ClientError;
+use super::defaults::fill_defaults;
 use crate::jsonrpc::{ErrorObject, Notification, Payload, Request, RequestId, Response};
 
 /// The most questions of one connection, or of one stream over HTTP, that are answered at once; others are passed over,
 /// and the server gives up waiting.
 const MAX_ANSWERING: usize = 4_096;
 
-/// What is called with every question of the server.
-#[derive(Clone)]
-pub(super) struct Answers(Arc<Callback>);
+/// What is called with the questions of the server.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Answers {
+    /// By method.
+    pub(super) single: BTreeMap<&'static str, Callback>,
+    /// For every other method.
+    pub(super) any: Option<Callback>,
+    /// Accepted forms get the defaults of their schemas.
+    pub(super) fill_defaults: bool,
+}
 
-type Callback = dyn Fn(Request) -> BoxFuture<'static, Result<Value, ErrorObject>> + Send + Sync;
+/// What answers a question.
+#[derive(Clone)]
+pub(super) struct Callback(Arc<Called>);
+
+type Called = dyn Fn(Request) -> BoxFuture<'static, Result<Value, ErrorObject>> + Send + Sync;
 
 /// Brings an answer to the server.
 pub(super) type Sending<'s> = BoxFuture<'s, Result<(), ClientError>>;
@@ -32,14 +44,14 @@ type Answered = (RequestId, Result<(), ClientError>);
 
 /// Requests of the server that are being answered. Dropping it gives them up.
 pub(super) struct Answering<'s> {
-    answers: Option<Answers>,
+    answers: Answers,
     send: Arc<dyn Fn(Response) -> Sending<'s> + Send + Sync + 's>,
     running: FuturesUnordered<Abortable<BoxFuture<'s, Answered>>>,
     /// To take a question back.
     open: HashMap<RequestId, AbortHandle>,
 }
 
-impl Answers {
+impl Callback {
     pub(super) fn new<F, R>(answers: F) -> Self
     where
         F: Fn(Request) -> R + Send + Sync + 'static,
@@ -47,16 +59,43 @@ impl Answers {
     {
         Self(Arc::new(move |question| Box::pin(answers(question))))
     }
+}
+
+impl Answers {
+    pub(super) fn is_empty(&self) -> bool {
+        self.single.is_empty() && self.any.is_none()
+    }
 
     pub(super) fn ask(&self, question: Request) -> BoxFuture<'static, Result<Value, ErrorObject>> {
-        (self.0)(question)
+        let is_filled = self.fill_defaults && question.method == "elicitation/create";
+        match self.callback(&question.method) {
+            Some(Callback(callback)) if is_filled => {
+                let form = question.params.clone();
+                let answer = callback(question);
+                let answer = answer.map(move |answer| {
+                    let mut answer = answer?;
+                    fill_defaults(&form, &mut answer);
+                    Ok(answer)
+                });
+                answer.boxed()
+            }
+            Some(Callback(callback)) => callback(question),
+            None => {
+                let refused = ErrorObject::method_not_found(&question.method);
+                std::future::ready(Err(refused)).boxed()
+            }
+        }
+    }
+
+    fn callback(&self, method: &str) -> Option<&Callback> {
+        self.single.get(method).or(self.any.as_ref())
     }
 }
 
 impl<'s> Answering<'s> {
-    /// Without `answers` everything but a `ping` is refused.
+    /// What `answers` has no callback for is refused, but for a `ping`.
     pub(super) fn new(
-        answers: Option<Answers>,
+        answers: Answers,
         send: impl Fn(Response) -> Sending<'s> + Send + Sync + 's,
     ) -> Self {
         Self {
@@ -69,10 +108,10 @@ impl<'s> Answering<'s> {
 
     /// The answer to what needs no callback: a `ping`, and everything where there is none.
     pub(super) fn at_once(&self, request: &Request) -> Option<Response> {
-        let outcome = match (request.method.as_str(), &self.answers) {
-            ("ping", _) => Payload::of(&Map::new()),
-            (method, None) => Err(ErrorObject::method_not_found(method)),
-            (_, Some(_)) => return None,
+        let outcome = match request.method.as_str() {
+            "ping" => Payload::of(&Map::new()),
+            method if self.answers.callback(method).is_some() => return None,
+            method => Err(ErrorObject::method_not_found(method)),
         };
         Some(Response {
             id: Some(request.id.clone()),
@@ -87,18 +126,17 @@ impl<'s> Answering<'s> {
             return;
         }
         let id = request.id.clone();
-        let response = match (self.at_once(&request), &self.answers) {
-            (None, Some(answers)) => {
+        let response = match self.at_once(&request) {
+            Some(response) => std::future::ready(response).boxed(),
+            None => {
                 let id = id.clone();
-                let answer = answers.ask(request);
+                let answer = self.answers.ask(request);
                 let answer = answer.map(|answer| Response {
                     id: Some(id),
                     outcome: answer.and_then(|result| Payload::of(&result)),
                 });
                 answer.boxed()
             }
-            (Some(response), _) => std::future::ready(response).boxed(),
-            (None, None) => return,
         };
         let send = Arc::clone(&self.send);
         let (abort, registration) = AbortHandle::new_pair();
@@ -116,6 +154,21 @@ impl<'s> Answering<'s> {
         }
     }
 
+    /// Runs something, and goes on answering meanwhile.
+    pub(super) async fn during<T>(&mut self, running: impl Future<Output = T>) -> T {
+        let mut running = std::pin::pin!(running);
+        loop {
+            tokio::select! {
+                done = &mut running => return done,
+                answered = self.next() => {
+                    if let Err(error) = answered {
+                        tracing::debug!(%error, "a request of the server was not answered");
+                    }
+                }
+            }
+        }
+    }
+
     /// Waits until one more answer is brought to the server. Cancel-safe.
     pub(super) async fn next(&mut self) -> Result<(), ClientError> {
         match self.running.next().await {
@@ -129,8 +182,8 @@ impl<'s> Answering<'s> {
     }
 }
 
-impl fmt::Debug for Answers {
+impl fmt::Debug for Callback {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Answers")
+        formatter.write_str("Callback")
     }
 }

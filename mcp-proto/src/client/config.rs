@@ -1,11 +1,18 @@
-//! What may be set about a client, and how its calls fail.
+//! What may be set about a client.
 
+use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
+use http::{HeaderMap, Method, Uri};
 use serde_json::{Map, Value};
 
-use super::answering::Answers;
+use super::ClientError;
+use super::answering::{Answers, Callback};
+use super::credentials::{Bearer, Credentials};
+use super::questions::Folders;
+use super::trust::Trust;
 use crate::jsonrpc::{ErrorObject, Request};
 use crate::lifecycle::Implementation;
 use crate::version::{Era, ProtocolVersion};
@@ -14,75 +21,102 @@ use crate::version::{Era, ProtocolVersion};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ClientConfig {
-    /// The revision to speak; a legacy one is offered in the handshake and may be answered by another. The newest of
-    /// its era by default.
-    pub version: ProtocolVersion,
+    /// The revision to speak. `None` finds out what the server speaks when it connects: the modern era first, then the
+    /// handshake. A legacy revision is offered in the handshake, and may be answered by another of its era.
+    pub version: Option<ProtocolVersion>,
     /// Who the client says it is.
     pub info: Implementation,
     /// What it says it can do (schema: `ClientCapabilities`). Nothing by default; what is said here is for
-    /// [`ClientConfig::with_answers`] to keep.
+    /// [`ClientConfig::with_answers`] to keep, and the methods for single questions say it by themselves.
     pub capabilities: Map<String, Value>,
     /// How long a request may take to be answered and everything else to be done. 30 s by default.
     pub timeout: Duration,
+    /// How long a server on a pipe may be silent on `server/discover` before it is taken for one of the legacy era,
+    /// where the era is not known. 5 s by default.
+    pub probe: Duration,
+    /// How many requests may run at once; further ones wait for their turn. 1024 by default.
+    pub max_calls: usize,
+    /// Whether the stream is opened by which a legacy server over HTTP tells what belongs to no request, if it has
+    /// something to tell. On by default.
+    pub get_stream: bool,
+    /// How many bytes of answers are kept as long as their `ttlMs` says (2026-07-28, "Caching"); 0 keeps none. 4 MiB by
+    /// default. The typed calls use what is kept, [`Client::request`](super::Client::request) does not.
+    pub cache_bytes: usize,
+    /// Where the stderr of a child process goes. As its command says by default.
+    pub stderr: Stderr,
     /// The largest message that is read, in bytes. 16 MiB by default.
     pub max_message_bytes: usize,
     /// Speak HTTP/2 from the first byte ("prior knowledge") instead of HTTP/1.1. Off by default.
     pub http2: bool,
-    pub(super) answers: Option<Answers>,
+    /// Headers for every HTTP request, such as a key of an API. Those that the protocol prescribes are set over them.
+    pub headers: HeaderMap,
+    /// Whom to believe over HTTPS: the authorities of the system by default.
+    pub trust: Trust,
+    pub(super) computed: Option<Computed>,
+    pub(super) credentials: Option<Arc<dyn Credentials>>,
+    pub(super) answers: Answers,
+    pub(super) folders: Folders,
 }
 
-/// Why a call of the client failed.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+/// Where the stderr of a child process goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ClientError {
-    /// The server answered with an error.
-    #[error("the server answered {}: {}", .0.code, .0.message)]
-    Rpc(ErrorObject),
-    /// The callback of [`ClientConfig::with_answers`] refused what the server needs to go on.
-    #[error("the server's question was refused: {}", .0.message)]
-    Refused(ErrorObject),
-    /// The HTTP response carried no answer.
-    #[error("the server answered HTTP {status}: {body}")]
-    Http {
-        /// Its status code.
-        status: u16,
-        /// The beginning of its body.
-        body: String,
-    },
-    /// It took longer than this.
-    #[error("no answer within {} s", .0.as_secs_f64())]
-    Timeout(Duration),
-    /// The connection ended before the answer came.
-    #[error("the connection ended before the answer")]
-    Closed,
-    /// The connection could not be made or broke: why.
-    #[error("the connection failed: {0}")]
-    Connection(String),
-    /// What the server sent breaks the protocol: how.
-    #[error("the server broke the protocol: {0}")]
-    Protocol(String),
+pub enum Stderr {
+    /// Where its command says: to the caller's own stderr if it says nothing.
+    #[default]
+    AsCommanded,
+    /// Its last 64 KiB are kept for [`Client::stderr`](super::Client::stderr).
+    Captured,
 }
+
+/// What computes headers for a request.
+#[derive(Clone)]
+pub(super) struct Computed(pub(super) Arc<HeadersOf>);
+
+type HeadersOf = dyn Fn(&Method, &Uri) -> HeaderMap + Send + Sync;
 
 impl ClientConfig {
-    /// Defaults for an era.
+    /// Defaults for an era: its newest revision. [`ClientConfig::default`] finds the era out.
     #[must_use]
     pub fn new(era: Era) -> Self {
         Self {
-            version: match era {
+            version: Some(match era {
                 Era::Legacy => ProtocolVersion::LATEST_LEGACY,
                 Era::Modern => ProtocolVersion::LATEST,
-            },
-            info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
-            capabilities: Map::new(),
-            timeout: Duration::from_secs(30),
-            max_message_bytes: 16 * 1024 * 1024,
-            http2: false,
-            answers: None,
+            }),
+            ..Self::default()
         }
     }
 
+    /// The same, with a bearer token in every HTTP request (RFC 6750).
+    ///
+    /// # Errors
+    /// [`ClientError::Unauthorized`] for a text that is no token.
+    pub fn with_bearer(self, token: &str) -> Result<Self, ClientError> {
+        Ok(self.with_credentials(Arc::new(Bearer::new(token)?)))
+    }
+
+    /// The same, with what proves to the server who calls. HTTP alone; a process gets its credentials by its environment.
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {
+        self.credentials = Some(credentials);
+        self
+    }
+
+    /// The same, with headers that are computed for each HTTP request from its method and URL, such as the context of a
+    /// trace. They are set over those of [`ClientConfig::headers`].
+    #[must_use]
+    pub fn with_computed_headers<F>(mut self, headers: F) -> Self
+    where
+        F: Fn(&Method, &Uri) -> HeaderMap + Send + Sync + 'static,
+    {
+        self.computed = Some(Computed(Arc::new(headers)));
+        self
+    }
+
     /// The same, with what answers the server's questions: `elicitation/create`, `sampling/createMessage` and
-    /// `roots/list`, in both eras. Without it, everything but a `ping` is refused (−32601).
+    /// `roots/list`, in both eras, as far as nothing else answers them. What has no callback is refused (−32601), but for
+    /// a `ping`.
     ///
     /// Several questions are answered at once. A future is dropped when its answer is not wanted any more.
     ///
@@ -129,7 +163,37 @@ impl ClientConfig {
         F: Fn(Request) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Value, ErrorObject>> + Send + 'static,
     {
-        self.answers = Some(Answers::new(answers));
+        self.answers.any = Some(Callback::new(answers));
         self
+    }
+}
+
+impl Default for ClientConfig {
+    fn default() -> Self {
+        Self {
+            version: None,
+            info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+            capabilities: Map::new(),
+            timeout: Duration::from_secs(30),
+            probe: Duration::from_secs(5),
+            max_calls: 1_024,
+            get_stream: true,
+            cache_bytes: 4 * 1024 * 1024,
+            stderr: Stderr::default(),
+            max_message_bytes: 16 * 1024 * 1024,
+            http2: false,
+            headers: HeaderMap::new(),
+            trust: Trust::default(),
+            computed: None,
+            credentials: None,
+            answers: Answers::default(),
+            folders: Folders::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Computed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Computed")
     }
 }

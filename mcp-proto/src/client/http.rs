@@ -1,26 +1,34 @@
 //! The client over Streamable HTTP: each message is a POST, each answer one JSON body or an event stream.
 
-use std::sync::OnceLock;
+mod given_up;
+mod reading;
+mod sending;
+mod standalone;
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode, Uri};
-use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
-use hyper_util::client::legacy::Client as HyperClient;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tokio::sync::broadcast;
 
-use super::answering::{Answering, Answers};
+use super::answering::Answers;
+use super::config::Computed;
+use super::credentials::{Authorizing, Credentials};
+use super::hearing::{Hearing, Own};
 use super::mirror::{Mirrored, header_text};
+use super::pool::{Pool, whole};
+use super::speaking::Speaking;
+use super::trust::Trust;
 use super::{ClientConfig, ClientError};
-use crate::http::EventReader;
 use crate::jsonrpc::{Message, Notification, Request, Response};
 use crate::tool::Tool;
 use crate::version::{Era, ProtocolVersion};
+use given_up::GivenUp;
+pub(super) use standalone::listen;
 
 /// How much of a body that is no answer is told.
 const MAX_SHOWN: usize = 500;
@@ -28,100 +36,137 @@ const MAX_SHOWN: usize = 500;
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// An endpoint and, in the legacy era, the session there.
+/// An endpoint.
 #[derive(Debug)]
 pub(super) struct HttpLink {
-    client: HyperClient<HttpConnector, Full<Bytes>>,
+    pool: Pool,
     uri: Uri,
+    headers: HeaderMap,
+    computed: Option<Computed>,
+    credentials: Option<Arc<dyn Credentials>>,
+    pub(super) authorizing: Authorizing,
     max_message_bytes: usize,
-    notifications: broadcast::Sender<Notification>,
-    answers: Option<Answers>,
-    /// The revision that the header names: from the start in the modern era, from the handshake in the legacy one.
-    version: OnceLock<ProtocolVersion>,
-    session: OnceLock<HeaderValue>,
+    timeout: Duration,
+    hearing: Arc<Hearing>,
+    answers: Answers,
     /// The parameters that headers repeat, in the modern era.
     mirrored: Mirrored,
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub(super) struct Reply {
+    /// That of HTTP; 200 on a pipe.
+    pub(super) status: u16,
+    /// The answer, or what was there instead.
+    pub(super) outcome: Result<Response, ClientError>,
+    /// The session that `initialize` opened.
+    pub(super) session: Option<HeaderValue>,
+}
+
+impl Reply {
+    pub(super) fn piped(response: Response) -> Self {
+        Self {
+            status: 200,
+            outcome: Ok(response),
+            session: None,
+        }
+    }
+
+    /// Whether a refusal of a version names this one.
+    pub(super) fn supports(&self, version: ProtocolVersion) -> bool {
+        let error = match &self.outcome {
+            Ok(response) => response.outcome.as_ref().err(),
+            Err(_) => None,
+        };
+        let supported = error.and_then(|error| error.data.as_ref()?.get("supported")?.as_array());
+        supported.is_some_and(|known| known.iter().any(|known| known == version.as_str()))
+    }
 }
 
 impl HttpLink {
     pub(super) fn new(
         url: &str,
         config: &ClientConfig,
-        notifications: broadcast::Sender<Notification>,
+        hearing: Arc<Hearing>,
     ) -> Result<Self, ClientError> {
-        let uri: Uri = url
-            .parse()
-            .map_err(|problem| ClientError::Connection(format!("{url:?} is no URL: {problem}")))?;
-        if uri.scheme_str() != Some("http") || uri.authority().is_none() {
-            return Err(ClientError::Connection(format!(
-                "{url:?} must start with http:// and name a host"
-            )));
-        }
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        let client = HyperClient::builder(TokioExecutor::new())
-            .http2_only(config.http2)
-            .build(connector);
-        let version = OnceLock::new();
-        if config.version.era() == Era::Modern {
-            let _first = version.set(config.version);
-        }
+        let uri = endpoint(url)?;
+        // Reading the certificates of a system takes a while, and a plain connection needs none.
+        let pool = match uri.scheme_str() {
+            Some("https") => Pool::new(&config.trust, config.http2)?,
+            _ => Pool::new(&Trust::only(), config.http2)?,
+        };
         Ok(Self {
-            client,
+            pool,
             uri,
+            headers: config.headers.clone(),
+            computed: config.computed.clone(),
+            credentials: config.credentials.clone(),
+            authorizing: Authorizing::default(),
             max_message_bytes: config.max_message_bytes,
-            notifications,
+            timeout: config.timeout,
+            hearing,
             answers: config.answers.clone(),
-            version,
-            session: OnceLock::new(),
             mirrored: Mirrored::default(),
         })
     }
 
-    /// The handshake settled on this revision.
-    pub(super) fn negotiated(&self, version: ProtocolVersion) {
-        let _first = self.version.set(version);
-    }
-
     /// Learns from a list of tools which parameters headers repeat; takes out what must not be called.
     pub(super) fn listed(&self, tools: &mut Vec<Tool>) {
-        if self.is_modern() {
-            self.mirrored.learn(tools);
-        }
+        self.mirrored.learn(tools);
     }
 
-    fn is_modern(&self) -> bool {
-        let version = self.version.get();
-        version.is_some_and(|version| version.era() == Era::Modern)
-    }
-
-    pub(super) async fn call(&self, request: &Request) -> Result<Response, ClientError> {
-        let response = self.post(request, &request.method, &request.params).await?;
-        if request.method == "initialize"
-            && let Some(session) = response.headers().get("mcp-session-id")
-        {
-            let _first = self.session.set(session.clone());
-        }
-        let answer = match media(&response) {
-            Some("text/event-stream") => self.read_events(response, request).await?,
-            _ => self.read_json(response).await?,
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        request: &Request,
+        speaking: &Speaking,
+        own: Option<Own>,
+    ) -> Result<Reply, ClientError> {
+        let mut given_up = GivenUp::new(self, request, speaking);
+        let sent = self.post(request, &request.method, &request.params, speaking);
+        let response = match sent.await {
+            Ok(response) => response,
+            Err(error) => {
+                // Most likely the server has never seen it.
+                given_up.is_answered();
+                return Err(error);
+            }
         };
-        // A refusal may come without the id that it could not read.
-        if answer.id.as_ref().is_some_and(|id| *id != request.id)
-            || (answer.id.is_none() && answer.outcome.is_ok())
-        {
-            return Err(ClientError::Protocol(format!(
-                "the answer to {} has the id {:?}",
-                request.id, answer.id
-            )));
+        let status = response.status().as_u16();
+        let session = response.headers().get("mcp-session-id").cloned();
+        let outcome = match media(&response) {
+            Some("text/event-stream") => {
+                let answer = self.read_events(response, request, speaking, own.as_ref());
+                Ok(answer.await?)
+            }
+            _ => self.read_json(response).await,
+        };
+        given_up.is_answered();
+        if let Ok(answer) = &outcome {
+            // A refusal may come without the id that it could not read.
+            if answer.id.as_ref().is_some_and(|id| *id != request.id)
+                || (answer.id.is_none() && answer.outcome.is_ok())
+            {
+                return Err(ClientError::Protocol(format!(
+                    "the answer to {} has the id {:?}",
+                    request.id, answer.id
+                )));
+            }
         }
-        Ok(answer)
+        Ok(Reply {
+            status,
+            outcome,
+            session,
+        })
     }
 
-    pub(super) async fn notify(&self, notification: &Notification) -> Result<(), ClientError> {
-        let response = self
-            .post(notification, &notification.method, &notification.params)
-            .await?;
+    pub(super) async fn notify(
+        &self,
+        notification: &Notification,
+        speaking: &Speaking,
+    ) -> Result<(), ClientError> {
+        let (method, params) = (&notification.method, &notification.params);
+        let response = self.post(notification, method, params, speaking).await?;
         if response.status().is_success() {
             return Ok(());
         }
@@ -134,19 +179,18 @@ impl HttpLink {
     }
 
     /// Ends the session, if there is one.
-    pub(super) async fn close(&self) -> Result<(), ClientError> {
-        if self.session.get().is_none() {
+    pub(super) async fn close(&self, speaking: &Speaking) -> Result<(), ClientError> {
+        if speaking.session.is_none() {
             return Ok(());
         }
-        let response = self.send(Method::DELETE, Bytes::new(), &[]).await?;
+        let response = self
+            .send(Method::DELETE, Bytes::new(), &[], speaking)
+            .await?;
         let status = response.status();
         if status.is_success() || status == StatusCode::METHOD_NOT_ALLOWED {
             return Ok(());
         }
-        Err(ClientError::Http {
-            status: status.as_u16(),
-            body: shown(&self.whole(response).await?),
-        })
+        Err(self.failed(response).await)
     }
 
     async fn post(
@@ -154,6 +198,7 @@ impl HttpLink {
         message: &impl Serialize,
         method: &str,
         params: &Map<String, Value>,
+        speaking: &Speaking,
     ) -> Result<HttpResponse<Incoming>, ClientError> {
         let body = serde_json::to_vec(message)
             .map_err(|problem| ClientError::Protocol(problem.to_string()))?;
@@ -164,7 +209,7 @@ impl HttpLink {
             _ => None,
         };
         let mut extra = Vec::new();
-        if self.is_modern() {
+        if speaking.era() == Era::Modern {
             extra.push((METHOD, header_text(method)?));
             if let Some(name) = named.and_then(Value::as_str) {
                 extra.push((NAME, header_text(name)?));
@@ -173,59 +218,29 @@ impl HttpLink {
                 extra.extend(self.mirrored.headers(params)?);
             }
         }
-        self.send(Method::POST, body.into(), &extra).await
-    }
-
-    async fn send(
-        &self,
-        method: Method,
-        body: Bytes,
-        extra: &[(HeaderName, HeaderValue)],
-    ) -> Result<HttpResponse<Incoming>, ClientError> {
-        let mut request = http::Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = self.uri.clone();
-        let headers: &mut HeaderMap = request.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(
-            ACCEPT,
-            HeaderValue::from_static("application/json, text/event-stream"),
-        );
-        if let Some(version) = self.version.get() {
-            headers.insert(
-                "mcp-protocol-version",
-                HeaderValue::from_static(version.as_str()),
-            );
-        }
-        if let Some(session) = self.session.get() {
-            headers.insert("mcp-session-id", session.clone());
-        }
-        for (name, value) in extra {
-            headers.insert(name, value.clone());
-        }
-        self.client
-            .request(request)
-            .await
-            .map_err(|error| ClientError::Connection(told(&error)))
+        // The handshake is about the version that the header would name (2025-06-18, "Protocol Version Header").
+        let unnamed = Speaking::default();
+        let speaking = if method == "initialize" {
+            &unnamed
+        } else {
+            speaking
+        };
+        self.send(Method::POST, body.into(), &extra, speaking).await
     }
 
     /// Answers a request of the server.
-    async fn respond(&self, answer: Response) -> Result<(), ClientError> {
+    async fn respond(&self, answer: Response, speaking: &Speaking) -> Result<(), ClientError> {
         let message = Message::Response(answer);
-        let response = self.post(&message, "", &Map::new()).await?;
-        let status = response.status();
-        if status.is_success() {
+        let response = self.post(&message, "", &Map::new(), speaking).await?;
+        if response.status().is_success() {
             return Ok(());
         }
-        Err(ClientError::Http {
-            status: status.as_u16(),
-            body: shown(&self.whole(response).await?),
-        })
+        Err(self.failed(response).await)
     }
 
     async fn read_json(&self, response: HttpResponse<Incoming>) -> Result<Response, ClientError> {
         let status = response.status();
-        let body = self.whole(response).await?;
+        let body = whole(response.into_body(), self.max_message_bytes).await?;
         match Message::from_slice(&body) {
             Ok(Message::Response(response)) => Ok(response),
             _ => Err(ClientError::Http {
@@ -235,61 +250,15 @@ impl HttpLink {
         }
     }
 
-    async fn whole(&self, response: HttpResponse<Incoming>) -> Result<Bytes, ClientError> {
-        let body = Limited::new(response.into_body(), self.max_message_bytes);
-        match body.collect().await {
-            Ok(body) => Ok(body.to_bytes()),
-            Err(error) => Err(ClientError::Connection(told(&*error))),
+    async fn failed(&self, response: HttpResponse<Incoming>) -> ClientError {
+        let status = response.status().as_u16();
+        match whole(response.into_body(), self.max_message_bytes).await {
+            Ok(body) => ClientError::Http {
+                status,
+                body: shown(&body),
+            },
+            Err(error) => error,
         }
-    }
-
-    /// Reads a stream to the answer; what comes before it is told or answered.
-    async fn read_events(
-        &self,
-        response: HttpResponse<Incoming>,
-        request: &Request,
-    ) -> Result<Response, ClientError> {
-        let mut reader = EventReader::new(self.max_message_bytes);
-        let mut body = response.into_body();
-        let mut answering = Answering::new(self.answers.clone(), |response| {
-            Box::pin(self.respond(response))
-        });
-        loop {
-            let frame = tokio::select! {
-                frame = body.frame() => frame,
-                answered = answering.next() => {
-                    answered?;
-                    continue;
-                }
-            };
-            let Some(frame) = frame else { break };
-            let frame = frame.map_err(|error| ClientError::Connection(told(&error)))?;
-            let Some(data) = frame.data_ref() else {
-                continue;
-            };
-            let events = reader
-                .push(data)
-                .map_err(|error| ClientError::Protocol(error.to_string()))?;
-            for event in events.into_iter().filter(|event| !event.data.is_empty()) {
-                let message = Message::from_slice(event.data.as_bytes())
-                    .map_err(|broken| ClientError::Protocol(broken.error.message))?;
-                match message {
-                    Message::Response(response) => return Ok(response),
-                    Message::Notification(notification) => {
-                        answering.cancel(&notification);
-                        // Fails only when nobody listens.
-                        let _heard = self.notifications.send(notification);
-                    }
-                    // What needs no thinking goes out before the answer to the call can end this.
-                    Message::Request(asked) => match answering.at_once(&asked) {
-                        Some(response) => self.respond(response).await?,
-                        None => answering.take(asked),
-                    },
-                }
-            }
-        }
-        tracing::debug!(id = %request.id, "the stream of a request ended without its answer");
-        Err(ClientError::Closed)
     }
 }
 
@@ -306,14 +275,17 @@ fn shown(body: &[u8]) -> String {
         .collect()
 }
 
-/// An error with its causes: those of HTTP clients hide what happened in the last one.
-fn told(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
+/// The URL of an endpoint that this build can reach.
+fn endpoint(url: &str) -> Result<Uri, ClientError> {
+    let uri: Uri = url
+        .parse()
+        .map_err(|problem| ClientError::Connection(format!("{url:?} is no URL: {problem}")))?;
+    let problem = match uri.scheme_str() {
+        _ if uri.authority().is_none() => "must start with http:// or https:// and name a host",
+        Some("http") => return Ok(uri),
+        Some("https") if cfg!(feature = "tls") => return Ok(uri),
+        Some("https") => "needs TLS, the feature tls of mcp-proto",
+        _ => "must start with http:// or https://",
+    };
+    Err(ClientError::Connection(format!("{url:?} {problem}")))
 }

@@ -2,25 +2,29 @@
 //!
 //! Two tasks, so that a peer that writes while it does not read cannot lock both sides up.
 
+mod process;
+
 use std::collections::HashMap;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{Notify, broadcast, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::answering::Answering;
+use super::hearing::{Hearing, Own};
 use super::{ClientConfig, ClientError};
 use crate::jsonrpc::{Message, Notification, Request, RequestId, Response};
+use crate::lifecycle::META_SUBSCRIPTION_ID;
 use crate::server::Server;
 use crate::stdio::{self, Line, Lines, StdioConfig};
+use process::Process;
 
 /// How many lines may wait to be written before a sender waits.
 const OUTGOING: usize = 64;
@@ -41,14 +45,23 @@ pub(super) struct Pipe {
 
 #[derive(Debug)]
 enum Peer {
-    Child(Box<Child>),
+    Child(Box<Process>),
     Task(JoinHandle<std::io::Result<()>>),
+    /// Somebody who ends with the streams, or not.
+    Other,
 }
 
 /// The requests that wait for their answers, one entry for each future that [`Pipe::call`] gave; `None` once the
 /// stream has ended.
 #[derive(Debug)]
-struct Waiting(Mutex<Option<HashMap<RequestId, oneshot::Sender<Response>>>>);
+struct Waiting(Mutex<Option<HashMap<RequestId, Waiter>>>);
+
+/// Who waits for an answer, and what hears the notifications before it.
+#[derive(Debug)]
+struct Waiter {
+    answer: oneshot::Sender<Response>,
+    own: Option<Own>,
+}
 
 /// Gives a request up when it is dropped before the answer.
 struct Entry<'p> {
@@ -59,36 +72,34 @@ struct Entry<'p> {
 }
 
 impl Pipe {
+    /// Starts a process and speaks with it.
     pub(super) fn child(
-        mut command: Command,
+        command: &mut Command,
         config: &ClientConfig,
-        notifications: broadcast::Sender<Notification>,
+        hearing: Arc<Hearing>,
     ) -> Result<Self, ClientError> {
-        let failed = |error: std::io::Error| ClientError::Connection(error.to_string());
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(failed)?;
-        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(ClientError::Closed);
-        };
-        let peer = Peer::Child(Box::new(child));
-        Ok(Self::open(stdout, stdin, peer, config, notifications))
+        let (process, stdin, stdout) = Process::start(command, config.stderr)?;
+        let peer = Peer::Child(Box::new(process));
+        Ok(Self::open(stdout, stdin, peer, config, hearing))
     }
 
-    pub(super) fn memory(
-        server: Server,
+    /// Speaks over two streams that somebody else made.
+    pub(super) fn streams(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
         config: &ClientConfig,
-        notifications: broadcast::Sender<Notification>,
+        hearing: Arc<Hearing>,
     ) -> Self {
+        Self::open(reader, writer, Peer::Other, config, hearing)
+    }
+
+    pub(super) fn memory(server: Server, config: &ClientConfig, hearing: Arc<Hearing>) -> Self {
         let (near, far) = tokio::io::duplex(MEMORY_BUFFER);
         let (far_reader, far_writer) = tokio::io::split(far);
         let served = stdio::serve(server, far_reader, far_writer, StdioConfig::default());
         let peer = Peer::Task(tokio::spawn(served));
         let (reader, writer) = tokio::io::split(near);
-        Self::open(reader, writer, peer, config, notifications)
+        Self::open(reader, writer, peer, config, hearing)
     }
 
     fn open(
@@ -96,7 +107,7 @@ impl Pipe {
         writer: impl AsyncWrite + Send + Unpin + 'static,
         peer: Peer,
         config: &ClientConfig,
-        notifications: broadcast::Sender<Notification>,
+        hearing: Arc<Hearing>,
     ) -> Self {
         let (outgoing, lines) = mpsc::channel(OUTGOING);
         let waiting = Arc::new(Waiting(Mutex::new(Some(HashMap::new()))));
@@ -104,7 +115,7 @@ impl Pipe {
         let sender = outgoing.downgrade();
         let reading = Reading {
             waiting: Arc::clone(&waiting),
-            notifications,
+            hearing,
             answering: Answering::new(config.answers.clone(), move |response| {
                 Box::pin(respond(sender.clone(), response))
             }),
@@ -119,10 +130,18 @@ impl Pipe {
         }
     }
 
-    pub(super) async fn call(&self, request: &Request) -> Result<Response, ClientError> {
+    pub(super) async fn call(
+        &self,
+        request: &Request,
+        own: Option<Own>,
+    ) -> Result<Response, ClientError> {
         let (sender, answer) = oneshot::channel();
+        let waiter = Waiter {
+            answer: sender,
+            own,
+        };
         match &mut *self.waiting.table() {
-            Some(table) => table.insert(request.id.clone(), sender),
+            Some(table) => table.insert(request.id.clone(), waiter),
             None => return Err(ClientError::Closed),
         };
         let mut entry = Entry {
@@ -161,7 +180,7 @@ impl Pipe {
             .take();
         self.closing.notify_one();
         match peer {
-            None => Ok(()),
+            None | Some(Peer::Other) => Ok(()),
             Some(Peer::Task(mut task)) => match tokio::time::timeout(limit, &mut task).await {
                 Ok(_ended) => Ok(()),
                 Err(_) => {
@@ -169,17 +188,16 @@ impl Pipe {
                     Err(ClientError::Timeout(limit))
                 }
             },
-            Some(Peer::Child(mut child)) => match tokio::time::timeout(limit, child.wait()).await {
-                Ok(_status) => Ok(()),
-                Err(_) => {
-                    let killed = child.kill().await;
-                    tracing::warn!(
-                        ?killed,
-                        "a server did not end with its input and was killed"
-                    );
-                    Err(ClientError::Timeout(limit))
-                }
-            },
+            Some(Peer::Child(process)) => process.close(limit).await,
+        }
+    }
+
+    /// What the peer wrote to its stderr, where that is captured.
+    pub(super) fn stderr(&self) -> Option<String> {
+        let peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*peer {
+            Some(Peer::Child(process)) => process.stderr(),
+            _ => None,
         }
     }
 }
@@ -197,8 +215,13 @@ impl Drop for Entry<'_> {
             Some(table) => table.remove(&self.request.id).is_some(),
             None => false,
         };
-        // What the peer does not get cannot be cancelled, and `initialize` must not be (MCP, "Cancellation").
-        if waited && self.sent && self.request.method != "initialize" {
+        // What the peer does not get cannot be cancelled, and `initialize` must not be (MCP, "Cancellation"). A peer that
+        // is silent on `server/discover` is one of the legacy era, which hears nothing before its handshake.
+        let is_first = matches!(
+            self.request.method.as_str(),
+            "initialize" | "server/discover"
+        );
+        if waited && self.sent && !is_first {
             let cancelled = Notification::new(
                 "notifications/cancelled",
                 json!({ "requestId": self.request.id }),
@@ -213,7 +236,18 @@ impl Drop for Entry<'_> {
 }
 
 impl Waiting {
-    fn table(&self) -> MutexGuard<'_, Option<HashMap<RequestId, oneshot::Sender<Response>>>> {
+    /// What hears a notification before everybody does: its request, by the token of progress or the subscription.
+    fn own(&self, notification: &Notification) -> Option<Own> {
+        let meta = notification.params.get("_meta");
+        let id = notification
+            .params
+            .get("progressToken")
+            .or_else(|| meta?.get(META_SUBSCRIPTION_ID))?;
+        let id = RequestId::Number(id.as_i64()?);
+        self.table().as_ref()?.get(&id)?.own.clone()
+    }
+
+    fn table(&self) -> MutexGuard<'_, Option<HashMap<RequestId, Waiter>>> {
         // Nothing panics while it holds the table.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -222,7 +256,7 @@ impl Waiting {
 /// What the reading task works with.
 struct Reading {
     waiting: Arc<Waiting>,
-    notifications: broadcast::Sender<Notification>,
+    hearing: Arc<Hearing>,
     answering: Answering<'static>,
 }
 
@@ -258,6 +292,7 @@ impl Reading {
         // Whoever still waits learns that no answer will come.
         let ended = self.waiting.table().take();
         drop(ended);
+        self.hearing.over();
     }
 
     fn take(&mut self, line: &Line) {
@@ -272,8 +307,10 @@ impl Reading {
             Ok(Message::Response(response)) => self.answered(response),
             Ok(Message::Notification(notification)) => {
                 self.answering.cancel(&notification);
-                // Fails only when nobody listens.
-                let _heard = self.notifications.send(notification);
+                if let Some(own) = self.waiting.own(&notification) {
+                    own.hear(&notification);
+                }
+                self.hearing.hear(notification);
             }
             Ok(Message::Request(request)) => self.answering.take(request),
             Err(broken) => {
@@ -300,7 +337,7 @@ impl Reading {
             .and_then(|table| table.remove(id));
         if let Some(waiter) = waiter {
             // Fails only when the caller has just given up.
-            let _taken = waiter.send(response);
+            let _taken = waiter.answer.send(response);
         }
     }
 }

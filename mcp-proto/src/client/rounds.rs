@@ -4,16 +4,19 @@ use futures_util::future::try_join_all;
 use serde_json::{Map, Value, json};
 
 use super::answering::Answers;
-use super::{Client, ClientError};
+use super::{CallOptions, Client, ClientError};
 use crate::jsonrpc::{Request, RequestId};
 use crate::version::Era;
 
 /// How often one request is made again.
 const MAX_ROUNDS: usize = 32;
 
+/// The most questions of one result: each may be a dialog before a user. The library's own server asks 32 at most.
+const MAX_QUESTIONS: usize = 64;
+
 impl Client {
-    /// [`Client::request`], and whatever it takes to get a result: where the server needs input, the callback of
-    /// [`ClientConfig::with_answers`](super::ClientConfig::with_answers) is asked, and the request made again with its
+    /// [`Client::request`], and whatever it takes to get a result: where the server needs input, the callback of the
+    /// configuration is asked, and the request made again with its
     /// answers. Each round, and each answer, may take [`ClientConfig::timeout`](super::ClientConfig::timeout).
     ///
     /// The callback gets each question as a request whose id is the question's key. Without a callback the
@@ -21,25 +24,42 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Refused`] when the callback refuses, and [`ClientError::Protocol`] for a
-    /// server that still asks after 32 rounds.
+    /// server that still asks after 32 rounds, or more than 64 questions at once.
     pub async fn request_in_rounds(
         &self,
         method: &str,
         params: Value,
     ) -> Result<Value, ClientError> {
-        let config = &self.0.config;
-        let Some(answers) = config
-            .answers
-            .as_ref()
-            .filter(|_| self.era() == Era::Modern)
-        else {
-            return self.request(method, params).await;
-        };
+        self.in_rounds(method, params, &CallOptions::default())
+            .await
+    }
+
+    pub(super) async fn in_rounds(
+        &self,
+        method: &str,
+        params: Value,
+        options: &CallOptions,
+    ) -> Result<Value, ClientError> {
+        let counted = self.count_rounds(method, params, options).await;
+        counted.map(|(result, _)| result)
+    }
+
+    /// The result, and the number of rounds that it took.
+    pub(super) async fn count_rounds(
+        &self,
+        method: &str,
+        params: Value,
+        options: &CallOptions,
+    ) -> Result<(Value, usize), ClientError> {
+        let answers = &self.0.config.answers;
+        if answers.is_empty() || self.era() == Era::Legacy {
+            return Ok((self.exchange(method, params, options).await?, 1));
+        }
         let mut round = params.clone();
-        for _ in 0..MAX_ROUNDS {
-            let result = self.request(method, round).await?;
+        for count in 1..=MAX_ROUNDS {
+            let result = self.exchange(method, round, options).await?;
             if result.get("resultType").and_then(Value::as_str) != Some("input_required") {
-                return Ok(result);
+                return Ok((result, count));
             }
             round = params.clone();
             let answered = self.answer(answers, &result).await?;
@@ -53,7 +73,7 @@ impl Client {
     }
 
     /// What the next round says besides the request.
-    async fn answer(
+    pub(super) async fn answer(
         &self,
         answers: &Answers,
         result: &Value,
@@ -62,6 +82,12 @@ impl Client {
         let mut round = Map::new();
         if let Some(requests) = result.get("inputRequests") {
             let requests = requests.as_object().ok_or_else(broken)?;
+            if requests.len() > MAX_QUESTIONS {
+                return Err(ClientError::Protocol(format!(
+                    "it asks {} questions at once; at most {MAX_QUESTIONS} are answered",
+                    requests.len()
+                )));
+            }
             let answered = requests.iter().map(|(key, question)| async move {
                 let method = question.get("method").and_then(Value::as_str);
                 let params = question.get("params").cloned().unwrap_or_else(|| json!({}));

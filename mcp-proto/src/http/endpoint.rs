@@ -37,7 +37,7 @@ impl Endpoint {
     }
 
     /// Refuses what the scopes of its caller do not allow.
-    pub(crate) fn may(&self, request: &Request, caller: &Extensions) -> Result<(), Rejection> {
+    pub(crate) fn may(&self, request: &Request, caller: &mut Extensions) -> Result<(), Rejection> {
         let Some(needed) = self.server.missing_scopes(request, caller) else {
             return Ok(());
         };

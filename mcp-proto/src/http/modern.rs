@@ -16,6 +16,7 @@ use crate::lifecycle::{
     MAX_SUBSCRIPTION_BYTES, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta,
 };
 use crate::outbox::Outbox;
+use crate::scopes::Wanted;
 use crate::server::Server;
 use crate::version::{Era, ProtocolVersion};
 
@@ -53,7 +54,7 @@ fn is_date(text: &[u8]) -> bool {
 pub(super) fn judge_notification(
     headers: &HeaderMap,
     params: &Map<String, Value>,
-) -> Result<(), ErrorObject> {
+) -> Result<ModernMeta, ErrorObject> {
     let claimed = params
         .get("_meta")
         .and_then(|meta| meta.get(META_PROTOCOL_VERSION));
@@ -63,10 +64,26 @@ pub(super) fn judge_notification(
         meta.insert(META_PROTOCOL_VERSION.to_owned(), version);
     }
     meta.insert(META_CLIENT_CAPABILITIES.to_owned(), Map::new().into());
-    ModernMeta::take(&mut Map::from_iter([("_meta".to_owned(), meta.into())])).map(|_| ())
+    ModernMeta::take(&mut Map::from_iter([("_meta".to_owned(), meta.into())]))
 }
 
 impl Endpoint {
+    /// Takes a notification whose version was judged.
+    pub(super) fn notified(
+        &self,
+        head: &mut request::Parts,
+        notification: &Notification,
+        judged: ModernMeta,
+    ) {
+        self.server.take(notification, |params| {
+            let mut modern = ModernMeta::take(params).unwrap_or(judged);
+            let meta = std::mem::take(&mut modern.others);
+            let extensions = std::mem::take(&mut head.extensions);
+            let incoming = Incoming::of_notification(meta, extensions);
+            Some(Context::modern(incoming, modern))
+        });
+    }
+
     /// Judges a request and makes a call of it, which has not begun.
     pub(super) fn call_modern(
         &self,
@@ -90,9 +107,8 @@ impl Endpoint {
             Named::Nothing => {}
             Named::Member(_, Some(name)) => {
                 head::match_name(headers, name)?;
-                if request.method == "tools/call" {
-                    let mirrored = self.server.mirrored(name);
-                    params::match_mirrored(headers, mirrored, &request.params)?;
+                if request.method == "tools/call" && !self.server.hides() {
+                    self.match_mirrored(headers, name, &request)?;
                 }
             }
             Named::Member(member, None) => head::match_no_name(headers, member)?,
@@ -101,7 +117,7 @@ impl Endpoint {
             let error = Server::unknown_method(&request.method, Era::Modern);
             return Err(Rejection::Message(StatusCode::NOT_FOUND, error));
         }
-        self.may(&request, &head.extensions)?;
+        self.may(&request, &mut head.extensions)?;
         let listens = request.method == "subscriptions/listen";
         if listens && !accepts.events {
             return Err(Rejection::NotAcceptable("text/event-stream"));
@@ -129,9 +145,30 @@ impl Endpoint {
             client: Some(client),
         };
         let context = Context::modern(incoming, modern);
+        // Not before it is known who calls: a header that is missing must not give a hidden tool away.
+        if self.server.hides()
+            && request.method == "tools/call"
+            && let Named::Member("name", Some(name)) = named(&request)
+            && self.server.is_visible(Wanted::Tool(name, None), &context)
+        {
+            self.match_mirrored(&head.headers, name, &request)?;
+        }
         let call = self.server.handle_owned(request, context);
         let keep_alive = self.config.keep_alive;
         Ok(Exchange::new(call, notifications, keep_alive, held))
+    }
+}
+
+impl Endpoint {
+    fn match_mirrored(
+        &self,
+        headers: &HeaderMap,
+        tool: &str,
+        request: &Request,
+    ) -> Result<(), Rejection> {
+        let offered = self.server.offered();
+        let mirrored = offered.tools.mirrored(tool);
+        Ok(params::match_mirrored(headers, mirrored, &request.params)?)
     }
 }
 

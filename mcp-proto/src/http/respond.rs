@@ -165,8 +165,9 @@ impl Inner {
             Message::Notification(notification)
                 if modern::is_modern_notification(&head.headers, &notification) =>
             {
-                modern::judge_notification(&head.headers, &notification.params)
-                    .map_err(|error| (error.into(), None))?;
+                let judged = modern::judge_notification(&head.headers, &notification.params);
+                let judged = judged.map_err(|error| (error.into(), None))?;
+                endpoint.notified(head, &notification, judged);
                 Next::Answered(answer::accepted())
             }
             message => Next::Session(self.legacy.post(head, accepts, client, arrived, message)),

@@ -51,6 +51,35 @@ pub struct ElicitResult {
     pub content: Map<String, Value>,
 }
 
+impl ElicitResult {
+    /// Filled in and sent with this content, or agreed to open the URL (without content). For a client's callback.
+    #[must_use]
+    pub fn accept(content: Map<String, Value>) -> Self {
+        Self {
+            action: ElicitAction::Accept,
+            content,
+        }
+    }
+
+    /// Said no.
+    #[must_use]
+    pub fn decline() -> Self {
+        Self {
+            action: ElicitAction::Decline,
+            content: Map::new(),
+        }
+    }
+
+    /// Went away without saying.
+    #[must_use]
+    pub fn cancel() -> Self {
+        Self {
+            action: ElicitAction::Cancel,
+            content: Map::new(),
+        }
+    }
+}
+
 impl ElicitForm {
     /// A form without fields yet; `message` tells the user what it is for.
     pub fn new(message: impl Into<String>) -> Self {

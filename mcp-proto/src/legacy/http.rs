@@ -32,7 +32,7 @@ use crate::http::modern::names_modern;
 use crate::http::reading::Arrived;
 use crate::http::rejection::{Refused, Rejection};
 use crate::http::sse;
-use crate::jsonrpc::{Message, Notification, Request, Response as RpcResponse};
+use crate::jsonrpc::{Message, Notification, Request, Response as RpcResponse, take_meta};
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{
     Session, SessionChange, SessionId, SessionStore, too_many_subscriptions,
@@ -107,7 +107,7 @@ impl Legacy {
             Message::Notification(notification) => Box::pin(async move {
                 let session = self.session(head).await;
                 let session = session.map_err(|rejection| (rejection, None))?;
-                self.notified(&session, &notification);
+                self.notified(&session, &notification, &head.extensions);
                 Ok(accepted())
             }),
             Message::Response(response) => Box::pin(async move {
@@ -147,7 +147,7 @@ impl Legacy {
             return Box::pin(self.initialize(head, accepts, &client, request)).await;
         }
         let session = session_id(head)?;
-        self.0.endpoint.may(&request, &head.extensions)?;
+        self.0.endpoint.may(&request, &mut head.extensions)?;
         // Before the session is looked up: whoever ends it after that finds the call.
         let entered = self.enter(&session, &request, &client);
         // What runs of a session is shown to its owner alone.
@@ -194,7 +194,7 @@ impl Legacy {
         accepts: Accepts,
     ) -> Exchange {
         let endpoint = &self.0.endpoint;
-        let meta = request.take_meta();
+        let meta = take_meta(&mut request.params);
         let (outbox, outgoing) = Outbox::channel();
         let incoming = Incoming {
             request_id: request.id.clone(),
@@ -306,10 +306,17 @@ impl Legacy {
     }
 
     /// What a notification means for its session.
-    fn notified(&self, session: &Session, notification: &Notification) {
+    fn notified(&self, session: &Session, notification: &Notification, caller: &Extensions) {
         if let Some(request) = notification.cancelled_request() {
             self.0.live.cancel(&session.id, &request);
         }
+        self.0.endpoint.server.take(notification, |params| {
+            let incoming = Incoming {
+                peer: Some(session.id.shared()),
+                ..Incoming::of_notification(take_meta(params), caller.clone())
+            };
+            Some(Context::new(incoming, ClientSide::from(session)))
+        });
     }
 
     /// Gives the client's answer to the call that asked.

@@ -11,12 +11,13 @@ use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::asking::{Asking, Problem};
 use crate::server::rounds::config::MAX_ROUNDS;
-use crate::server::{Method, Server};
+use crate::server::{Method, Offered, Server};
 use crate::tool::ToolError;
 
 /// Calls the handler until it needs no more answers.
 pub(crate) async fn all(
     server: &Server,
+    offered: &Offered,
     method: Method,
     params: Map<String, Value>,
     mut context: Context,
@@ -24,13 +25,15 @@ pub(crate) async fn all(
     let mut answers = BTreeMap::new();
     let mut room = server.rounds().config.max_answer_bytes;
     for _ in 0..MAX_ROUNDS {
-        match server.run(method, params.clone(), context.clone()).await {
+        let ran = server.run(offered, method, params.clone(), context.clone());
+        match ran.await {
             Ok(payload) => return Ok(payload),
             Err(Interrupt(Reason::Ask(questions))) => {
                 match ask_client(server, &questions, &context, &mut room).await {
                     Ok(given) => answers.extend(given),
                     Err(problem) => {
-                        return not_answered(server, method, &params, problem, &context);
+                        let call = (method, &params);
+                        return not_answered(server, offered, call, problem, &context);
                     }
                 }
             }
@@ -66,8 +69,8 @@ async fn ask_client(
 /// A call that cannot go on without an answer: a tool tells its model, anything else is a protocol error.
 fn not_answered(
     server: &Server,
-    method: Method,
-    params: &Map<String, Value>,
+    offered: &Offered,
+    (method, params): (Method, &Map<String, Value>),
     (code, problem): Problem,
     context: &Context,
 ) -> Result<Payload, ErrorObject> {
@@ -76,7 +79,7 @@ fn not_answered(
     }
     let name = params.get("name").and_then(Value::as_str);
     let failed = ToolError::new(code, problem);
-    let result = server.tools().failed(name.unwrap_or_default(), failed);
+    let result = offered.tools.failed(name.unwrap_or_default(), failed);
     let result = result.map_err(Interrupt::into_error)?;
     server.tool_result(&result, context.protocol_version)
 }

@@ -13,7 +13,7 @@ use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::asking::{ANSWER_INVALID, Asking, CANNOT_BE_ASKED, Problem};
 use crate::legacy::method::Method;
 use crate::seal::{cursor, open_cursor};
-use crate::server::{Server, wire};
+use crate::server::{Offered, Server, wire};
 use crate::task::{Calling, Entry, Open, Stage, TaskMode, TaskSupport, TaskView};
 use crate::tool::CallToolResult;
 use crate::version::{Era, ProtocolVersion};
@@ -165,12 +165,12 @@ fn list_tasks(
 /// How the tool of a call is called, or why it is not, as far as its declaration says so. Unknown tools are judged
 /// elsewhere.
 pub(crate) fn calling(
-    server: &Server,
+    offered: &Offered,
     params: &mut Map<String, Value>,
     context: &Context,
 ) -> Result<Calling, ErrorObject> {
     let name = params.get("name").and_then(Value::as_str);
-    let support = name.and_then(|name| server.tools().task_support(name));
+    let support = name.and_then(|name| offered.tools.task_support(name));
     let (Some(name), Some(support)) = (name, support) else {
         return Ok(Calling::Now(TaskMode::None));
     };

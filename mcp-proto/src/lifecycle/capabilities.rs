@@ -22,6 +22,11 @@ impl ClientCapabilities {
         }
     }
 
+    /// As it came.
+    pub(crate) fn members(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
     /// The settings of one capability such as `elicitation`, if the client declared it. Null declares nothing.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {

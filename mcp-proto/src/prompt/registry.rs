@@ -22,16 +22,16 @@ const MAX_NAME: usize = 128;
 
 /// The arguments of a prompt by name.
 type Arguments = BTreeMap<String, String>;
-type Handler = Box<
+type Handler = Arc<
     dyn Fn(Arguments, Context) -> BoxFuture<'static, Result<GetPromptResult, RequestError>>
         + Send
         + Sync,
 >;
 
-/// Prompts in the order of their registration, which is the order they are listed in.
-#[derive(Default)]
+/// Prompts in the order of their registration, which is the order they are listed in. Clones share the prompts.
+#[derive(Clone, Default)]
 pub(crate) struct PromptRegistry {
-    prompts: Vec<(Prompt, Handler)>,
+    prompts: Vec<Arc<(Prompt, Handler)>>,
     by_name: HashMap<String, usize>,
 }
 
@@ -63,7 +63,7 @@ impl PromptRegistry {
         let handler = Arc::new(handler);
         self.add(
             prompt,
-            Box::new(move |arguments, context| {
+            Arc::new(move |arguments, context| {
                 let (state, handler) = (state.clone(), handler.clone());
                 Box::pin(async move {
                     let arguments = arguments
@@ -94,7 +94,7 @@ impl PromptRegistry {
         let handler = Arc::new(handler);
         self.add(
             prompt,
-            Box::new(move |arguments, context| {
+            Arc::new(move |arguments, context| {
                 let (state, handler) = (state.clone(), handler.clone());
                 Box::pin(async move { handler(state, arguments, context).await })
             }),
@@ -127,8 +127,28 @@ impl PromptRegistry {
         }
         content::check_icons(&prompt.icons)?;
         self.by_name.insert(prompt.name.clone(), self.prompts.len());
-        self.prompts.push((prompt, handler));
+        self.prompts.push(Arc::new((prompt, handler)));
         Ok(())
+    }
+
+    /// Takes a prompt out; false if there is no prompt of this name.
+    pub(crate) fn remove(&mut self, name: &str) -> bool {
+        let Some(index) = self.by_name.remove(name) else {
+            return false;
+        };
+        self.prompts.remove(index);
+        for place in self.by_name.values_mut().filter(|place| **place > index) {
+            *place -= 1;
+        }
+        true
+    }
+
+    /// Whether this very prompt is there, and not another one of its name.
+    pub(crate) fn has_same(&self, name: &str, other: &Self) -> bool {
+        match (self.registered(name), other.registered(name)) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -136,11 +156,11 @@ impl PromptRegistry {
     }
 
     pub(crate) fn list(&self) -> impl Iterator<Item = &Prompt> {
-        self.prompts.iter().map(|(prompt, _)| prompt)
+        self.prompts.iter().map(|registered| &registered.0)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Prompt> {
-        self.registered(name).map(|(prompt, _)| prompt)
+        self.registered(name).map(|registered| &registered.0)
     }
 
     /// `prompts/get`: everything that is wrong with the params is −32602.
@@ -154,32 +174,27 @@ impl PromptRegistry {
             let error = ErrorObject::invalid_params("prompts/get needs params.name, a string");
             return Err(error.into());
         };
-        let Some((prompt, handler)) = self.registered(&name) else {
-            return Err(self.unknown(&name).into());
+        let Some(registered) = self.registered(&name) else {
+            return Err(unknown(&name).into());
         };
+        let (prompt, handler) = &**registered;
         let arguments = read(prompt, params.remove("arguments"))?;
         handler(arguments, context)
             .await
             .map_err(|error| error.into_interrupt(era, None))
     }
 
-    /// The refusal of a name that no prompt has.
-    pub(crate) fn unknown(&self, name: &str) -> ErrorObject {
-        let shown: String = name.chars().take(MAX_NAME).collect();
-        let names: Vec<_> = self
-            .list()
-            .take(50)
-            .map(|prompt| prompt.name.as_str())
-            .collect();
-        ErrorObject::invalid_params(format!("unknown prompt {shown:?}"))
-            .with_data(serde_json::json!({ "prompts": names }))
-    }
-
-    fn registered(&self, name: &str) -> Option<&(Prompt, Handler)> {
+    fn registered(&self, name: &str) -> Option<&Arc<(Prompt, Handler)>> {
         self.by_name
             .get(name)
             .and_then(|&index| self.prompts.get(index))
     }
+}
+
+/// The error for a name that no prompt has.
+pub(crate) fn unknown(name: &str) -> ErrorObject {
+    let shown: String = name.chars().take(MAX_NAME).collect();
+    ErrorObject::invalid_params(format!("unknown prompt {shown:?}"))
 }
 
 /// Arguments as they were sent: strings, all that are required; others than the listed are passed over.

@@ -24,11 +24,11 @@ type Lister = Arc<dyn Fn(PageRequest, Context) -> Outcome<Page<Resource>> + Send
 
 /// Resources and templates in the order of their registration, which is the order they are listed in. Where several
 /// templates match a URI, the first counts.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct ResourceRegistry {
-    resources: Vec<(Resource, Reader)>,
+    resources: Vec<Arc<(Resource, Reader)>>,
     by_uri: HashMap<String, usize>,
-    templates: Vec<(ResourceTemplate, UriTemplate, Reader)>,
+    templates: Vec<Arc<(ResourceTemplate, UriTemplate, Reader)>>,
     lister: Option<Lister>,
 }
 
@@ -57,8 +57,27 @@ impl ResourceRegistry {
             let (state, handler) = (state.clone(), handler.clone());
             Box::pin(async move { handler(state, context).await.map(Into::into) })
         });
-        self.resources.push((resource, reader));
+        self.resources.push(Arc::new((resource, reader)));
         Ok(())
+    }
+
+    /// Takes a resource out; false if there is no resource of this URI.
+    pub(crate) fn remove(&mut self, uri: &str) -> bool {
+        let Some(index) = self.by_uri.remove(uri) else {
+            return false;
+        };
+        self.resources.remove(index);
+        for place in self.by_uri.values_mut().filter(|place| **place > index) {
+            *place -= 1;
+        }
+        true
+    }
+
+    /// Takes a template out; false if there is no such template.
+    pub(crate) fn remove_template(&mut self, text: &str) -> bool {
+        let before = self.templates.len();
+        self.templates.retain(|one| one.0.uri_template != text);
+        self.templates.len() < before
     }
 
     pub(crate) fn add_template<S, O, F, R>(
@@ -84,7 +103,7 @@ impl ResourceRegistry {
             let (state, handler) = (state.clone(), handler.clone());
             Box::pin(async move { handler(state, uri, context).await.map(Into::into) })
         });
-        self.templates.push((template, parsed, reader));
+        self.templates.push(Arc::new((template, parsed, reader)));
         Ok(())
     }
 
@@ -107,19 +126,19 @@ impl ResourceRegistry {
 
     /// The resources that were registered one by one.
     pub(crate) fn list(&self) -> impl Iterator<Item = &Resource> {
-        self.resources.iter().map(|(resource, _)| resource)
+        self.resources.iter().map(|registered| &registered.0)
     }
 
     pub(crate) fn templates(&self) -> impl Iterator<Item = &ResourceTemplate> {
-        self.templates.iter().map(|(template, _, _)| template)
+        self.templates.iter().map(|registered| &registered.0)
     }
 
     /// A template by its text.
     pub(crate) fn template(&self, text: &str) -> Option<&UriTemplate> {
         let mut templates = self.templates.iter();
         templates
-            .find(|(template, _, _)| template.uri_template == text)
-            .map(|(_, parsed, _)| parsed)
+            .find(|registered| registered.0.uri_template == text)
+            .map(|registered| &registered.1)
     }
 
     /// One page of the resources that the server's own handler lists; `None` without such a handler.
@@ -134,6 +153,19 @@ impl ResourceRegistry {
 
     pub(crate) fn lists_more(&self) -> bool {
         self.lister.is_some()
+    }
+
+    /// What a URI is of, as it was registered: the URI of a resource, or the text of a template.
+    pub(crate) fn registered_as(&self, uri: &str) -> Option<&str> {
+        if uri.len() > MAX_URI_BYTES {
+            return None;
+        }
+        if let Some((known, _)) = self.by_uri.get_key_value(uri) {
+            return Some(known);
+        }
+        let mut templates = self.templates.iter();
+        let registered = templates.find(|registered| registered.1.match_uri(uri).is_some());
+        registered.map(|registered| registered.0.uri_template.as_str())
     }
 
     /// Whether a URI is one of a registered resource or of a template.
@@ -172,11 +204,14 @@ impl ResourceRegistry {
             .by_uri
             .get(uri)
             .and_then(|&index| self.resources.get(index));
-        if let Some((_, reader)) = known {
-            return Some((reader, Variables::default()));
+        if let Some(registered) = known {
+            return Some((&registered.1, Variables::default()));
         }
         let mut templates = self.templates.iter();
-        templates.find_map(|(_, template, reader)| Some((reader, template.match_uri(uri)?)))
+        templates.find_map(|registered| {
+            let (_, template, reader) = &**registered;
+            Some((reader, template.match_uri(uri)?))
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Enforcing a schema: arguments and results are judged by the very schema that clients see.
 
+mod choice;
 mod dialect;
 mod explain;
 mod references;
@@ -108,7 +109,7 @@ impl CompiledSchema {
             return Err(vec![self.first_finding(instance)]);
         }
         let errors: Vec<_> = self.validator.iter_errors(instance).collect();
-        Err(explain::findings(&errors))
+        Err(explain::findings(&self.schema, &errors))
     }
 
     /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
@@ -131,7 +132,7 @@ impl CompiledSchema {
         let errors: Vec<_> = self.validator.iter_errors(&instance).collect();
         let paths = explain::nulls(&self.schema, &errors);
         if paths.is_empty() {
-            let findings = explain::findings(&errors);
+            let findings = explain::findings(&self.schema, &errors);
             drop(errors);
             return Err((instance, findings));
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use http::Extensions;
 use serde_json::{Map, Value};
@@ -37,12 +38,16 @@ pub enum Wanted<'w> {
 }
 
 /// All scopes that a caller needs for what it wants, if those that it has are not enough.
-type Judge = Box<dyn Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync>;
+type Judge = Arc<dyn Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync>;
 
 /// What callers need. Where nobody asks who calls, as on stdin and stdout, everything is allowed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Needs {
     fixed: BTreeMap<Guarded, Scopes>,
+    /// By what things say of themselves, where `fixed` has nothing for them.
+    derived: BTreeMap<Guarded, Scopes>,
+    /// What is derived for things that only read, and for others.
+    by_annotation: Option<(Scopes, Scopes)>,
     judge: Option<Judge>,
 }
 
@@ -51,9 +56,22 @@ impl Needs {
         self.fixed.insert(guarded, scopes);
     }
 
-    /// Unless scopes are asked for already.
-    pub(crate) fn insert_missing(&mut self, guarded: Guarded, scopes: &Scopes) {
-        self.fixed.entry(guarded).or_insert_with(|| scopes.clone());
+    /// Derives scopes from now on by what things say of themselves: for those that only read, and for others.
+    pub(crate) fn derive_by(&mut self, read: &Scopes, write: &Scopes) {
+        self.by_annotation = Some((read.clone(), write.clone()));
+    }
+
+    /// Derives the scopes of something; nothing before [`derive_by`](Self::derive_by).
+    pub(crate) fn derive(&mut self, guarded: Guarded, only_reads: bool) {
+        if let Some((read, write)) = &self.by_annotation {
+            let scopes = if only_reads { read } else { write };
+            self.derived.insert(guarded, scopes.clone());
+        }
+    }
+
+    fn get(&self, guarded: &Guarded) -> Option<&Scopes> {
+        let fixed = self.fixed.get(guarded);
+        fixed.or_else(|| self.derived.get(guarded))
     }
 
     /// Has what callers want judged besides.
@@ -67,7 +85,7 @@ impl Needs {
 
     /// Whether lists may differ between callers.
     pub(crate) fn is_empty(&self) -> bool {
-        self.fixed.is_empty() && self.judge.is_none()
+        self.fixed.is_empty() && self.derived.is_empty() && self.judge.is_none()
     }
 
     /// All scopes that a request needs, if its caller has not all of them.
@@ -83,14 +101,16 @@ impl Needs {
         let has = caller.get::<Scopes>()?;
         let mut missing = None;
         let method_itself = Guarded::Method(method.to_owned());
-        let needed = self.fixed.get(&method_itself);
+        let needed = self.get(&method_itself);
         add(&mut missing, needed.filter(|needed| !has.contain(needed)));
         let text = |member: &str| params.get(member).and_then(Value::as_str);
         let arguments = params.get("arguments").and_then(Value::as_object);
         let wanted = match method {
             "tools/call" => text("name").map(|name| Wanted::Tool(name, arguments)),
             "prompts/get" => text("name").map(|name| Wanted::Prompt(name, arguments)),
-            "resources/read" | "resources/subscribe" => text("uri").map(Wanted::Resource),
+            "resources/read" | "resources/subscribe" | "skills/get" => {
+                text("uri").map(Wanted::Resource)
+            }
             "completion/complete" => Some(Wanted::Completion(params)),
             _ => None,
         };
@@ -110,8 +130,8 @@ impl Needs {
     /// All scopes that something needs, if its caller has not all of them.
     fn missing_for(&self, wanted: Wanted<'_>, has: &Scopes) -> Option<Scopes> {
         let fixed = match wanted {
-            Wanted::Tool(name, _) => self.fixed.get(&Guarded::Tool(name.to_owned())),
-            Wanted::Prompt(name, _) => self.fixed.get(&Guarded::Prompt(name.to_owned())),
+            Wanted::Tool(name, _) => self.get(&Guarded::Tool(name.to_owned())),
+            Wanted::Prompt(name, _) => self.get(&Guarded::Prompt(name.to_owned())),
             Wanted::Resource(uri) => self.of_resource(uri),
             Wanted::Completion(_) => None,
         };
@@ -121,36 +141,18 @@ impl Needs {
         missing
     }
 
-    fn show(&self, wanted: Wanted<'_>, caller: &Extensions) -> bool {
+    /// Whether a caller may see something.
+    pub(crate) fn show(&self, wanted: Wanted<'_>, caller: &Extensions) -> bool {
         let has = caller.get::<Scopes>();
         has.is_none_or(|has| self.missing_for(wanted, has).is_none())
     }
 
-    /// Whether a caller may see a tool.
-    pub(crate) fn show_tool(&self, name: &str, caller: &Extensions) -> bool {
-        self.show(Wanted::Tool(name, None), caller)
-    }
-
-    /// Whether a caller may see a prompt.
-    pub(crate) fn show_prompt(&self, name: &str, caller: &Extensions) -> bool {
-        self.show(Wanted::Prompt(name, None), caller)
-    }
-
-    /// Whether a caller may see a resource or a template.
-    pub(crate) fn show_resource(&self, uri: &str, caller: &Extensions) -> bool {
-        self.show(Wanted::Resource(uri), caller)
-    }
-
     fn of_resource(&self, uri: &str) -> Option<&Scopes> {
-        let prefixes = self
-            .fixed
-            .iter()
-            .filter_map(|(guarded, scopes)| match guarded {
-                Guarded::Resources(prefix) if uri.starts_with(prefix) => {
-                    Some((prefix.len(), scopes))
-                }
-                _ => None,
-            });
+        let all = self.derived.iter().chain(&self.fixed);
+        let prefixes = all.filter_map(|(guarded, scopes)| match guarded {
+            Guarded::Resources(prefix) if uri.starts_with(prefix) => Some((prefix.len(), scopes)),
+            _ => None,
+        });
         prefixes
             .max_by_key(|(length, _)| *length)
             .map(|(_, scopes)| scopes)

@@ -3,37 +3,39 @@
 mod apps;
 mod changes;
 mod completions;
+mod extensions;
 mod finish;
 mod scopes;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::build_error::BuildError;
 use super::changes::{DEFAULT_MAX_LISTENERS, Matcher};
+use super::extension::ExtensionMethods;
+use super::offered::Offered;
 use super::operation::{Observer, Operation};
-use super::{InputConfig, SubscribeCheck};
+use super::{InputConfig, SubscribeCheck, Visible};
 use crate::cache::CacheHint;
-use crate::completion::CompletionRegistry;
 use crate::content::{Icon, Resource};
 use crate::context::Context;
 use crate::interrupt::RequestError;
-use crate::lifecycle::{Implementation, Settings, is_extension_id};
-use crate::prompt::{GetPromptResult, Prompt, PromptRegistry};
-use crate::resource::{
-    Page, PageRequest, ReadResourceResult, ResourceRegistry, ResourceTemplate, ResourceUri,
-};
+use crate::lifecycle::{Implementation, Settings};
+use crate::prompt::{GetPromptResult, Prompt};
+use crate::resource::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
 use crate::schema::Finding;
-use crate::scopes::{Guarded, Needs, Scopes};
+use crate::scopes::{Guarded, Scopes};
 use crate::seal::Keys;
 use crate::skill::Skills;
 use crate::task::TasksConfig;
-use crate::tool::{CallToolResult, Tool, ToolError, ToolRegistry};
+use crate::tool::{CallToolResult, Tool, ToolError};
 
 /// How many items a page of a list has unless the builder says otherwise.
 const DEFAULT_PAGE_SIZE: usize = 500;
@@ -47,10 +49,7 @@ pub struct ServerBuilder<S> {
     info: Implementation,
     state: S,
     instructions: Option<String>,
-    tools: ToolRegistry,
-    resources: ResourceRegistry,
-    prompts: PromptRegistry,
-    completions: CompletionRegistry,
+    offered: Offered,
     skills: Option<Skills>,
     tools_list_changed: bool,
     resources_list_changed: bool,
@@ -60,6 +59,7 @@ pub struct ServerBuilder<S> {
     on_subscribe: Option<SubscribeCheck>,
     matcher: Option<Matcher>,
     extensions: Settings,
+    methods: ExtensionMethods,
     tasks: Option<TasksConfig>,
     input: InputConfig,
     keys: Option<Keys>,
@@ -67,51 +67,8 @@ pub struct ServerBuilder<S> {
     list_cache: Option<CacheHint>,
     max_listeners: usize,
     observer: Option<Observer>,
-    needs: Needs,
+    visible: Option<Visible>,
     error: Option<BuildError>,
-}
-
-/// A server that would not be right, found before it serves anybody.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A tool's name or schema cannot be served.
-    #[error("tool {name:?}: {problem}")]
-    Tool {
-        /// The tool.
-        name: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A resource or a template cannot be served.
-    #[error("resource {uri:?}: {problem}")]
-    Resource {
-        /// The URI or the URI template.
-        uri: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A prompt cannot be served.
-    #[error("prompt {name:?}: {problem}")]
-    Prompt {
-        /// The prompt.
-        name: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A completion is for nothing that the server has, or there are two for one argument.
-    #[error("completion of {argument:?} of {of:?}: {problem}")]
-    Completion {
-        /// The prompt or the URI template.
-        of: String,
-        /// The argument or the variable.
-        argument: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// Something about the server itself.
-    #[error("{0}")]
-    Server(String),
 }
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
@@ -120,10 +77,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             info,
             state,
             instructions: None,
-            tools: ToolRegistry::default(),
-            resources: ResourceRegistry::default(),
-            prompts: PromptRegistry::default(),
-            completions: CompletionRegistry::default(),
+            offered: Offered::default(),
             skills: None,
             tools_list_changed: false,
             resources_list_changed: false,
@@ -133,6 +87,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             on_subscribe: None,
             matcher: None,
             extensions: Settings::new(),
+            methods: ExtensionMethods::default(),
             tasks: None,
             input: InputConfig::default(),
             keys: None,
@@ -140,7 +95,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             list_cache: None,
             max_listeners: DEFAULT_MAX_LISTENERS,
             observer: None,
-            needs: Needs::default(),
+            visible: None,
             error: None,
         }
     }
@@ -184,13 +139,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, ToolError>> + Send + 'static,
     {
-        let name = tool.name.clone();
-        let added = self.tools.add_typed(tool, self.state.clone(), handler);
-        self.keep_first(added, |problem| BuildError::Tool {
-            name,
-            problem: problem.0,
-        });
-        self
+        let added = self.offered.tool(tool, self.state.clone(), handler);
+        self.keep_first(added)
     }
 
     /// Adds a tool whose arguments have a type, as those of [`ServerBuilder::tool`], and whose handler makes the result
@@ -202,13 +152,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
-        let name = tool.name.clone();
-        let added = self.tools.add_content(tool, self.state.clone(), handler);
-        self.keep_first(added, |problem| BuildError::Tool {
-            name,
-            problem: problem.0,
-        });
-        self
+        let added = self.offered.content_tool(tool, self.state.clone(), handler);
+        self.keep_first(added)
     }
 
     /// Adds a tool whose JSON Schemas are written by hand ([`Tool::with_input_schema`], [`Tool::with_output_schema`]);
@@ -225,13 +170,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
-        let name = tool.name.clone();
-        let added = self.tools.add_raw(tool, self.state.clone(), handler);
-        self.keep_first(added, |problem| BuildError::Tool {
-            name,
-            problem: problem.0,
-        });
-        self
+        let added = self.offered.raw_tool(tool, self.state.clone(), handler);
+        self.keep_first(added)
     }
 
     /// Words the failures of calls whose arguments do not fit the schema of their tool, given the tool's name, the arguments
@@ -255,7 +195,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         mut self,
         refuse: impl Fn(&str, &Value, &[Finding]) -> ToolError + Send + Sync + 'static,
     ) -> Self {
-        self.tools.refuse_with(Box::new(refuse));
+        self.offered.tools.refuse_with(Arc::new(refuse));
         self
     }
 
@@ -266,10 +206,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
-        let uri = resource.uri.clone();
-        let added = self.resources.add(resource, self.state.clone(), handler);
-        self.keep_first(added, |problem| BuildError::Resource { uri, problem });
-        self
+        let added = self.offered.resource(resource, self.state.clone(), handler);
+        self.keep_first(added)
     }
 
     /// Adds a family of resources. The handler gives the contents of the member that is read, or
@@ -298,12 +236,10 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
-        let uri = template.uri_template.clone();
         let added = self
-            .resources
-            .add_template(template, self.state.clone(), handler);
-        self.keep_first(added, |problem| BuildError::Resource { uri, problem });
-        self
+            .offered
+            .resource_template(template, self.state.clone(), handler);
+        self.keep_first(added)
     }
 
     /// Lists more resources than those added one by one, such as the members of a template that exist now; it lists
@@ -314,7 +250,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Page<Resource>, RequestError>> + Send + 'static,
     {
-        self.resources.set_lister(self.state.clone(), handler);
+        self.offered
+            .resources
+            .set_lister(self.state.clone(), handler);
         self
     }
 
@@ -355,10 +293,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
-        let name = prompt.name.clone();
-        let added = self.prompts.add_typed(prompt, self.state.clone(), handler);
-        self.keep_first(added, |problem| BuildError::Prompt { name, problem });
-        self
+        let added = self.offered.prompt(prompt, self.state.clone(), handler);
+        self.keep_first(added)
     }
 
     /// Adds a prompt whose arguments are listed by hand ([`Prompt::with_argument`]); the handler gets them by name.
@@ -367,10 +303,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         F: Fn(S, BTreeMap<String, String>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
-        let name = prompt.name.clone();
-        let added = self.prompts.add_raw(prompt, self.state.clone(), handler);
-        self.keep_first(added, |problem| BuildError::Prompt { name, problem });
-        self
+        let added = self.offered.raw_prompt(prompt, self.state.clone(), handler);
+        self.keep_first(added)
     }
 
     /// Lets handlers send log messages to the client ([`Context::log`]).
@@ -395,20 +329,6 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// ```
     pub fn skills(mut self, skills: Skills) -> Self {
         self.skills = Some(skills);
-        self
-    }
-
-    /// Declares an extension such as `com.example/thing`, with its settings. Its identifier is a `_meta` key with a
-    /// prefix: labels of a domain turned round, a slash, a name.
-    pub fn extension(mut self, id: impl Into<String>, settings: Map<String, Value>) -> Self {
-        let id = id.into();
-        if !is_extension_id(&id) {
-            let problem = format!(
-                "the extension {id:?} needs an identifier such as \"com.example/thing\": labels, a slash, a name"
-            );
-            self.keep_first(Err(problem), BuildError::Server);
-        }
-        self.extensions.insert(id, Value::Object(settings));
         self
     }
 
@@ -446,8 +366,45 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Tells `observer` of each request that was answered, and of those that were refused because their caller lacks a
-    /// scope ([`OperationError::Forbidden`](crate::OperationError)). Cancelled ones have no answer. It must not block.
+    /// Reports each request that is over to `observer`, once: answered, cancelled, or refused because its caller lacks a
+    /// scope ([`OperationError`](crate::OperationError)). For metrics and audits. It must not block. What a transport
+    /// refuses before it is a request that is handled, such as a header that does not fit, is not reported.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use mcp_proto::jsonrpc::Request;
+    /// use mcp_proto::{Context, OperationError, Server, Tool, ToolError};
+    /// use serde_json::json;
+    /// # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    /// # struct Nothing {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lines = Arc::new(Mutex::new(Vec::new()));
+    /// let audit = Arc::clone(&lines);
+    /// let server = Server::builder("office", "1.0.0", ())
+    ///     .tool(Tool::new("print", "Prints."), async |(), _: Nothing, _| {
+    ///         Err::<Nothing, _>(ToolError::new("NO_PAPER", "fill in some paper"))
+    ///     })
+    ///     .observe(move |over| {
+    ///         let outcome = match over.error {
+    ///             None => format!("{} bytes", over.result_bytes),
+    ///             Some(OperationError::Tool) => "failed".to_owned(),
+    ///             Some(other) => format!("{other:?}"),
+    ///         };
+    ///         // `over.duration` goes into a histogram.
+    ///         let caller = over.principal.unwrap_or("somebody");
+    ///         let what = over.tool.unwrap_or(over.method);
+    ///         audit.lock().unwrap().push(format!("{caller}: {what}: {outcome}"));
+    ///     })
+    ///     .build()?;
+    /// let call = Request::new(1, "tools/call", json!({ "name": "print" }));
+    /// server.handle(call, Context::test().with_principal("ada")).await;
+    /// assert_eq!(*lines.lock().unwrap(), ["ada: print: failed"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn observe(mut self, observer: impl Fn(Operation<'_>) + Send + Sync + 'static) -> Self {
         self.observer = Some(Box::new(observer));
         self
@@ -460,14 +417,14 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// [`Authorization`](crate::http::authorize::Authorization) let in, or the embedding service, which puts their scopes
     /// among the extensions of the HTTP request. Others, as on stdin and stdout, may use everything.
     pub fn require_scopes(mut self, guarded: Guarded, scopes: Scopes) -> Self {
-        self.needs.insert(guarded, scopes);
+        self.offered.needs.insert(guarded, scopes);
         self
     }
 
-    fn keep_first<E>(&mut self, added: Result<(), E>, told: impl FnOnce(E) -> BuildError) {
-        if let (Err(problem), None) = (added, &self.error) {
-            self.error = Some(told(problem));
-        }
+    /// The same, with the first thing that is wrong remembered for `build`.
+    fn keep_first(mut self, added: Result<(), BuildError>) -> Self {
+        self.error = self.error.or(added.err());
+        self
     }
 }
 

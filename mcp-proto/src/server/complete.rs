@@ -3,10 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::Server;
+use super::offered::Offered;
 use crate::completion::{CompleteParams, Reference};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload};
+use crate::scopes::Wanted;
 
 impl Server {
     pub(super) async fn complete_argument(
@@ -15,25 +17,40 @@ impl Server {
         context: Context,
     ) -> Result<Payload, ErrorObject> {
         let params = CompleteParams::read(params)?;
-        self.check_reference(&params.reference, &params.argument)?;
+        let offered = self.offered();
+        self.check_reference(&offered, &params, &context)?;
         let era = context.era();
-        let completion = self.0.completions.complete(params, context).await;
+        let completion = offered.completions.complete(params, context).await;
         let completion = completion.map_err(Interrupt::into_error)?;
         self.complete(&json!({ "completion": completion }), None, None, era)
     }
 
     /// −32602 for an argument that nothing offered has.
-    fn check_reference(&self, reference: &Reference, argument: &str) -> Result<(), ErrorObject> {
-        let known: Vec<&str> = match reference {
-            Reference::Prompt(name) => match self.0.prompts.get(name) {
+    fn check_reference(
+        &self,
+        offered: &Offered,
+        params: &CompleteParams,
+        context: &Context,
+    ) -> Result<(), ErrorObject> {
+        let visible = |wanted| self.is_visible(wanted, context);
+        let known: Vec<&str> = match &params.reference {
+            Reference::Prompt(name) => match offered
+                .prompts
+                .get(name)
+                .filter(|_| visible(Wanted::Prompt(name, None)))
+            {
                 Some(prompt) => prompt
                     .arguments
                     .iter()
                     .map(|one| one.name.as_str())
                     .collect(),
-                None => return Err(self.0.prompts.unknown(name)),
+                None => return Err(self.unknown_prompt(offered, name, context)),
             },
-            Reference::Template(text) => match self.0.resources.template(text) {
+            Reference::Template(text) => match offered
+                .resources
+                .template(text)
+                .filter(|_| visible(Wanted::Resource(text)))
+            {
                 Some(template) => template.variables().collect(),
                 // A resource without variables has nothing to complete.
                 None => {
@@ -45,7 +62,7 @@ impl Server {
                 }
             },
         };
-        if known.contains(&argument) {
+        if known.contains(&params.argument.as_str()) {
             return Ok(());
         }
         Err(ErrorObject::invalid_params(format!(

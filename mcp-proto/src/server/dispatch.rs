@@ -1,7 +1,8 @@
 //! From the name of a method to what answers it.
 
 use std::future::{Future, ready};
-use std::sync::PoisonError;
+#[cfg(feature = "http")]
+use std::sync::Arc;
 
 use futures_util::TryFutureExt as _;
 use futures_util::future::{BoxFuture, Either};
@@ -9,6 +10,7 @@ use futures_util::future::{BoxFuture, Either};
 use http::Extensions;
 use serde_json::{Map, Value, json};
 
+use super::offered::{Judged, Offered};
 use super::run::ToolCall;
 use super::{Method, Server};
 use crate::context::Context;
@@ -16,9 +18,14 @@ use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::legacy::dispatch as legacy;
 use crate::legacy::method::Method as LegacyMethod;
-use crate::scopes::Scopes;
-use crate::tool::Plain;
+use crate::prompt::{self, Prompt};
+use crate::resource::not_found;
+use crate::scopes::{Scopes, Wanted};
+use crate::tool::{self, Plain, Tool};
 use crate::version::{Era, ProtocolVersion};
+
+/// How many of the names that there are an error lists.
+const MAX_NAMES: usize = 50;
 
 /// A request that has found its room.
 pub(super) enum Dispatched<'s> {
@@ -59,6 +66,7 @@ impl Server {
             params,
         } = request;
         let era = context.era();
+        let judged = context.extensions.remove::<Judged>();
         if self.0.capabilities.logging.is_none() {
             context.log_level = None;
         }
@@ -69,33 +77,44 @@ impl Server {
             return Dispatched::Later(Box::pin(answer));
         }
         let Some(method) = self.method(&method, era) else {
-            return Err(Self::unknown_method(&method, era)).into();
+            return match self.0.methods.get(&method) {
+                Some(requested) => {
+                    let answer = self.answer_extension(requested, params, context);
+                    Dispatched::Later(Box::pin(answer))
+                }
+                None => Err(Self::unknown_method(&method, era)).into(),
+            };
         };
+        let offered = judged.map_or_else(|| self.offered(), |Judged(offered)| offered);
         if !method.may_ask()
-            && (self.0.needs.is_empty() || context.extension::<Scopes>().is_none())
-            && let Some(ready) = self.ready(method, &params, context.protocol_version)
+            && (offered.needs.is_empty() || context.extension::<Scopes>().is_none())
+            && let Some(ready) = self.ready(&offered, method, &params, context.protocol_version)
         {
             return Ok(ready).into();
         }
         if method == Method::CallTool
-            && let Some(tool) = self.plain(&params)
+            && !self.hides()
+            && let Some(tool) = plain(&offered, &params)
         {
-            return match self.start_plain(tool, params, context) {
+            return match self.start_plain(&offered, tool, params, context) {
                 Ok(call) => Dispatched::Tool(call),
                 Err(error) => Err(error).into(),
             };
         }
+        if let Some(unknown) = self.unknown(&offered, method, &params, &context) {
+            return Err(unknown).into();
+        }
         match method {
             Method::CallTool | Method::ReadResource | Method::GetPrompt => {
-                Dispatched::Later(Box::pin(self.in_rounds(method, params, context)))
+                Dispatched::Later(Box::pin(self.in_rounds(offered, method, params, context)))
             }
-            Method::ListTools => self.list_tools(&params, &context).into(),
-            Method::ListPrompts => self.list_prompts(&params, &context).into(),
+            Method::ListTools => self.list_tools(&offered, &params, &context).into(),
+            Method::ListPrompts => self.list_prompts(&offered, &params, &context).into(),
             Method::ListResources => {
                 let list = async move { self.list_resources(&params, context).await };
                 Dispatched::Later(Box::pin(list))
             }
-            Method::ListTemplates => self.list_templates(&params, &context).into(),
+            Method::ListTemplates => self.list_templates(&offered, &params, &context).into(),
             Method::ListSkills => self.list_skills(&params, &context).into(),
             Method::GetSkill => self.get_skill(&params, &context).into(),
             Method::ReadDirectory => self.read_directory(&params, &context).into(),
@@ -112,24 +131,62 @@ impl Server {
         }
     }
 
-    /// The tool of a call that is answered by its handler alone: of a tool that neither asks nor becomes a task, by a
-    /// client that brings no answers and wants no task.
-    fn plain(&self, params: &Map<String, Value>) -> Option<Plain<'_>> {
-        let wants_more = ["inputResponses", "requestState", "task"];
-        let mut plain = None;
-        for (member, value) in params {
-            match value {
-                Value::String(name) if member == "name" => plain = self.0.tools.plain(name),
-                _ if wants_more.contains(&member.as_str()) => return None,
-                _ => {}
+    /// The error for a tool, a prompt or a resource that a request names and that is not there for its caller.
+    fn unknown(
+        &self,
+        offered: &Offered,
+        method: Method,
+        params: &Map<String, Value>,
+        context: &Context,
+    ) -> Option<ErrorObject> {
+        let member = if method == Method::ReadResource {
+            "uri"
+        } else {
+            "name"
+        };
+        let name = params.get(member)?.as_str()?;
+        let visible = |wanted| self.is_visible(wanted, context);
+        match method {
+            Method::CallTool => {
+                let there = offered.tools.has(name) && visible(Wanted::Tool(name, None));
+                (!there).then(|| self.unknown_tool(offered, name, context))
             }
+            Method::GetPrompt => {
+                let there =
+                    offered.prompts.get(name).is_some() && visible(Wanted::Prompt(name, None));
+                (!there).then(|| self.unknown_prompt(offered, name, context))
+            }
+            Method::ReadResource if !visible(Wanted::Resource(name)) => {
+                let unknown = not_found(name).into_interrupt(context.era(), Some(name));
+                Some(unknown.into_error())
+            }
+            _ => None,
         }
-        plain
+    }
+
+    fn unknown_tool(&self, offered: &Offered, name: &str, context: &Context) -> ErrorObject {
+        let shown = |tool: &&Tool| self.shows(offered, Wanted::Tool(&tool.name, None), context);
+        let names = offered.tools.list().filter(shown).take(MAX_NAMES);
+        let names: Vec<_> = names.map(|tool| tool.name.as_str()).collect();
+        tool::unknown(name).with_data(json!({ "tools": names }))
+    }
+
+    /// The error for a prompt that is not there for its caller.
+    pub(super) fn unknown_prompt(
+        &self,
+        offered: &Offered,
+        name: &str,
+        context: &Context,
+    ) -> ErrorObject {
+        let shown = |it: &&Prompt| self.shows(offered, Wanted::Prompt(&it.name, None), context);
+        let names = offered.prompts.list().filter(shown).take(MAX_NAMES);
+        let names: Vec<_> = names.map(|prompt| prompt.name.as_str()).collect();
+        prompt::unknown(name).with_data(json!({ "prompts": names }))
     }
 
     /// Whether the modern era has a method here: the transport answers 404 before it looks at anything else of the params.
     pub(crate) fn knows(&self, method: &str) -> bool {
-        self.method(method, Era::Modern).is_some()
+        self.method(method, Era::Modern).is_some() || self.0.methods.has(method)
     }
 
     /// The refusal of a method that there is not in an era. A handshake that comes in a modern request is told which
@@ -156,10 +213,18 @@ impl Server {
         Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
     }
 
-    /// The scopes that a request needs, if its caller has not all of them. Who observes requests is told of it.
+    /// The scopes that a request needs, if its caller has not all of them. Who observes requests is told of it. The caller's
+    /// extensions keep what was judged: the requests of a batch are judged by, and answered from, the same.
     #[cfg(feature = "http")]
-    pub(crate) fn missing_scopes(&self, request: &Request, caller: &Extensions) -> Option<Scopes> {
-        let needs = &self.0.needs;
+    pub(crate) fn missing_scopes(
+        &self,
+        request: &Request,
+        caller: &mut Extensions,
+    ) -> Option<Scopes> {
+        caller.get::<Scopes>()?;
+        let judged = caller.get_or_insert_with(|| Judged(self.offered()));
+        let offered = Arc::clone(&judged.0);
+        let needs = &offered.needs;
         let missing = needs.missing(&request.method, &request.params, caller)?;
         self.0.forbidden(request, caller);
         Some(missing)
@@ -168,22 +233,34 @@ impl Server {
     /// A result that was made when the server was built.
     fn ready(
         &self,
+        offered: &Offered,
         method: Method,
         params: &Map<String, Value>,
         version: ProtocolVersion,
     ) -> Option<Payload> {
         if method == Method::Discover {
-            return self.0.ready.discover.clone();
+            return self.0.discover.clone();
         }
         if params.contains_key("cursor") {
             return None;
         }
-        let lists = self.0.ready.lists.read();
-        // Nothing panics while it writes them.
-        let lists = lists.unwrap_or_else(PoisonError::into_inner);
-        let ready = lists
-            .iter()
-            .find(|(list, told, _)| *list == method && *told == version);
+        let mut lists = offered.ready.iter();
+        let ready = lists.find(|(list, told, _)| *list == method && *told == version);
         ready.map(|(_, _, list)| list.clone())
     }
+}
+
+/// The tool of a call that is answered by its handler alone: of a tool that neither asks nor becomes a task, by a client
+/// that brings no answers and wants no task.
+fn plain(offered: &Offered, params: &Map<String, Value>) -> Option<Plain> {
+    let wants_more = ["inputResponses", "requestState", "task"];
+    let mut plain = None;
+    for (member, value) in params {
+        match value {
+            Value::String(name) if member == "name" => plain = offered.tools.plain(name),
+            _ if wants_more.contains(&member.as_str()) => return None,
+            _ => {}
+        }
+    }
+    plain
 }

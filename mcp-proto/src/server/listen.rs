@@ -16,6 +16,7 @@ use crate::lifecycle::{
     MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS, META_SERVER_INFO, META_SUBSCRIPTION_ID,
 };
 use crate::resource::{MAX_URI_BYTES, not_found};
+use crate::scopes::Wanted;
 use crate::task::Watched;
 
 /// The most values in the `_meta` of a listen of which a handler gets a copy for each resource.
@@ -142,16 +143,19 @@ impl Server {
     pub(crate) async fn check_subscription(
         &self,
         uri: &str,
-        context: impl FnOnce() -> Context,
+        context: impl Fn() -> Context,
     ) -> Result<(), RequestError> {
         if uri.len() > MAX_URI_BYTES {
+            return Err(not_found(uri));
+        }
+        if self.hides() && !self.is_visible(Wanted::Resource(uri), &context()) {
             return Err(not_found(uri));
         }
         if let Some(check) = &self.0.on_subscribe {
             return check(uri.to_owned(), context()).await;
         }
         let is_of_skill = || self.skills().is_some_and(|skills| skills.has_file(uri));
-        match self.0.resources.knows(uri) || is_of_skill() {
+        match self.offered().resources.knows(uri) || is_of_skill() {
             true => Ok(()),
             false => Err(not_found(uri)),
         }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::offered::Offered;
 use super::{Method, Server, wire};
 use crate::cache::{CacheHint, CacheScope};
 use crate::content::Resource;
@@ -13,6 +14,7 @@ use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::resource::PageRequest;
+use crate::scopes::Wanted;
 use crate::seal::{cursor, open_cursor};
 use crate::skill::Skills;
 use crate::version::Era;
@@ -39,34 +41,42 @@ struct Cut<'l, T> {
 impl Server {
     pub(super) fn list_tools(
         &self,
+        offered: &Offered,
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let version = context.protocol_version;
-        let (needs, caller) = (&self.0.needs, &context.extensions);
-        let tools = self
-            .0
-            .tools
-            .list()
-            .filter(|tool| needs.show_tool(&tool.name, caller));
+        let tools = offered.tools.list();
+        let tools =
+            tools.filter(|tool| self.shows(offered, Wanted::Tool(&tool.name, None), context));
         let tools = tools.map(|tool| tool.listed(version));
         let tools: Vec<_> = tools.collect();
         let tools = tools.iter().map(AsRef::as_ref);
-        self.list(Method::ListTools, tools, |tool| &tool.name, params, context)
+        let hint = self.list_hint(offered, Method::ListTools);
+        self.list(
+            Method::ListTools,
+            tools,
+            |tool| &tool.name,
+            hint,
+            params,
+            context,
+        )
     }
 
     pub(super) fn list_prompts(
         &self,
+        offered: &Offered,
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let (needs, caller) = (&self.0.needs, &context.extensions);
-        let prompts = self.0.prompts.list();
-        let prompts = prompts.filter(|prompt| needs.show_prompt(&prompt.name, caller));
+        let prompts = offered.prompts.list();
+        let prompts = prompts
+            .filter(|prompt| self.shows(offered, Wanted::Prompt(&prompt.name, None), context));
         self.list(
             Method::ListPrompts,
             prompts,
             |prompt| &prompt.name,
+            self.list_hint(offered, Method::ListPrompts),
             params,
             context,
         )
@@ -74,16 +84,18 @@ impl Server {
 
     pub(super) fn list_templates(
         &self,
+        offered: &Offered,
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let (needs, caller) = (&self.0.needs, &context.extensions);
-        let templates = self.0.resources.templates();
-        let templates = templates.filter(|one| needs.show_resource(&one.uri_template, caller));
+        let templates = offered.resources.templates();
+        let templates = templates
+            .filter(|one| self.shows(offered, Wanted::Resource(&one.uri_template), context));
         self.list(
             Method::ListTemplates,
             templates,
             |one| &one.uri_template,
+            self.list_hint(offered, Method::ListTemplates),
             params,
             context,
         )
@@ -92,16 +104,18 @@ impl Server {
     /// `resources/list` of a server that has no others than those registered one by one.
     pub(super) fn list_registered_resources(
         &self,
+        offered: &Offered,
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let (needs, caller) = (&self.0.needs, &context.extensions);
-        let resources = self.0.resources.list();
-        let resources = resources.filter(|one| needs.show_resource(&one.uri, caller));
+        let resources = offered.resources.list();
+        let resources =
+            resources.filter(|one| self.shows(offered, Wanted::Resource(&one.uri), context));
         self.list(
             Method::ListResources,
             resources,
             |one| &one.uri,
+            self.list_hint(offered, Method::ListResources),
             params,
             context,
         )
@@ -113,12 +127,13 @@ impl Server {
         method: Method,
         items: impl Iterator<Item = &'l T>,
         key: fn(&T) -> &str,
+        hint: CacheHint,
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let start = self.start(method, params, context)?;
         let cut = cut(items, key, &start, self.0.page_size).ok_or_else(|| moved(method))?;
-        self.list_payload(method, &cut.items, cut.next.as_ref(), context)
+        self.list_payload(method, &cut.items, cut.next.as_ref(), hint, context)
     }
 
     /// `resources/list`: those registered one by one, then the skills, then those that a handler lists.
@@ -129,12 +144,12 @@ impl Server {
     ) -> Result<Payload, ErrorObject> {
         let method = Method::ListResources;
         let (size, skills) = (self.0.page_size, self.skills());
-        let (needs, caller) = (&self.0.needs, context.extensions.clone());
+        let offered = self.offered();
+        let shows = |one: &Resource| self.shows(&offered, Wanted::Resource(&one.uri), &context);
         let mut start = self.start(method, params, &context)?;
         let mut page: Vec<Cow<'_, Resource>> = Vec::new();
         if let Start::Beginning | Start::Between { .. } = start {
-            let shown = self.0.resources.list();
-            let shown = shown.filter(|one| needs.show_resource(&one.uri, &caller));
+            let shown = offered.resources.list().filter(|one| shows(one));
             let cut = cut(shown, |one| &one.uri, &start, size);
             let cut = cut.ok_or_else(|| moved(method))?;
             page.extend(cut.items.into_iter().map(Cow::Borrowed));
@@ -143,40 +158,26 @@ impl Server {
         if let Start::Skill(after) = start {
             let room = size.saturating_sub(page.len());
             let (listed, next) = skill_resources(skills.as_ref(), after.as_deref(), room);
-            let listed = listed.into_iter();
-            let listed = listed.filter(|one| needs.show_resource(&one.uri, &caller));
+            let listed = listed.into_iter().filter(|one| shows(one));
             page.extend(listed.map(Cow::Owned));
             start = next;
         }
         let mut next = Some(start);
         if let Some(Start::More(after)) = &next {
             let limit = size.saturating_sub(page.len());
-            if !self.0.resources.lists_more() {
+            if !offered.resources.lists_more() {
                 next = None;
             } else if limit > 0 {
                 let after = after.clone();
-                let (more, key) = self
-                    .list_more(PageRequest { after, limit }, &context)
-                    .await?;
-                let more = more.into_iter();
-                let more = more.filter(|one| needs.show_resource(&one.uri, &caller));
+                let asked = PageRequest { after, limit };
+                let (more, key) = list_more(&offered, asked, &context).await?;
+                let more = more.into_iter().filter(|one| shows(one));
                 page.extend(more.map(Cow::Owned));
                 next = key.map(|key| Start::More(Some(key)));
             }
         }
-        self.list_payload(method, &page, next.as_ref(), &context)
-    }
-
-    async fn list_more(
-        &self,
-        page: PageRequest,
-        context: &Context,
-    ) -> Result<(Vec<Resource>, Option<String>), ErrorObject> {
-        match self.0.resources.list_more(page, context.clone()).await {
-            None => Ok((Vec::new(), None)),
-            Some(Ok(page)) => Ok((page.items, page.next)),
-            Some(Err(error)) => Err(not_asked(error, context.era())),
-        }
+        let hint = self.list_hint(&offered, method);
+        self.list_payload(method, &page, next.as_ref(), hint, &context)
     }
 
     pub(super) fn list_payload<T: Serialize>(
@@ -184,6 +185,7 @@ impl Server {
         method: Method,
         items: &[T],
         next: Option<&Start>,
+        hint: CacheHint,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let next = next.map(|next| self.cursor(method, next, context));
@@ -192,25 +194,22 @@ impl Server {
             items,
             next_cursor: next.transpose()?,
         };
-        self.complete(&list, self.list_hint(method), None, context.era())
+        self.complete(&list, Some(hint), None, context.era())
     }
 
-    /// The same for all pages of a list. What a handler lists may depend on its caller, and so does
-    /// what needs scopes, so it is never public.
-    pub(super) fn list_hint(&self, method: Method) -> Option<CacheHint> {
+    /// The same for all pages of a list. What a handler lists may depend on its caller, and so does what needs scopes or is
+    /// visible to some, so it is never public.
+    pub(super) fn list_hint(&self, offered: &Offered, method: Method) -> CacheHint {
         let chosen = self.0.list_cache;
-        match method {
-            _ if !self.0.needs.is_empty()
-                || self.0.resources.lists_more() && method == Method::ListResources =>
-            {
-                Some(CacheHint {
-                    scope: CacheScope::Private,
-                    ..chosen.unwrap_or(CacheHint::NONE)
-                })
-            }
-            // SEP-2640 gives `resources/directory/read` none, but the Inspector refuses one without.
-            _ => Some(chosen.unwrap_or(wire::PUBLIC_LIST)),
+        let made = offered.resources.lists_more() && method == Method::ListResources;
+        if made || self.hides() || !offered.needs.is_empty() {
+            return CacheHint {
+                scope: CacheScope::Private,
+                ..chosen.unwrap_or(CacheHint::NONE)
+            };
         }
+        // SEP-2640 gives `resources/directory/read` none, but the Inspector refuses one without.
+        chosen.unwrap_or(wire::PUBLIC_LIST)
     }
 
     pub(super) fn start(
@@ -261,6 +260,18 @@ impl Server {
             &text,
         )
         .map_err(|problem| unmade(&problem))
+    }
+}
+
+async fn list_more(
+    offered: &Offered,
+    page: PageRequest,
+    context: &Context,
+) -> Result<(Vec<Resource>, Option<String>), ErrorObject> {
+    match offered.resources.list_more(page, context.clone()).await {
+        None => Ok((Vec::new(), None)),
+        Some(Ok(page)) => Ok((page.items, page.next)),
+        Some(Err(error)) => Err(not_asked(error, context.era())),
     }
 }
 

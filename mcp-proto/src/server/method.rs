@@ -1,7 +1,6 @@
 //! The methods, and what of the server's capabilities they belong to.
 
-use super::skills;
-use crate::lifecycle::ServerCapabilities;
+use crate::lifecycle::{EXTENSION_SKILLS, ServerCapabilities};
 use crate::version::Era;
 
 /// A method of 2026-07-28; most are also those of older revisions.
@@ -95,7 +94,7 @@ impl Method {
                 server.resources.is_some()
             }
             Self::ReadDirectory | Self::ListSkills | Self::GetSkill => {
-                server.extensions.contains_key(skills::EXTENSION)
+                server.extensions.contains_key(EXTENSION_SKILLS)
             }
             Self::ListPrompts | Self::GetPrompt => server.prompts.is_some(),
             Self::Complete => server.completions.is_some(),

@@ -1,5 +1,7 @@
-//! What is told of each request that was answered, for those who count and measure.
+//! What is reported of each request that was answered, refused or cancelled, for metrics and audits.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "http")]
@@ -8,16 +10,20 @@ use serde::Deserialize;
 #[cfg(feature = "http")]
 use serde_json::Value;
 
-use super::Inner;
+use super::{Inner, Method};
 use crate::context::Context;
 #[cfg(feature = "http")]
 use crate::context::{Principal, trace};
 use crate::jsonrpc::{ErrorObject, Payload, Request};
+use crate::legacy::method::Method as LegacyMethod;
+use crate::lifecycle::Implementation;
+use crate::version::{Era, ProtocolVersion};
 
 /// How many bytes a failure of a tool has at the most: larger results are not looked at for one.
 const FAILURE_BYTES: usize = 64 * 1024;
 
-/// A request that was answered, or refused for what its caller may do. The names are those that the server knows, so there are few of them.
+/// A request that is over. But for `uri`, `client` and the traces, which are the client's words, names are those that the
+/// server knows, so there are few of them.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Operation<'o> {
@@ -25,15 +31,28 @@ pub struct Operation<'o> {
     pub method: &'o str,
     /// The tool of a `tools/call`, if there is one of that name.
     pub tool: Option<&'o str>,
+    /// The prompt of a `prompts/get`, if there is one of that name.
+    pub prompt: Option<&'o str>,
+    /// The resource of a `resources/read`, if there is one: its URI or, of a family, the template.
+    pub resource: Option<&'o str>,
+    /// The URI that a `resources/read` asks for, as the client wrote it.
+    pub uri: Option<&'o str>,
     /// Whether it is a call of a tool that does not say that it only reads.
     pub writes: bool,
     /// Who called, if that is known: the [`Principal`](crate::Principal).
     pub principal: Option<&'o str>,
+    /// What the client says it is; `None` where it did not say, and for what was [`Forbidden`](OperationError::Forbidden).
+    pub client: Option<&'o Implementation>,
+    /// The revision that it was handled in, and by [`ProtocolVersion::era`] its era; `None` for what was
+    /// [`Forbidden`](OperationError::Forbidden).
+    pub protocol_version: Option<ProtocolVersion>,
     /// How long it took until the answer could be sent. That of a listen is as long as the listen.
     pub duration: Duration,
-    /// Why it failed.
+    /// Why it failed; `None` for one that did not.
     pub error: Option<OperationError>,
-    /// The span of the caller, [`Context::trace_parent`]. It is the client's word.
+    /// How many bytes the result has as JSON, before compression; 0 without a result.
+    pub result_bytes: usize,
+    /// The span of the caller, [`Context::trace_parent`].
     pub trace_parent: Option<&'o str>,
     /// What tracing systems on the way have added, [`Context::trace_state`].
     pub trace_state: Option<&'o str>,
@@ -49,89 +68,187 @@ pub enum OperationError {
     Tool,
     /// Its caller lacks a scope: it was refused before it was handled, with HTTP 403.
     Forbidden,
+    /// It was cancelled or its client went away before there was an answer. A listen ends so.
+    Cancelled,
 }
 
-/// Who is told.
+/// Who is notified.
 pub(super) type Observer = Box<dyn Fn(Operation<'_>) + Send + Sync>;
 
-/// A request that is being answered.
-pub(super) struct Begun {
-    method: String,
-    tool: Option<String>,
-    writes: bool,
+/// A request that is being answered. One that is dropped before its answer was cancelled.
+pub(super) struct Begun(Option<Observed>);
+
+struct Observed {
+    server: Arc<Inner>,
+    /// `None` if there is no method of that name.
+    method: Option<String>,
+    named: Named,
     principal: Option<String>,
+    client: Option<Arc<Implementation>>,
+    protocol_version: ProtocolVersion,
     start: Instant,
     trace_parent: Option<String>,
     trace_state: Option<String>,
 }
 
-impl Inner {
-    /// The tool that a request calls, if there is one of that name, and whether it may write.
-    fn called<'r>(&self, request: &'r Request) -> (Option<&'r str>, bool) {
-        let tool = request.params.get("name").and_then(|name| name.as_str());
-        let tool = tool.filter(|tool| request.method == "tools/call" && self.tools.has(tool));
-        (tool, tool.is_some_and(|tool| !self.tools.only_reads(tool)))
-    }
+/// What a request names of what is offered.
+#[derive(Default)]
+struct Named {
+    tool: Option<String>,
+    prompt: Option<String>,
+    resource: Option<String>,
+    uri: Option<String>,
+    writes: bool,
+}
 
-    /// Tells of a request that was refused, since its caller may not do what it asks for.
-    #[cfg(feature = "http")]
-    pub(super) fn forbidden(&self, request: &Request, caller: &Extensions) {
-        let Some(observer) = &self.observer else {
-            return;
-        };
-        let (tool, writes) = self.called(request);
-        let principal = caller.get::<Principal>();
-        let meta = request.params.get("_meta").and_then(Value::as_object);
-        observer(Operation {
-            method: &request.method,
-            tool,
-            writes,
-            principal: principal.map(|principal| principal.0.as_str()),
-            duration: Duration::ZERO,
-            error: Some(OperationError::Forbidden),
-            trace_parent: meta.and_then(trace::parent),
-            trace_state: meta.and_then(trace::state),
-        });
-    }
-
-    /// Remembers a request, if somebody is to be told of it.
-    pub(super) fn begun(&self, request: &Request, context: &Context) -> Option<Begun> {
-        self.observer.as_ref()?;
-        let (tool, writes) = self.called(request);
-        Some(Begun {
-            method: request.method.clone(),
-            writes,
-            tool: tool.map(str::to_owned),
+impl Begun {
+    /// Remembers a request, if somebody observes requests.
+    pub(super) fn new(
+        server: &Arc<Inner>,
+        request: &Request,
+        context: &Context,
+    ) -> Option<Box<Self>> {
+        server.observer.as_ref()?;
+        Some(Box::new(Self(Some(Observed {
+            method: server
+                .knows(request, context)
+                .then(|| request.method.clone()),
+            named: server.named(request),
             principal: context.principal().map(str::to_owned),
+            client: context.client_info.clone(),
+            protocol_version: context.protocol_version,
             start: Instant::now(),
             trace_parent: context.trace_parent().map(str::to_owned),
             trace_state: context.trace_state().map(str::to_owned),
-        })
+            server: Arc::clone(server),
+        }))))
     }
 
-    /// Tells of its answer.
-    pub(super) fn observe(&self, begun: Option<Begun>, outcome: &Result<Payload, ErrorObject>) {
-        let (Some(observer), Some(begun)) = (&self.observer, begun) else {
+    /// Reports the request with its answer.
+    pub(super) fn end(mut self: Box<Self>, outcome: &Result<Payload, ErrorObject>) {
+        let Some(observed) = self.0.take() else {
             return;
         };
-        let error = match outcome {
-            Err(error) => Some(OperationError::Code(error.code)),
+        match outcome {
+            Err(error) => observed.report(Some(OperationError::Code(error.code)), 0),
             Ok(payload) => {
-                let failed = begun.tool.is_some() && is_failure(payload.as_str());
-                failed.then_some(OperationError::Tool)
+                let text = payload.as_str();
+                let failed = observed.named.tool.is_some() && is_failure(text);
+                observed.report(failed.then_some(OperationError::Tool), text.len());
             }
-        };
-        let is_known = error != Some(OperationError::Code(ErrorObject::METHOD_NOT_FOUND));
-        observer(Operation {
-            method: if is_known { &begun.method } else { "_OTHER" },
-            tool: begun.tool.as_deref(),
-            writes: begun.writes,
-            principal: begun.principal.as_deref(),
-            duration: begun.start.elapsed(),
+        }
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if let Some(observed) = self.0.take() {
+            observed.report(Some(OperationError::Cancelled), 0);
+        }
+    }
+}
+
+impl Observed {
+    fn report(&self, error: Option<OperationError>, result_bytes: usize) {
+        self.server.report(Operation {
+            duration: self.start.elapsed(),
             error,
-            trace_parent: begun.trace_parent.as_deref(),
-            trace_state: begun.trace_state.as_deref(),
+            result_bytes,
+            client: self.client.as_deref(),
+            protocol_version: Some(self.protocol_version),
+            principal: self.principal.as_deref(),
+            trace_parent: self.trace_parent.as_deref(),
+            trace_state: self.trace_state.as_deref(),
+            ..self
+                .named
+                .operation(self.method.as_deref().unwrap_or("_OTHER"))
         });
+    }
+}
+
+impl Named {
+    fn operation<'o>(&'o self, method: &'o str) -> Operation<'o> {
+        Operation {
+            method,
+            tool: self.tool.as_deref(),
+            prompt: self.prompt.as_deref(),
+            resource: self.resource.as_deref(),
+            uri: self.uri.as_deref(),
+            writes: self.writes,
+            principal: None,
+            client: None,
+            protocol_version: None,
+            duration: Duration::ZERO,
+            error: None,
+            result_bytes: 0,
+            trace_parent: None,
+            trace_state: None,
+        }
+    }
+}
+
+impl Inner {
+    fn knows(&self, request: &Request, context: &Context) -> bool {
+        let (name, era) = (request.method.as_str(), context.era());
+        let offered = &self.capabilities;
+        Method::parse(name, era).is_some_and(|method| method.is_offered(offered))
+            || era == Era::Legacy && LegacyMethod::find(name, offered).is_some()
+            || self.methods.has(name)
+    }
+
+    fn named(&self, request: &Request) -> Named {
+        let text = |member: &str| request.params.get(member).and_then(|it| it.as_str());
+        let owned = |text: &str| Some(text.to_owned());
+        let mut named = Named::default();
+        let offered = self.offered();
+        match request.method.as_str() {
+            "tools/call" => {
+                named.tool = text("name")
+                    .filter(|it| offered.tools.has(it))
+                    .and_then(owned);
+                let reads = |tool: &String| offered.tools.only_reads(tool);
+                named.writes = named.tool.as_ref().is_some_and(|tool| !reads(tool));
+            }
+            "prompts/get" => {
+                let known = |it: &&str| offered.prompts.get(it).is_some();
+                named.prompt = text("name").filter(known).and_then(owned);
+            }
+            "resources/read" => {
+                let uri = text("uri");
+                let registered = uri.and_then(|uri| offered.resources.registered_as(uri));
+                named.resource = registered.and_then(owned);
+                named.uri = uri.and_then(owned);
+            }
+            _ => {}
+        }
+        named
+    }
+
+    /// Reports a request that was refused, since its caller may not do what it asks for.
+    #[cfg(feature = "http")]
+    pub(super) fn forbidden(&self, request: &Request, caller: &Extensions) {
+        if self.observer.is_none() {
+            return;
+        }
+        let principal = caller.get::<Principal>();
+        let meta = request.params.get("_meta").and_then(Value::as_object);
+        self.report(Operation {
+            principal: principal.map(|principal| principal.0.as_str()),
+            error: Some(OperationError::Forbidden),
+            trace_parent: meta.and_then(trace::parent),
+            trace_state: meta.and_then(trace::state),
+            ..self.named(request).operation(&request.method)
+        });
+    }
+
+    /// An observer that panics must not take a connection along.
+    fn report(&self, operation: Operation<'_>) {
+        let Some(observer) = &self.observer else {
+            return;
+        };
+        if catch_unwind(AssertUnwindSafe(|| observer(operation))).is_err() {
+            tracing::error!("the observer of requests panicked");
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Method, Server, wire};
+use super::offered::Offered;
+use super::{Method, Server, tasks, wire};
 use crate::context::Context;
 use crate::input::{Input, Question, Questions};
 use crate::interrupt::{Interrupt, Reason};
@@ -59,9 +60,11 @@ struct Kept {
 }
 
 impl Server {
-    /// Answers a request whose handler may ask.
+    /// Answers a request whose handler may ask. Whatever is offered meanwhile, all its rounds are of the handler that it
+    /// began with, which its caller was allowed.
     pub(super) async fn in_rounds(
         &self,
+        offered: Arc<Offered>,
         method: Method,
         mut params: Map<String, Value>,
         mut context: Context,
@@ -72,27 +75,30 @@ impl Server {
         }
         if method == Method::CallTool && self.0.tasks.is_some() {
             let calling = match era {
-                Era::Modern => self.calling(&params, &context),
-                Era::Legacy => legacy::tasks::calling(self, &mut params, &context),
+                Era::Modern => tasks::calling(&offered, &params, &context),
+                Era::Legacy => legacy::tasks::calling(&offered, &mut params, &context),
             };
             match calling? {
                 Calling::Now(mode) => context.task = mode,
-                Calling::AsTask(ttl) => return self.create_task(params, context, ttl),
+                Calling::AsTask(ttl) => return self.create_task(offered, params, context, ttl),
             }
         }
         let startable = matches!(context.task, TaskMode::Startable);
         if !startable && !context.can_be_asked() {
-            let ran = self.run(method, params, context).await;
+            let ran = self.run(&offered, method, params, context).await;
             return ran.map_err(Interrupt::into_error);
         }
         match era {
-            Era::Modern => Box::pin(self.one_round(method, params, context)).await,
-            Era::Legacy => Box::pin(legacy::rounds::all(self, method, params, context)).await,
+            Era::Modern => Box::pin(self.one_round(offered, method, params, context)).await,
+            Era::Legacy => {
+                Box::pin(legacy::rounds::all(self, &offered, method, params, context)).await
+            }
         }
     }
 
     async fn one_round(
         &self,
+        offered: Arc<Offered>,
         method: Method,
         params: Map<String, Value>,
         context: Context,
@@ -105,11 +111,11 @@ impl Server {
             version: context.protocol_version,
             context: matches!(context.task, TaskMode::Startable).then(|| Box::new(context.clone())),
         };
-        match self.run(method, params, context).await {
+        match self.run(&offered, method, params, context).await {
             Ok(payload) => Ok(payload),
             Err(Interrupt(Reason::Ask(questions))) => self.input_required(&questions, &kept),
             Err(Interrupt(Reason::StartTask)) => match kept.context {
-                Some(context) => self.create_task(kept.params, *context, None),
+                Some(context) => self.create_task(offered, kept.params, *context, None),
                 None => Err(Interrupt(Reason::StartTask).into_error()),
             },
             Err(error) => Err(error.into_error()),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::offered::Offered;
 use super::{Method, Server, wire};
 use crate::apart::apart;
 use crate::budget::{Client, Over};
@@ -24,7 +25,7 @@ pub(super) struct ToolCall<'s> {
     server: &'s Server,
     version: ProtocolVersion,
     client: Option<Client>,
-    started: Started<'s>,
+    started: Started,
 }
 
 impl<'s> ToolCall<'s> {
@@ -32,7 +33,7 @@ impl<'s> ToolCall<'s> {
         server: &'s Server,
         version: ProtocolVersion,
         client: Option<Client>,
-        started: Started<'s>,
+        started: Started,
     ) -> Self {
         Self {
             server,
@@ -68,42 +69,46 @@ impl<'s> ToolCall<'s> {
 impl Server {
     pub(crate) async fn run(
         &self,
+        offered: &Offered,
         method: Method,
         params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
         match method {
-            Method::ReadResource => Box::pin(self.read_resource(params, context)).await,
-            Method::GetPrompt => Box::pin(self.get_prompt(params, context)).await,
-            _ => self.start_tool(params, context)?.finish().await,
+            Method::ReadResource => Box::pin(self.read_resource(offered, params, context)).await,
+            Method::GetPrompt => Box::pin(self.get_prompt(offered, params, context)).await,
+            _ => self.start_tool(offered, params, context)?.finish().await,
         }
     }
 
     /// A call of a tool on its way: the arguments are judged, the handler waits to run.
-    fn start_tool(
-        &self,
+    fn start_tool<'s>(
+        &'s self,
+        offered: &Offered,
         params: Map<String, Value>,
         context: Context,
-    ) -> Result<ToolCall<'_>, ErrorObject> {
+    ) -> Result<ToolCall<'s>, ErrorObject> {
         let (version, client) = (context.protocol_version, context.client.clone());
-        let started = self.0.tools.start(params, context)?;
+        let started = offered.tools.start(params, context)?;
         Ok(ToolCall::new(self, version, client, started))
     }
 
     /// The same of a tool that was looked up.
     pub(super) fn start_plain<'s>(
         &'s self,
-        tool: Plain<'s>,
+        offered: &Offered,
+        tool: Plain,
         params: Map<String, Value>,
         context: Context,
     ) -> Result<ToolCall<'s>, ErrorObject> {
         let (version, client) = (context.protocol_version, context.client.clone());
-        let started = self.0.tools.start_plain(tool, params, context)?;
+        let started = offered.tools.start_plain(tool, params, context)?;
         Ok(ToolCall::new(self, version, client, started))
     }
 
     async fn read_resource(
         &self,
+        offered: &Offered,
         mut params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
@@ -114,7 +119,7 @@ impl Server {
         let (era, client) = (context.era(), context.client.clone());
         let read = match self.read_skill(&uri) {
             Some(read) => read.map_err(|error| error.into_interrupt(era, Some(&uri)))?,
-            None => self.0.resources.read(&uri, context).await?,
+            None => offered.resources.read(&uri, context).await?,
         };
         let size = read.size();
         let write =
@@ -127,11 +132,12 @@ impl Server {
 
     async fn get_prompt(
         &self,
+        offered: &Offered,
         params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
         let (version, client) = (context.protocol_version, context.client.clone());
-        let prompt = self.0.prompts.fill_in(params, context).await?;
+        let prompt = offered.prompts.fill_in(params, context).await?;
         let size = prompt.size();
         let write = move |server: &Self| {
             let prompt = older::prompt(prompt, version);

@@ -1,14 +1,20 @@
-//! Tools that come and go while the server runs.
+//! What a server offers while it runs: replaced as a whole, so that a request sees all of a change or nothing of it.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
-use super::Server;
+use super::offered::Offered;
+use super::{Method, Server};
 use crate::change::Change;
+use crate::context::Context;
+use crate::jsonrpc::{ErrorObject, Payload};
+use crate::scopes::Wanted;
+use crate::version::ProtocolVersion;
 
 impl Server {
     /// Hides tools from now on: they are not listed, and a call of one gets the answer for an unknown tool. Calls that run
     /// go on. Every client that listens hears `notifications/tools/list_changed`, if that changes anything. Tools that
-    /// clients should not see at first are hidden right after the server is built.
+    /// clients should not see at first are hidden right after the server is built. A tool that [`Server::update`] puts
+    /// under the name of a hidden one is hidden too, until [`Server::show_tools`] shows it.
     ///
     /// False, and nothing is hidden, if there is no tool of one of these names, or if the builder did not declare
     /// [`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed): clients may then keep the list for
@@ -40,28 +46,105 @@ impl Server {
     }
 
     /// Hides, before anybody is served, the tools that do not say that they only read
-    /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)): nobody hears of a change.
+    /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)): nobody hears of a change. Such tools that are added
+    /// later ([`Server::update`]) are hidden too.
     pub fn hide_writing_tools(&self) {
-        let lists = self.0.ready.lists.write();
-        let mut lists = lists.unwrap_or_else(PoisonError::into_inner);
-        self.0.tools.hide_writing();
-        *lists = self.ready_lists().unwrap_or_default();
+        let _turn = self.turn_to_change();
+        let mut offered = Offered::clone(&self.offered());
+        offered.tools.hide_writing();
+        self.offer(offered);
     }
 
     fn set_hidden(&self, names: &[&str], hidden: bool) -> bool {
         if !self.0.tells(&Change::ToolsListChanged) {
             return false;
         }
-        // Held until the new lists are in place, so that of two changes at once both are in them.
-        let lists = self.0.ready.lists.write();
-        let mut lists = lists.unwrap_or_else(PoisonError::into_inner);
-        let changed = self.0.tools.set_hidden(names, hidden);
+        let turn = self.turn_to_change();
+        let mut offered = Offered::clone(&self.offered());
+        let changed = offered.tools.set_hidden(names, hidden);
         if changed == Some(true) {
-            // A list that is not ready is made when it is asked for.
-            *lists = self.ready_lists().unwrap_or_default();
-            drop(lists);
+            self.offer(offered);
+            drop(turn);
             self.notify(Change::ToolsListChanged);
         }
         changed.is_some()
+    }
+
+    /// What is offered now.
+    pub(crate) fn offered(&self) -> Arc<Offered> {
+        self.0.offered()
+    }
+
+    /// One change at a time: of two at once, both are in what is offered afterwards.
+    pub(super) fn turn_to_change(&self) -> impl Drop + '_ {
+        let changing = self.0.changing.lock();
+        changing.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Offers this from now on.
+    pub(super) fn offer(&self, mut offered: Offered) {
+        // A list that is not ready is made when it is asked for.
+        offered.ready = self.ready_lists(&offered).unwrap_or_default();
+        let current = self.0.offered.write();
+        *current.unwrap_or_else(PoisonError::into_inner) = Arc::new(offered);
+    }
+
+    /// Whether a caller may see something that is offered.
+    pub(super) fn shows(&self, offered: &Offered, wanted: Wanted<'_>, context: &Context) -> bool {
+        offered.needs.show(wanted, &context.extensions) && self.is_visible(wanted, context)
+    }
+
+    /// The same by [`ServerBuilder::visible_to`](crate::ServerBuilder::visible_to) alone.
+    pub(crate) fn is_visible(&self, wanted: Wanted<'_>, context: &Context) -> bool {
+        let visible = self.0.visible.as_ref();
+        visible.is_none_or(|visible| visible(wanted, context))
+    }
+
+    /// Whether anything may be visible to some callers alone.
+    pub(crate) fn hides(&self) -> bool {
+        self.0.visible.is_some()
+    }
+
+    /// The lists that are one page and the same for everybody, as they are sent.
+    pub(super) fn ready_lists(
+        &self,
+        offered: &Offered,
+    ) -> Result<Vec<(Method, ProtocolVersion, Payload)>, ErrorObject> {
+        let mut lists = Vec::new();
+        if self.hides() {
+            return Ok(lists);
+        }
+        let fits = |length: usize| length <= self.0.page_size;
+        let mut add = |method, list: &dyn Fn(&Context) -> Result<Payload, ErrorObject>| {
+            for version in ProtocolVersion::ALL {
+                let mut context = Context::test();
+                context.protocol_version = version;
+                lists.push((method, version, list(&context)?.shared()));
+            }
+            Ok::<_, ErrorObject>(())
+        };
+        let params = serde_json::Map::new();
+        if fits(offered.tools.list().count()) {
+            add(Method::ListTools, &|context| {
+                self.list_tools(offered, &params, context)
+            })?;
+        }
+        if fits(offered.prompts.list().count()) {
+            add(Method::ListPrompts, &|context| {
+                self.list_prompts(offered, &params, context)
+            })?;
+        }
+        if fits(offered.resources.templates().count()) {
+            add(Method::ListTemplates, &|context| {
+                self.list_templates(offered, &params, context)
+            })?;
+        }
+        let others = offered.resources.lists_more() || self.0.skills.is_some();
+        if !others && fits(offered.resources.list().count()) {
+            add(Method::ListResources, &|context| {
+                self.list_registered_resources(offered, &params, context)
+            })?;
+        }
+        Ok(lists)
     }
 }

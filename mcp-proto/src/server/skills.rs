@@ -11,10 +11,8 @@ use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::resource::ReadResourceResult;
+use crate::scopes::Wanted;
 use crate::skill::{SkillUriError, Skills};
-
-/// The extension's name among the capabilities.
-pub(super) const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
 /// The extension's settings.
 pub(super) fn settings() -> Map<String, Value> {
@@ -72,10 +70,13 @@ impl Server {
             None => skills.after(""),
         }
         .peekable();
-        let page: Vec<_> = rest.by_ref().take(self.0.page_size).collect();
+        let mut page: Vec<_> = rest.by_ref().take(self.0.page_size).collect();
         let more = rest.peek().and_then(|_| page.last());
         let next = more.map(|last| Start::Skill(Some(last.name().to_owned())));
-        self.list_payload(method, &page, next.as_ref(), context)
+        let offered = self.offered();
+        page.retain(|skill| self.shows(&offered, Wanted::Resource(&skill.uri), context));
+        let hint = self.list_hint(&offered, method);
+        self.list_payload(method, &page, next.as_ref(), hint, context)
     }
 
     /// `skills/get`.
@@ -86,9 +87,14 @@ impl Server {
     ) -> Result<Payload, ErrorObject> {
         let uri = uri(params)?;
         let skills = self.skills().unwrap_or_default();
-        let skill = skills.get(uri).map_err(|problem| refused(&problem, uri))?;
-        let hint = self.list_hint(Method::ListSkills);
-        self.complete(&json!({ "skill": skill }), hint, None, context.era())
+        let seen = |skill| match self.is_visible(Wanted::Resource(uri), context) {
+            true => Ok(skill),
+            false => Err(SkillUriError::NotASkill(uri.to_owned())),
+        };
+        let skill = skills.get(uri).and_then(seen);
+        let skill = skill.map_err(|problem| refused(&problem, uri))?;
+        let hint = self.list_hint(&self.offered(), Method::ListSkills);
+        self.complete(&json!({ "skill": skill }), Some(hint), None, context.era())
     }
 
     /// `resources/directory/read`.
@@ -101,10 +107,15 @@ impl Server {
         let skills = self.skills().unwrap_or_default();
         let children = skills.directory(uri);
         let children = children.map_err(|problem| refused(&problem, uri))?;
+        let offered = self.offered();
+        let shown = children
+            .iter()
+            .filter(|child| self.shows(&offered, Wanted::Resource(&child.uri), context));
         self.list(
             Method::ReadDirectory,
-            children.iter(),
+            shown,
             |child| &child.uri,
+            self.list_hint(&offered, Method::ReadDirectory),
             params,
             context,
         )

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::offered::Offered;
 use super::{Server, wire};
 use crate::context::Context;
 use crate::input::missing_capability;
@@ -19,30 +20,10 @@ use crate::version::Era;
 use running::Start;
 
 impl Server {
-    /// How the tool of that call is called, or why it is not, as far as its declaration says so. Unknown tools are judged
-    /// elsewhere.
-    pub(super) fn calling(
-        &self,
-        params: &Map<String, Value>,
-        context: &Context,
-    ) -> Result<Calling, ErrorObject> {
-        let name = params.get("name").and_then(Value::as_str);
-        let support = name.and_then(|name| self.0.tools.task_support(name));
-        let Some(support) = support else {
-            return Ok(Calling::Now(TaskMode::None));
-        };
-        match support {
-            TaskSupport::Forbidden => Ok(TaskMode::None),
-            TaskSupport::Optional if !context.takes_tasks() => Ok(TaskMode::Within),
-            TaskSupport::Required if !context.takes_tasks() => Err(needs_extension()),
-            TaskSupport::Optional | TaskSupport::Required => Ok(TaskMode::Startable),
-        }
-        .map(Calling::Now)
-    }
-
     /// Creates the task of a call and starts it; `CreateTaskResult`.
     pub(super) fn create_task(
         &self,
+        offered: Arc<Offered>,
         params: Map<String, Value>,
         context: Context,
         ttl: Option<Duration>,
@@ -66,6 +47,7 @@ impl Server {
         let start = Start {
             entry: Arc::clone(&entry),
             registration,
+            offered,
             params,
             context,
         };
@@ -113,6 +95,27 @@ impl Server {
         let tasks = self.0.tasks.as_ref()?;
         tasks.find(id, &context.owner(), context.era())
     }
+}
+
+/// How the tool of that call is called, or why it is not, as far as its declaration says so. Unknown tools are judged
+/// elsewhere.
+pub(super) fn calling(
+    offered: &Offered,
+    params: &Map<String, Value>,
+    context: &Context,
+) -> Result<Calling, ErrorObject> {
+    let name = params.get("name").and_then(Value::as_str);
+    let support = name.and_then(|name| offered.tools.task_support(name));
+    let Some(support) = support else {
+        return Ok(Calling::Now(TaskMode::None));
+    };
+    match support {
+        TaskSupport::Forbidden => Ok(TaskMode::None),
+        TaskSupport::Optional if !context.takes_tasks() => Ok(TaskMode::Within),
+        TaskSupport::Required if !context.takes_tasks() => Err(needs_extension()),
+        TaskSupport::Optional | TaskSupport::Required => Ok(TaskMode::Startable),
+    }
+    .map(Calling::Now)
 }
 
 /// The refusal of a modern client that does not declare the extension.

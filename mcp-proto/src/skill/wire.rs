@@ -1,6 +1,6 @@
 //! What of skills is on the wire: entries, their files, resources.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::lifecycle::is_meta_key;
@@ -21,7 +21,7 @@ pub struct SkillEntry {
 }
 
 /// A file of a skill as its entry lists it (SEP-2640: `SkillResource`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SkillResource {
     /// Where it is.

@@ -22,6 +22,7 @@ use crate::context::{Context, Incoming};
 use crate::json::Meter;
 use crate::jsonrpc::{
     ErrorObject, Message, MessageError, Notification, ReadError, Request, RequestId, Response,
+    take_meta,
 };
 use crate::legacy::stdio as legacy;
 use crate::legacy::stdio::{Legacy, News};
@@ -274,7 +275,7 @@ impl Connection {
         };
         let meta = match &mut modern {
             Some(modern) => std::mem::take(&mut modern.others),
-            None => request.take_meta(),
+            None => take_meta(&mut request.params),
         };
         let (outbox, outgoing) = Outbox::channel();
         let incoming = Incoming {
@@ -345,6 +346,16 @@ impl Connection {
                 .legacy
                 .notified(&self.server, notification, &mut self.news),
         }
+        self.server.take(notification, |params| {
+            let incoming = |meta| Incoming::of_notification(meta, self.extensions.clone());
+            if ModernMeta::is_claimed(params) {
+                let mut modern = ModernMeta::take(params).ok()?;
+                let meta = std::mem::take(&mut modern.others);
+                return Some(Context::modern(incoming(meta), modern));
+            }
+            let incoming = incoming(take_meta(params));
+            self.legacy.context(&notification.method, incoming).ok()
+        });
     }
 
     /// Ends a call that is running; an unknown id is passed over.

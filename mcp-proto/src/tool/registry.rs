@@ -1,72 +1,47 @@
 //! The tools of a server: looked up, checked, called.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::future::{Future, ready};
-use std::panic::AssertUnwindSafe;
+use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, Either};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::call::{Handler, Plain, Refuse, Registered, Started, split};
 use super::{CallToolResult, Tool, ToolError};
 use crate::content;
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::json;
-use crate::jsonrpc::{ErrorObject, RequestId};
-use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
+use crate::jsonrpc::ErrorObject;
+use crate::schema::{self, Finding, MirroredParam, Nulls, SchemaError};
 use crate::task::TaskSupport;
 
 /// The longest name of a tool (MCP 2025-11-25, "Tool names").
 const MAX_NAME: usize = 128;
 
-/// A handler whose types are erased: arguments and context in, a result out.
-type Handler = Box<
-    dyn Fn(Value, Context) -> BoxFuture<'static, Result<CallToolResult, ToolError>> + Send + Sync,
->;
-
-/// Words the failure of a call whose arguments do not fit, by the name of the tool, the arguments and what is wrong.
-pub(crate) type Refuse = Box<dyn Fn(&str, &Value, &[Finding]) -> ToolError + Send + Sync>;
-
-/// Tools in the order of their registration, which is the order they are listed in.
-#[derive(Default)]
+/// Tools in the order of their registration, which is the order they are listed in. Clones share the tools.
+#[derive(Clone, Default)]
 pub(crate) struct ToolRegistry {
-    tools: Vec<Registered>,
+    tools: Vec<Entry>,
     by_name: HashMap<String, usize>,
-    /// The parameters that headers repeat, of the tools that have any.
-    mirrored: HashMap<String, Box<[MirroredParam]>>,
     /// The application's own words for arguments that do not fit.
     refuse: Option<Refuse>,
+    /// Names that were hidden, and hide what comes back under them; as many as the application ever hid at one time or
+    /// another and did not show again.
+    hidden: BTreeSet<String>,
+    /// Tools that do not say that they only read are hidden, those too that are added later.
+    only_reading: bool,
 }
 
-/// A tool that neither asks its client nor becomes a task.
-#[derive(Clone, Copy)]
-pub(crate) struct Plain<'r>(&'r Registered);
-
-/// A call of a tool whose arguments were judged. Nothing of its handler has run yet.
-pub(crate) struct Started<'r> {
-    registered: &'r Registered,
-    request_id: RequestId,
-    call: Result<BoxFuture<'static, Result<CallToolResult, ToolError>>, Box<ToolError>>,
-}
-
-struct Registered {
-    tool: Tool,
-    input: CompiledSchema,
-    output: Option<CompiledSchema>,
-    /// Results are checked against `output`.
-    checked: bool,
-    nulls: Nulls,
-    handler: Handler,
+#[derive(Clone)]
+struct Entry {
+    registered: Arc<Registered>,
     /// Neither listed nor called.
-    hidden: AtomicBool,
+    hidden: bool,
 }
 
 impl ToolRegistry {
@@ -123,8 +98,8 @@ impl ToolRegistry {
                 let (state, handler, name) = (state.clone(), handler.clone(), name.clone());
                 // Inside the future, so that a panic of the handler's synchronous part is caught too.
                 Box::pin(async move {
-                    let arguments = read(arguments).map_err(|problem| {
-                        let finding = Finding::new("", &problem.to_string());
+                    let arguments = read(arguments).map_err(|(path, problem)| {
+                        let finding = Finding::new(&path, &problem);
                         ToolError::invalid_arguments(&name, &[finding])
                     })?;
                     handler(state, arguments, context).await
@@ -175,30 +150,24 @@ impl ToolRegistry {
             return Err(SchemaError("another tool has the same name".to_owned()));
         }
         content::check_icons(&tool.icons).map_err(SchemaError)?;
-        let input = CompiledSchema::of_arguments(tool.input_schema.clone())?;
-        let mirrored = input.mirrored()?;
-        let output = tool
-            .output_schema
-            .clone()
-            .map(CompiledSchema::of_results)
-            .transpose()?;
-        // A result made by hand fits its schema as far as its author is right. Debug builds, and so the tests, check
-        // whatever there is to check.
-        let checked = cfg!(debug_assertions) || !tool.trusted_output;
-        if !mirrored.is_empty() {
-            self.mirrored.insert(name.clone(), mirrored.into());
-        }
-        self.by_name.insert(name.clone(), self.tools.len());
-        self.tools.push(Registered {
-            tool,
-            input,
-            output,
-            checked,
-            nulls,
-            handler,
-            hidden: AtomicBool::new(false),
-        });
+        let hidden = self.hidden.contains(name) || self.only_reading && !tool.only_reads();
+        let name = name.clone();
+        let registered = Arc::new(Registered::new(tool, nulls, handler)?);
+        self.by_name.insert(name, self.tools.len());
+        self.tools.push(Entry { registered, hidden });
         Ok(())
+    }
+
+    /// Takes a tool out; false if there is no tool of this name.
+    pub(crate) fn remove(&mut self, name: &str) -> bool {
+        let Some(index) = self.by_name.remove(name) else {
+            return false;
+        };
+        self.tools.remove(index);
+        for place in self.by_name.values_mut().filter(|place| **place > index) {
+            *place -= 1;
+        }
+        true
     }
 
     pub(crate) fn refuse_with(&mut self, refuse: Refuse) {
@@ -207,18 +176,34 @@ impl ToolRegistry {
 
     /// The tools as they are listed.
     pub(crate) fn list(&self) -> impl Iterator<Item = &Tool> {
-        let shown = self.tools.iter().filter(|registered| registered.is_shown());
-        shown.map(|registered| &registered.tool)
+        let shown = self.tools.iter().filter(|entry| !entry.hidden);
+        shown.map(|entry| &entry.registered.tool)
+    }
+
+    /// All tools, the hidden ones too.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().map(|entry| &entry.registered.tool)
     }
 
     /// Hides or shows tools. Whether that changes anything; `None`, and nothing does, if there is no tool of one of these
     /// names.
-    pub(crate) fn set_hidden(&self, names: &[&str], hidden: bool) -> Option<bool> {
-        let tools: Option<Vec<&Registered>> = names.iter().map(|name| self.get(name)).collect();
-        let changed = tools?
-            .into_iter()
-            .filter(|tool| tool.hidden.swap(hidden, Ordering::Relaxed) != hidden);
-        Some(changed.count() > 0)
+    pub(crate) fn set_hidden(&mut self, names: &[&str], hidden: bool) -> Option<bool> {
+        let places = names.iter().map(|name| self.by_name.get(*name).copied());
+        let places: Option<Vec<usize>> = places.collect();
+        let mut changed = false;
+        for place in places? {
+            if let Some(entry) = self.tools.get_mut(place) {
+                changed |= entry.hidden != hidden;
+                entry.hidden = hidden;
+            }
+        }
+        for &name in names {
+            match hidden {
+                true => self.hidden.insert(name.to_owned()),
+                false => self.hidden.remove(name),
+            };
+        }
+        Some(changed)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -230,32 +215,39 @@ impl ToolRegistry {
         self.shown(name).is_some()
     }
 
+    /// Whether this very tool is there, and not another one of its name.
+    pub(crate) fn has_same(&self, name: &str, other: &Self) -> bool {
+        match (self.get(name), other.get(name)) {
+            (Some(one), Some(other)) => Arc::ptr_eq(&one.registered, &other.registered),
+            _ => false,
+        }
+    }
+
     /// Whether a tool says that it only reads.
     pub(crate) fn only_reads(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|it| it.tool.only_reads())
+        self.get(name)
+            .is_some_and(|it| it.registered.tool.only_reads())
     }
 
     /// Hides the tools that do not say that they only read.
-    pub(crate) fn hide_writing(&self) {
-        for registered in self.tools.iter().filter(|it| !it.tool.only_reads()) {
-            registered.hidden.store(true, Ordering::Relaxed);
+    pub(crate) fn hide_writing(&mut self) {
+        self.only_reading = true;
+        for entry in &mut self.tools {
+            entry.hidden |= !entry.registered.tool.only_reads();
         }
     }
 
     /// The parameters of a tool that headers repeat; none for a tool that is not known.
     pub(crate) fn mirrored(&self, name: &str) -> &[MirroredParam] {
-        let mirrored = self
-            .mirrored
-            .get(name)
-            .filter(|_| self.shown(name).is_some());
-        mirrored.map(AsRef::as_ref).unwrap_or_default()
+        let shown = self.shown(name);
+        shown.map(|it| &*it.mirrored).unwrap_or_default()
     }
 
     /// The tool of this name, if it neither asks its client nor becomes a task.
-    pub(crate) fn plain(&self, name: &str) -> Option<Plain<'_>> {
+    pub(crate) fn plain(&self, name: &str) -> Option<Plain> {
         let registered = self.shown(name)?;
         let tool = &registered.tool;
-        (!tool.asks && tool.task_support.is_forbidden()).then_some(Plain(registered))
+        (!tool.asks && tool.task_support.is_forbidden()).then(|| Plain(Arc::clone(registered)))
     }
 
     /// Whether calls of a tool may become tasks, if there is such a tool.
@@ -281,19 +273,19 @@ impl ToolRegistry {
         &self,
         params: Map<String, Value>,
         context: Context,
-    ) -> Result<Started<'_>, ErrorObject> {
+    ) -> Result<Started, ErrorObject> {
         let (name, arguments) = split(params)?;
-        let registered = self.shown(&name).ok_or_else(|| self.unknown(&name))?;
-        Ok(registered.start(arguments, context, self.refuse.as_ref()))
+        let registered = self.shown(&name).ok_or_else(|| unknown(&name))?;
+        Ok(Arc::clone(registered).start(arguments, context, self.refuse.as_ref()))
     }
 
     /// The same for a tool that was looked up.
-    pub(crate) fn start_plain<'r>(
-        &'r self,
-        Plain(registered): Plain<'r>,
+    pub(crate) fn start_plain(
+        &self,
+        Plain(registered): Plain,
         params: Map<String, Value>,
         context: Context,
-    ) -> Result<Started<'r>, ErrorObject> {
+    ) -> Result<Started, ErrorObject> {
         let (_, arguments) = split(params)?;
         Ok(registered.start(arguments, context, self.refuse.as_ref()))
     }
@@ -301,165 +293,26 @@ impl ToolRegistry {
     /// A failure of a tool as its result, or what interrupts the call instead.
     pub(crate) fn failed(&self, name: &str, error: ToolError) -> Result<CallToolResult, Interrupt> {
         match self.get(name) {
-            Some(registered) => registered.failed(error),
+            Some(entry) => entry.registered.failed(error),
             None => error.into_result(),
         }
     }
 
-    fn shown(&self, name: &str) -> Option<&Registered> {
-        self.get(name).filter(|registered| registered.is_shown())
+    fn shown(&self, name: &str) -> Option<&Arc<Registered>> {
+        let entry = self.get(name).filter(|entry| !entry.hidden);
+        entry.map(|entry| &entry.registered)
     }
 
-    fn get(&self, name: &str) -> Option<&Registered> {
-        self.by_name
-            .get(name)
-            .and_then(|&index| self.tools.get(index))
-    }
-
-    fn unknown(&self, name: &str) -> ErrorObject {
-        let names = self.list().take(50).map(|tool| tool.name.as_str());
-        let names: Vec<_> = names.collect();
-        let shown: String = name.chars().take(MAX_NAME).collect();
-        ErrorObject::invalid_params(format!("unknown tool {shown:?}"))
-            .with_data(serde_json::json!({ "tools": names }))
+    fn get(&self, name: &str) -> Option<&Entry> {
+        let place = self.by_name.get(name);
+        place.and_then(|&index| self.tools.get(index))
     }
 }
 
-impl Registered {
-    fn is_shown(&self) -> bool {
-        !self.hidden.load(Ordering::Relaxed)
-    }
-
-    fn start(&self, arguments: Value, context: Context, refuse: Option<&Refuse>) -> Started<'_> {
-        let request_id = context.request_id.clone();
-        let call = match self.input.accept(arguments, self.nulls) {
-            Ok(arguments) => Ok((self.handler)(arguments, context)),
-            Err((arguments, findings)) => Err(Box::new(match refuse {
-                Some(refuse) => refuse(&self.tool.name, &arguments, &findings),
-                None => ToolError::invalid_arguments(&self.tool.name, &findings),
-            })),
-        };
-        Started {
-            registered: self,
-            request_id,
-            call,
-        }
-    }
-
-    /// A failure as a result.
-    fn failed(&self, error: ToolError) -> Result<CallToolResult, Interrupt> {
-        Ok(self.told(error.into_result()?))
-    }
-
-    /// A result as clients can take it. Structured content keeps to the output schema (MCP "Output Schema"), that of a
-    /// failure too: widely used clients check it alike, and throw. A failure that does not is told as text alone.
-    fn told(&self, mut result: CallToolResult) -> CallToolResult {
-        if let (true, Some(schema)) = (result.is_error, &self.output) {
-            let fits = |json: &RawValue| {
-                serde_json::from_str(json.get()).is_ok_and(|content| schema.check(&content).is_ok())
-            };
-            result.structured_content = result.structured_content.filter(|json| fits(json));
-        }
-        result
-    }
-
-    fn timed_out(&self) -> ToolError {
-        let limit = self.tool.timeout.unwrap_or_default();
-        ToolError::new(
-            "TIMEOUT",
-            format!(
-                "{} did not finish within {} s",
-                self.tool.name,
-                limit.as_secs_f64()
-            ),
-        )
-    }
-
-    /// A result that its own schema does not allow is a failure of the tool.
-    fn check_output(&self, result: &CallToolResult) -> Result<(), ToolError> {
-        if !self.checked || result.is_error {
-            return Ok(());
-        }
-        let Some(schema) = &self.output else {
-            return Ok(());
-        };
-        let content = result
-            .structured_content
-            .as_ref()
-            .map(|json| serde_json::from_str(json.get()));
-        let Some(Ok(content)) = content else {
-            tracing::error!(
-                tool = self.tool.name,
-                "an output schema is published, but no structured content came"
-            );
-            return Err(ToolError::internal());
-        };
-        schema.check(&content).map_err(|findings| {
-            tracing::error!(
-                tool = self.tool.name,
-                ?findings,
-                "the result is not what the output schema says"
-            );
-            ToolError::internal()
-        })
-    }
-}
-
-impl<'r> Started<'r> {
-    /// Runs the handler; its result, or what interrupts the call.
-    // Not an `async fn`, whose future would keep the call twice.
-    pub(crate) fn finish(
-        self,
-    ) -> impl Future<Output = Result<CallToolResult, Interrupt>> + Send + use<'r> {
-        let Self {
-            registered,
-            request_id,
-            call,
-        } = self;
-        let call = match call {
-            Ok(call) => call,
-            Err(refused) => return Either::Left(ready(registered.failed(*refused))),
-        };
-        let call = AssertUnwindSafe(call).catch_unwind();
-        Either::Right(async move {
-            let outcome = match registered.tool.timeout {
-                None => call.await,
-                Some(limit) => Box::pin(tokio::time::timeout(limit, call))
-                    .await
-                    .unwrap_or_else(|_| Ok(Err(registered.timed_out()))),
-            };
-            let outcome = outcome.unwrap_or_else(|_panic| {
-                tracing::error!(tool = registered.tool.name, %request_id, "a tool panicked");
-                Err(ToolError::internal())
-            });
-            let checked = outcome.and_then(|result| {
-                registered.check_output(&result)?;
-                Ok(registered.told(result))
-            });
-            checked.or_else(|error| registered.failed(error))
-        })
-    }
-}
-
-/// The name and the arguments of a call.
-fn split(params: Map<String, Value>) -> Result<(String, Value), ErrorObject> {
-    let (mut name, mut arguments) = (None, None);
-    for (member, value) in params {
-        match member.as_str() {
-            "name" => name = Some(value),
-            "arguments" => arguments = Some(value),
-            _ => {}
-        }
-    }
-    let wrong = |problem| Err(ErrorObject::invalid_params(problem));
-    let Some(Value::String(name)) = name else {
-        return wrong("tools/call needs params.name, a string");
-    };
-    match arguments {
-        None | Some(Value::Null) => Ok((name, Value::Object(Map::new()))),
-        Some(arguments @ Value::Object(_)) => Ok((name, arguments)),
-        Some(_) => wrong("params.arguments must be an object"),
-    }
+/// The error for a name that no tool has.
+pub(crate) fn unknown(name: &str) -> ErrorObject {
+    let shown: String = name.chars().take(MAX_NAME).collect();
+    ErrorObject::invalid_params(format!("unknown tool {shown:?}"))
 }
 
 /// A schema was written by hand that would be lost.
@@ -470,25 +323,16 @@ fn derived(which: &str) -> SchemaError {
 }
 
 /// Arguments as the handler's type.
-fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, serde_json::Error> {
+fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, (String, String)> {
     let whole = json::with_whole_numbers(&arguments);
-    match (serde_json::from_value(arguments), whole) {
-        (Err(_), Some(whole)) => serde_json::from_value(whole),
+    match (json::typed(arguments), whole) {
+        (Err(_), Some(whole)) => json::typed(whole),
         (read, _) => read,
     }
 }
 
 impl fmt::Debug for ToolRegistry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entries(&self.tools).finish()
-    }
-}
-
-impl fmt::Debug for Registered {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Registered")
-            .field("tool", &self.tool)
-            .finish_non_exhaustive()
+        formatter.debug_list().entries(self.all()).finish()
     }
 }

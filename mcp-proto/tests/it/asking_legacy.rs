@@ -23,7 +23,7 @@ use crate::peer::Peer;
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// The messages of an event stream as they come.
-struct Stream {
+pub(crate) struct Stream {
     body: ResponseBody,
     reader: EventReader,
     ready: VecDeque<Value>,
@@ -52,7 +52,7 @@ impl Stream {
         self.ready.pop_front()
     }
 
-    async fn expect(&mut self) -> Value {
+    pub(crate) async fn expect(&mut self) -> Value {
         let next = tokio::time::timeout(LIMIT + PATIENCE, self.next()).await;
         next.expect("nothing came").expect("the stream ended")
     }
@@ -67,7 +67,7 @@ fn initialize() -> Value {
 }
 
 /// Opens a session of a client that can do everything.
-async fn open_session(service: &StreamableHttpService) -> String {
+pub(crate) async fn open_session(service: &StreamableHttpService) -> String {
     let request =
         json!({ "jsonrpc": "2.0", "id": 7, "method": "initialize", "params": initialize() });
     let reply = Raw::post(request.to_string()).send(service).await;
@@ -75,7 +75,7 @@ async fn open_session(service: &StreamableHttpService) -> String {
 }
 
 /// The same over stdio.
-async fn connected(server: Server) -> Peer {
+pub(crate) async fn connected(server: Server) -> Peer {
     let mut peer = Peer::new(server);
     let request =
         json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize() });
@@ -89,17 +89,21 @@ fn call(id: i64) -> Value {
 }
 
 /// A call in a session, as an event stream.
-async fn start(service: &StreamableHttpService, session: &str, message: &Value) -> Stream {
+pub(crate) async fn start(
+    service: &StreamableHttpService,
+    session: &str,
+    message: &Value,
+) -> Stream {
     let raw = Raw::post(message.to_string()).set("mcp-session-id", session);
     Stream::open(service, raw).await
 }
 
-fn accepted(id: &Value, name: &str) -> Value {
+pub(crate) fn accepted(id: &Value, name: &str) -> Value {
     let result = json!({ "action": "accept", "content": { "name": name } });
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
-async fn post(service: &StreamableHttpService, session: &str, message: &Value) {
+pub(crate) async fn post(service: &StreamableHttpService, session: &str, message: &Value) {
     let raw = Raw::post(message.to_string()).set("mcp-session-id", session);
     let reply = raw.send(service).await;
     assert_eq!((reply.status.as_u16(), reply.body.len()), (202, 0));

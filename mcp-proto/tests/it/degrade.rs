@@ -77,7 +77,7 @@ fn server() -> Server {
 /// The content of the tool's result and of the prompt's messages in a revision, over HTTP and over stdio.
 async fn contents(version: ProtocolVersion) -> Vec<Vec<Value>> {
     let mut config = ClientConfig::new(version.era());
-    config.version = version;
+    config.version = Some(version);
     let served = Served::new(server()).await;
     let http = Client::http(&served.url(), config.clone()).await.unwrap();
     let stdio = Client::memory(server(), config).await.unwrap();
@@ -198,7 +198,7 @@ async fn a_sound_that_is_no_base64_is_embedded_as_it_stands() {
         },
     );
     let mut config = ClientConfig::new(mcp_proto::Era::Legacy);
-    config.version = ProtocolVersion::V2024_11_05;
+    config.version = Some(ProtocolVersion::V2024_11_05);
     let client = Client::memory(server.build().unwrap(), config)
         .await
         .unwrap();

@@ -386,7 +386,7 @@ async fn older_clients_are_told_of_objects_alone() {
             continue;
         }
         let mut config = ClientConfig::new(Era::Legacy);
-        config.version = version;
+        config.version = Some(version);
         let client = Client::memory(any_kind(), config).await.unwrap();
         for tool in client.list_tools().await.unwrap() {
             assert_eq!(tool.output_schema, None, "{}", tool.name);

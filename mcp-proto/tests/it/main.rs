@@ -15,6 +15,7 @@ mod asking_common;
 mod asking_forms;
 mod asking_kinds;
 mod asking_legacy;
+mod asking_replaced;
 mod asking_state;
 mod asking_wire;
 mod authorize;
@@ -34,9 +35,20 @@ mod bounds;
 mod caching;
 mod cancel;
 mod client;
+mod client_asked;
+mod client_bounds;
+mod client_cache;
+mod client_eras;
+mod client_fake;
 mod client_headers;
 #[cfg(unix)]
 mod client_pipe;
+mod client_returns;
+mod client_streams;
+#[cfg(feature = "tls")]
+mod client_tls;
+mod client_typed;
+mod client_ways;
 mod common;
 mod completion;
 mod degrade;
@@ -44,6 +56,8 @@ mod dialects;
 mod doors;
 mod ends;
 mod events;
+mod extension_methods;
+mod forms;
 mod handshake;
 mod header_annotations;
 mod header_params;
@@ -53,11 +67,26 @@ mod identity;
 mod keepalive;
 mod kept;
 mod large;
+mod layers;
 mod listen;
 mod load;
+mod local;
 mod logging;
 mod logs;
 mod memory;
+#[cfg(feature = "oauth")]
+mod oauth_answers;
+#[cfg(feature = "oauth")]
+mod oauth_common;
+#[cfg(feature = "oauth")]
+mod oauth_discovery;
+#[cfg(feature = "oauth")]
+mod oauth_grants;
+#[cfg(feature = "oauth")]
+mod oauth_kept;
+#[cfg(feature = "oauth")]
+mod oauth_tokens;
+mod observed;
 mod offered;
 mod order;
 mod outputs;
@@ -99,6 +128,8 @@ mod tools;
 mod traces;
 #[cfg(unix)]
 mod unix;
+mod update;
 mod uri_matching;
 mod uri_template;
+mod visible;
 mod wanted;

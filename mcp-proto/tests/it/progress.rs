@@ -154,7 +154,7 @@ async fn the_first_revision_has_no_messages_of_progress() {
         (ProtocolVersion::V2025_03_26, true),
     ] {
         let mut config = ClientConfig::new(Era::Legacy);
-        config.version = version;
+        config.version = Some(version);
         let client = Client::memory(server(&Late::default()), config)
             .await
             .unwrap();

@@ -59,7 +59,7 @@ fn server(signed_in: &SignedIn) -> Server {
 
 fn config(version: ProtocolVersion, capabilities: &Value) -> ClientConfig {
     let mut config = ClientConfig::new(version.era());
-    config.version = version;
+    config.version = Some(version);
     config.capabilities = capabilities.as_object().unwrap().clone();
     config
 }
@@ -428,7 +428,7 @@ async fn a_model_without_tools_uses_none() {
     let mut message = CreateMessage::text("u", 10);
     message.tool_choice = Some(ToolChoice::Auto);
     let config = config(ProtocolVersion::LATEST, &json!({"sampling": {"tools": {}}}));
-    assert_eq!(config.version.era(), Era::Modern);
+    assert_eq!(config.version.unwrap().era(), Era::Modern);
     let client = Client::memory(sampling(message), config).await.unwrap();
     let answer = json!({
         "role": "assistant",

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use data_encoding::{BASE64, HEXLOWER};
 use mcp_proto::{
-    CacheHint, Change, Era, Page, PageRequest, Resource, ResourceContents, ResourceTemplate,
-    ResourceUri, Server, ServerBuilder, Skill, Skills, StreamableHttpService,
+    CacheHint, Change, Era, Guarded, Page, PageRequest, Resource, ResourceContents,
+    ResourceTemplate, ResourceUri, Scopes, Server, ServerBuilder, Skill, Skills,
+    StreamableHttpService,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::common::{Raw, every_client, refused};
+use crate::common::{Raw, every_client, open_session, refused};
 use crate::listen::{listen, next, open};
 
 const SKILL_MD: &str = "---
@@ -358,6 +359,28 @@ async fn listeners_hear_which_files_of_replaced_skills_have_changed() {
         next(&mut stream).await["params"]["uri"],
         "skill://pdf/logo.png"
     );
+}
+
+#[tokio::test]
+async fn callers_need_the_scopes_of_a_skill() {
+    let guarded = Guarded::Resources("skill://pdf/".to_owned());
+    let server = builder().require_scopes(guarded, Scopes::of(["pdf"]));
+    let service = StreamableHttpService::new(server.build().unwrap());
+    let session = open_session(&service).await;
+    for method in ["skills/get", "resources/read"] {
+        for (skill, scope, status) in [("pdf", "pdf", 200), ("pdf", "x", 403), ("git", "x", 200)] {
+            let params = json!({"uri": format!("skill://{skill}/SKILL.md")});
+            for raw in [
+                Raw::modern(method, params.clone()),
+                Raw::legacy(&session, method, &params),
+            ] {
+                let mut request = raw.request();
+                request.extensions_mut().insert(Scopes::of([scope]));
+                let got = service.handle(request).await.status().as_u16();
+                assert_eq!(got, status, "{method} {skill} {scope}");
+            }
+        }
+    }
 }
 
 #[test]

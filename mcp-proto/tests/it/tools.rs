@@ -316,13 +316,19 @@ async fn a_choice_is_explained_by_the_alternative_that_was_chosen() {
             "{command}"
         );
     }
-    // No alternative was chosen: the whole is named.
-    for command in [json!({"type": "nope"}), json!({}), json!(1)] {
+    // No alternative was chosen: those that there are are named.
+    for (command, path) in [
+        (json!({"type": "nope"}), "/command/type"),
+        (json!({}), "/command"),
+        (json!(1), "/command"),
+    ] {
         let error = failure("send", json!({ "command": command })).await;
-        assert_eq!(
-            error["error"]["data"]["findings"][0]["path"], "/command",
-            "{command}"
-        );
+        let finding = &error["error"]["data"]["findings"][0];
+        assert_eq!(finding["path"], path, "{command}");
+        let message = finding["message"].as_str().unwrap();
+        for name in ["tick", "createBody", "deleteBody"] {
+            assert!(message.contains(&format!("{name:?}")), "{message}");
+        }
     }
 }
 

@@ -96,7 +96,10 @@ impl Tally {
             many => (format!("{many} problems"), ExitCode::from(DAMAGED)),
         };
         let size = match inspector.size() {
-            Ok(size) => format!("{} bytes, {} of them free", size.file, size.free),
+            Ok(size) => format!(
+                "{} bytes, {} of them free, and {} of write-ahead log",
+                size.file, size.free, size.log
+            ),
             Err(error) => error.to_string(),
         };
         say(&format!(

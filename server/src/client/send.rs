@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use bytes::Bytes;
@@ -14,9 +14,11 @@ use tokio::sync::mpsc;
 
 use super::connection::path_of;
 use super::{ClientError, Common, Connection, print};
-use crate::care::CareError;
 use crate::commands::MAX_COMMANDS;
 use crate::store::UniverseId;
+
+/// A command to show.
+const EXAMPLE: &str = r#"{"type":"tick","dt":86400}"#;
 
 /// How many commands are read ahead.
 const AHEAD: usize = 16;
@@ -177,10 +179,11 @@ fn read_all(sources: Vec<String>) -> mpsc::Receiver<Given> {
                 name => match File::open(name) {
                     Ok(file) => read(name, BufReader::new(file), &sender),
                     Err(error) => {
-                        let file = PathBuf::from(name);
-                        let error = CareError::File { file, error };
+                        let problem = format!(
+                            "{name:?} is no command as JSON, such as {EXAMPLE}, and no file that can be read: {error}"
+                        );
                         sender
-                            .blocking_send(Err(error.into()))
+                            .blocking_send(Err(ClientError::Given(problem)))
                             .is_ok_and(|()| false)
                     }
                 },
@@ -198,7 +201,7 @@ fn read(name: &str, source: impl Read, sender: &mpsc::Sender<Given>) -> bool {
     for value in Deserializer::from_reader(source).into_iter::<Box<RawValue>>() {
         let given = value.map_err(|problem| {
             ClientError::Given(format!(
-                "{name}: {problem}; commands as JSON were expected, such as {{\"type\":\"tick\",\"dt\":86400}}"
+                "{name}: {problem}; commands as JSON were expected, such as {EXAMPLE}"
             ))
         });
         let is_wrong = given.is_err();

@@ -168,7 +168,7 @@ impl Shown {
             listeners: now.figures.get("universe_budget_used{bound=\"listeners\"}"),
             sessions: now.figures.get("mcp_server_sessions"),
             memory_bytes: bytes("process_resident_memory_bytes"),
-            store_bytes: bytes("universe_store_size_bytes"),
+            store_bytes: bytes("universe_store_size_bytes") + bytes("universe_store_log_bytes"),
             store_free_bytes: bytes("universe_store_free_bytes"),
             active: active(before, now, elapsed, limit),
         }

@@ -136,6 +136,7 @@ impl Batch {
             id: id.clone(),
             index,
             refusal,
+            hint: String::new(),
         })?;
         match rules.full {
             Some(max) if !removes(command.kind()) && !shrinks(state, &applied.state) => {

@@ -15,7 +15,7 @@ pub enum ServiceError {
     #[error("a universe with the id {0} exists already")]
     Exists(UniverseId),
     /// The universe does not allow the command.
-    #[error("universe {id}: {}{refusal}", place(*.index))]
+    #[error("universe {id}: {}{refusal}{hint}", place(*.index))]
     Refused {
         /// The universe.
         id: UniverseId,
@@ -23,6 +23,8 @@ pub enum ServiceError {
         index: Option<usize>,
         /// Why, with the event that tells it.
         refusal: Refusal,
+        /// What was probably meant, to follow the reason; empty if nothing comes near.
+        hint: String,
     },
     /// The universe is at another revision than the one expected.
     #[error("universe {id} is at revision {revision}, not at the expected one")]

@@ -16,6 +16,7 @@ use super::load::{Loaded, load};
 use super::writers::Place;
 use super::{Change, CommandService, Processed, Replacement, Request, ServiceError, Universe};
 use crate::metrics;
+use crate::offload;
 use crate::store::{
     Append, AppendError, CommandId, DeleteError, Revision, Snapshot, TailError, UniverseId,
     UniverseLog,
@@ -125,8 +126,8 @@ impl Writer {
         );
         let mut at_once = jobs.len();
         for _attempt in 0..ATTEMPTS {
-            let loaded = match self.loaded().await {
-                Ok(loaded) => loaded,
+            let full = match self.full(max_bytes).await {
+                Ok(full) => full,
                 Err(error) => {
                     if matches!(error, ServiceError::NotFound(_)) {
                         self.place.queue.close();
@@ -134,8 +135,9 @@ impl Writer {
                     return answer_all(jobs.drain(..), &error);
                 }
             };
-            let full = (loaded.bytes() > max_bytes).then_some(max_bytes);
-            let universe = loaded.universe.clone();
+            let Some(universe) = self.loaded.as_ref().map(|loaded| loaded.universe.clone()) else {
+                continue;
+            };
             let some = jobs.get(..at_once.min(jobs.len())).unwrap_or_default();
             let landed = match landed(self.service.store(), &self.id, some).await {
                 Ok(landed) => landed,
@@ -195,9 +197,30 @@ impl Writer {
         self.loaded.as_ref().ok_or(ServiceError::Internal)
     }
 
+    /// `max` if the universe, which is loaded by this, is larger than that in bytes of JSON.
+    async fn full(&mut self, max: usize) -> Result<Option<usize>, ServiceError> {
+        if self.loaded().await?.bytes() <= max {
+            return Ok(None);
+        }
+        // It may be no larger: a snapshot tells, or else what is in it.
+        self.settle_snapshot().await;
+        let loaded = self.loaded().await?;
+        let is_larger = match (loaded.bytes() > max, loaded.entry_bytes) {
+            (false, _) => false,
+            (true, 0) => true,
+            (true, _) => {
+                let state = loaded.universe.state.clone();
+                let within = offload::run(false, move || state.is_within(max)).await;
+                !within.unwrap_or(false)
+            }
+        };
+        Ok(is_larger.then_some(max))
+    }
+
     /// Deletes the universe. Done here so that it has its place among the jobs, and is done to its end even if the asker
     /// goes away: nothing is kept in memory of what is gone.
     async fn delete(&mut self, job: Job, expected: Option<Revision>) {
+        // It must not land in another universe that gets this id later on.
         self.settle_snapshot().await;
         self.place.latest.set(None);
         let deleted = self.service.store().delete(&self.id, expected).await;
@@ -315,7 +338,9 @@ impl Writer {
             return;
         }
         let expected = loaded.bytes();
-        // Counted as kept already: should it fail, the next one is due after as much log again.
+        // Counted as kept already: should it fail, the next one is due after as much log again. Until it is kept, the
+        // universe counts as large as it may be.
+        loaded.base_bytes = expected;
         (loaded.entries, loaded.entry_bytes) = (0, 0);
         let (revision, state) = (loaded.universe.revision, loaded.universe.state.clone());
         let (store, id) = (Arc::clone(&self.service.0.store), self.id.clone());
@@ -329,7 +354,7 @@ impl Writer {
         });
     }
 
-    /// Waits for a snapshot that is being kept: it must not land in another universe that gets this id later on.
+    /// Waits for a snapshot that is being kept, and counts what it tells of the universe's size.
     async fn settle_snapshot(&mut self) {
         if let Some(running) = self.snapshot.take() {
             let kept = running.await.ok();

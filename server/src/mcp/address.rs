@@ -15,6 +15,9 @@ pub(super) const WHOLE: &str = "universe://{id}";
 pub(super) const SUMMARY: &str = "universe://{id}/summary";
 /// Its hierarchies as indented text.
 pub(super) const TREE: &str = "universe://{id}/tree";
+/// A drawing of it, and the same as an image.
+pub(super) const SVG: &str = "universe://{id}/picture.svg";
+pub(super) const PNG: &str = "universe://{id}/picture.png";
 /// Its history.
 pub(super) const EVENTS: &str = "universe://{id}/events{?after,limit}";
 
@@ -31,13 +34,14 @@ pub(super) enum Part<'u> {
     Whole,
     Summary,
     Tree,
+    Picture,
     Events,
     Entity(Family, Cow<'u, str>),
 }
 
 /// Whether a text is one of the templates.
 pub(super) fn is_template(text: &str) -> bool {
-    let whole = [WHOLE, SUMMARY, TREE, EVENTS];
+    let whole = [WHOLE, SUMMARY, TREE, SVG, PNG, EVENTS];
     let mut families = Family::ALL.into_iter();
     whole.contains(&text) || families.any(|family| entity_template(family) == text)
 }
@@ -78,6 +82,7 @@ impl<'u> Address<'u> {
             (None, ..) => Part::Whole,
             (Some("summary"), None, _) => Part::Summary,
             (Some("tree"), None, _) => Part::Tree,
+            (Some("picture.svg" | "picture.png"), None, _) => Part::Picture,
             (Some("events"), None, _) => Part::Events,
             (Some(family), Some(id), None) => Part::Entity(Family::find(family)?, value(id)?),
             _ => return None,

@@ -15,7 +15,7 @@ pub(super) use command::malformed;
 const TOLD: usize = 3;
 
 /// Where there are names to be judged: the arguments, and those of them that are objects of known members.
-const OBJECTS: [&str; 3] = ["", "/select", "/fork"];
+const OBJECTS: [&str; 4] = ["", "/select", "/fork", "/generate"];
 
 /// Arguments that the schema has passed, as a type.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {

@@ -30,6 +30,8 @@ pub(super) fn add(mut builder: ServerBuilder<CommandService>) -> ServerBuilder<C
         address::WHOLE,
         address::SUMMARY,
         address::TREE,
+        address::SVG,
+        address::PNG,
         address::EVENTS,
     ];
     for template in whole {

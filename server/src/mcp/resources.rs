@@ -10,7 +10,7 @@ use mcp_proto::{
 use universe_core::Family;
 
 use super::address::{self, Address};
-use super::{find, history, scopes, updates};
+use super::{find, history, picture, scopes, updates};
 use crate::commands::{CommandService, ServiceError};
 use crate::store::{self, Position, Record};
 use read::{JSON, TEXT};
@@ -20,7 +20,7 @@ const MAX_LISTED: usize = 500;
 
 /// Adds the resources, their templates and subscriptions.
 pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<CommandService> {
-    let mut builder = builder
+    let mut builder = picture::add(builder)
         .resource(list_resource(), read::list)
         .resource_template(
             template(address::WHOLE, "universe", "A universe", JSON).with_description(

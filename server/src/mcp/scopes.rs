@@ -5,6 +5,7 @@ use mcp_proto::{Context, Scopes, ServerBuilder, Wanted};
 use serde_json::{Map, Value};
 
 use super::address::{self, Address};
+use super::view;
 use crate::commands::CommandService;
 use crate::reach::{Access, Reach};
 
@@ -34,7 +35,10 @@ pub(super) fn add(
                 let universe = text(given, UNIVERSE).filter(|id| !id.trim().is_empty());
                 of_any(&reach, Access::Read, universe.map(str::trim))
             }
-            Wanted::Resource(uri) if uri == address::LIST || address::is_template(uri) => {
+            // The view has nothing of a universe in it.
+            Wanted::Resource(uri)
+                if uri == address::LIST || uri == view::URI || address::is_template(uri) =>
+            {
                 reach.missing_somewhere(Access::Read)
             }
             Wanted::Resource(uri) => {

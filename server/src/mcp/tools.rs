@@ -12,7 +12,7 @@ use std::sync::Arc;
 use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use serde_json::{Map, Value, json};
 
-use super::{arguments, find, scopes};
+use super::{arguments, find, picture, scopes};
 use crate::commands::{CommandService, ServiceError};
 use crate::offload::{self, NotDone};
 use crate::requests;
@@ -55,7 +55,8 @@ pub(super) fn add(
             .add(universes::rename_tool(), universes::rename)
             .add(universes::delete_tool(), universes::delete)
             .add(universes::undo_tool(), universes::undo)
-            .add(universes::history_tool(), universes::history);
+            .add(universes::history_tool(), universes::history)
+            .add(picture::tool(), picture::call);
     }
     let Tools {
         builder,
@@ -99,7 +100,7 @@ impl Tools {
 }
 
 /// The schema of arguments: these properties and no others, the first ones required.
-fn arguments_schema(properties: &Value, required: &[&str]) -> Value {
+pub(super) fn arguments_schema(properties: &Value, required: &[&str]) -> Value {
     json!({
         "type": "object",
         "properties": properties,
@@ -113,12 +114,12 @@ fn universe_id_schema() -> Value {
 }
 
 /// The argument of the extra tools, which is described by the core ones.
-fn universe_schema() -> Value {
+pub(super) fn universe_schema() -> Value {
     json!({ "type": "string" })
 }
 
 /// Hints of an extra tool, as few as say all.
-fn hints(reads: bool, destroys: bool) -> ToolAnnotations {
+pub(super) fn hints(reads: bool, destroys: bool) -> ToolAnnotations {
     let mut hints = ToolAnnotations::default();
     hints.read_only_hint = Some(reads);
     // It says nothing about a tool that only reads.
@@ -128,17 +129,22 @@ fn hints(reads: bool, destroys: bool) -> ToolAnnotations {
 }
 
 /// Makes a result where it holds up nobody: a large one when it is its caller's turn.
-async fn written(
+pub(super) async fn written(
     context: &Context,
     small: bool,
     make: impl FnOnce() -> Result<CallToolResult, ToolError> + Send + 'static,
 ) -> Result<CallToolResult, ToolError> {
-    let _turn = match small {
+    let turn = match small {
         true => None,
         false => context.turn().await?,
     };
-    let made = offload::run(small, make).await;
-    made.unwrap_or_else(|NotDone| Err(ToolError::internal()))
+    let made = offload::run(small, move || {
+        // Its caller may go away before the work is done.
+        let _turn = turn;
+        make()
+    });
+    made.await
+        .unwrap_or_else(|NotDone| Err(ToolError::internal()))
 }
 
 fn set_meta(result: &mut CallToolResult, name: &str, value: Value) {
@@ -147,7 +153,11 @@ fn set_meta(result: &mut CallToolResult, name: &str, value: Value) {
 }
 
 /// A failure as a model can act on it.
-async fn failure(service: &CommandService, id: &UniverseId, error: ServiceError) -> ToolError {
+pub(super) async fn failure(
+    service: &CommandService,
+    id: &UniverseId,
+    error: ServiceError,
+) -> ToolError {
     let mut data = json!({ "universeId": id.as_str() });
     let message = match &error {
         ServiceError::NotFound(_) => {

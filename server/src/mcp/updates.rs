@@ -2,7 +2,7 @@
 //!
 //! | what happens | who hears `notifications/resources/updated` |
 //! |---|---|
-//! | a command or a `PUT`, a tick too | the universe's whole state, its summary and its events |
+//! | a command or a `PUT`, a tick too | the universe's whole state, its summary, its pictures and its events |
 //! | an entity is added, changed or removed, or gets or loses a child | besides these that entity, and the tree |
 //! | the list of root bodies or root groups changes | besides these the tree |
 //! | the state is replaced as a whole, or the universe is deleted | every resource of the universe |
@@ -116,7 +116,8 @@ pub(super) fn concerns(subscribed: &str, update: &ResourceUpdate) -> bool {
         return false;
     }
     match (&touched.parts, address.part) {
-        (Parts::Everything, _) | (_, Part::Whole | Part::Summary | Part::Events) => true,
+        (Parts::Everything, _)
+        | (_, Part::Whole | Part::Summary | Part::Picture | Part::Events) => true,
         (Parts::Some { tree, .. }, Part::Tree) => *tree,
         (Parts::Some { entities, .. }, Part::Entity(family, id)) => {
             !entities.is_empty() && entities.contains(&(family, Id::from(&*id)))

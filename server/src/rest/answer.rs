@@ -52,6 +52,9 @@ pub(super) struct UniverseRecord<'a> {
     /// What was taken although it is odd.
     #[serde(skip_serializing_if = "Findings::is_empty")]
     warnings: Findings,
+    /// What it was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generate: Option<Value>,
 }
 
 impl<'a> UniverseRecord<'a> {
@@ -64,6 +67,7 @@ impl<'a> UniverseRecord<'a> {
             updated_at: universe.updated_at,
             revision: universe.revision.0,
             warnings,
+            generate: None,
         }
     }
 
@@ -77,6 +81,7 @@ impl<'a> UniverseRecord<'a> {
             updated_at: record.head.updated_at,
             revision: record.head.revision.0,
             warnings: Findings::default(),
+            generate: None,
         }
     }
 }
@@ -104,8 +109,18 @@ pub(super) async fn universe(
     universe: Universe,
     warnings: Findings,
 ) -> Result<Response<RestBody>, Failure> {
+    made(status, universe, warnings, None).await
+}
+
+/// A universe with what it was made from.
+pub(super) async fn made(
+    status: StatusCode,
+    universe: Universe,
+    warnings: Findings,
+    generate: Option<Value>,
+) -> Result<Response<RestBody>, Failure> {
     let etag = etag(universe.revision);
-    let written = write(universe, warnings).await;
+    let written = write_made(universe, warnings, generate).await;
     let mut response = json_text(status, written.map_err(|error| Failure::internal(&error))?);
     response.headers_mut().insert(ETAG, etag);
     Ok(response)
@@ -116,9 +131,19 @@ pub(super) async fn write(
     universe: Universe,
     warnings: Findings,
 ) -> Result<Vec<u8>, serde_json::Error> {
+    write_made(universe, warnings, None).await
+}
+
+async fn write_made(
+    universe: Universe,
+    warnings: Findings,
+    generate: Option<Value>,
+) -> Result<Vec<u8>, serde_json::Error> {
     let small = offload::is_small(&universe.state);
     offload::run(small, move || {
-        serde_json::to_vec(&UniverseRecord::of(&universe, warnings))
+        let mut record = UniverseRecord::of(&universe, warnings);
+        record.generate = generate;
+        serde_json::to_vec(&record)
     })
     .await
     .map_err(serde_json::Error::custom)?
@@ -185,7 +210,10 @@ pub(super) async fn encoded(
         true => None,
         false => Some(client.hold_answer(usize::try_from(size).unwrap_or(usize::MAX))?),
     };
-    let is_worth = Encoding::is_worth(size);
+    let media = response.headers().get(CONTENT_TYPE);
+    // What is compressed in itself becomes no smaller.
+    let is_packed = media.is_some_and(|media| media == "image/png");
+    let is_worth = Encoding::is_worth(size) && !is_packed;
     if is_worth {
         mcp_http::vary(response.headers_mut());
     }
@@ -311,7 +339,7 @@ impl Failure {
         Self::new(
             StatusCode::NOT_FOUND,
             format!(
-                "nothing is at {shown}; there are /health, /livez, /readyz, /version, /metrics, /universes, /universes/{{id}}, /universes/{{id}}/commands, \
+                "nothing is at {shown}; there are / (the page), /health, /livez, /readyz, /version, /metrics, /universes, /universes/{{id}}, /universes/{{id}}.svg, /universes/{{id}}.png, /universes/{{id}}/commands, \
                  /universes/{{id}}/events, /universes/{{id}}/history, /universes/{{id}}/tree, /universes/{{id}}/undo and /mcp"
             ),
         )

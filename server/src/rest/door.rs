@@ -1,6 +1,6 @@
 //! Who may do what over REST: the same rule as over MCP.
 
-use http::{Method, Response, header, request};
+use http::{HeaderValue, Method, Response, header, request};
 use mcp_proto::http::authorize::{Denied, Refusal};
 use mcp_proto::{Principal, Scopes};
 use tokio::time::Instant;
@@ -55,7 +55,8 @@ impl Rest {
             | Route::Events(id)
             | Route::History(id)
             | Route::Undo(id)
-            | Route::Tree(id) => reach.missing(access, Some(id.as_str())),
+            | Route::Tree(id)
+            | Route::Picture(id, _) => reach.missing(access, Some(id.as_str())),
         };
         let is_preflight = head.method == Method::OPTIONS;
         match (
@@ -67,6 +68,24 @@ impl Rest {
             }
             _ => Ok(reach),
         }
+    }
+}
+
+impl Rest {
+    /// The methods that a caller may use where it has read something, for the header `Allow` of the answer: a client can
+    /// tell beforehand what would be refused. `None` where only reading is known.
+    pub(super) fn allowed(&self, reach: &Reach, route: &Route) -> Option<HeaderValue> {
+        let may = |access, id| !self.config.read_only && reach.missing(access, id).is_none();
+        let methods = match route {
+            Route::Universes if may(Access::Write, None) => route.methods(),
+            Route::Universe(id) if may(Access::Admin, Some(id.as_str())) => route.methods(),
+            Route::Universe(id) if may(Access::Write, Some(id.as_str())) => {
+                "GET, HEAD, PUT, OPTIONS"
+            }
+            Route::Universes | Route::Universe(_) => route.methods_without_writing(),
+            _ => return None,
+        };
+        Some(HeaderValue::from_static(methods))
     }
 }
 

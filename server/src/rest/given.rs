@@ -10,8 +10,9 @@ use crate::commands::Replacement;
 use crate::store::{Revision, UniverseId};
 
 /// What a body may have: what is read of it, and what is not but is in every answer, so that an answer can be sent back.
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "fork",
+    "generate",
     "id",
     "createdAt",
     "updatedAt",
@@ -25,6 +26,8 @@ pub(super) struct Given {
     pub(super) replacement: Replacement,
     /// Which one is to be copied, and as of which revision.
     pub(super) fork: Option<(UniverseId, Option<Revision>)>,
+    /// What one is to be made from, not yet read.
+    pub(super) generate: Option<Value>,
 }
 
 fn read_fork(fork: &Value) -> Result<(UniverseId, Option<Revision>), Failure> {
@@ -50,7 +53,7 @@ fn read_fork(fork: &Value) -> Result<(UniverseId, Option<Revision>), Failure> {
     Ok((id, revision))
 }
 
-/// Any of `{name, state, fork}`, and what is odd about it. The state is read one entity at a time.
+/// Any of `{name, state, fork, generate}`, and what is odd about it. The state is read one entity at a time.
 pub(super) fn read_replacement(
     body: &[u8],
     meter: &Meter,
@@ -99,9 +102,15 @@ pub(super) fn read_replacement(
         }
     };
     let fork = members.get("fork").map(read_fork).transpose()?;
+    let generate = members.get("generate").cloned();
     judge_names(&members, strictness, &mut warnings)?;
     let replacement = Replacement { name, state };
-    Ok((Given { replacement, fork }, warnings))
+    let given = Given {
+        replacement,
+        fork,
+        generate,
+    };
+    Ok((given, warnings))
 }
 
 /// Warns of members that mean nothing, or refuses them.
@@ -116,7 +125,7 @@ fn judge_names(
         _ => "; it was left out",
     };
     for name in members.keys().filter(|name| !NAMES.contains(&&***name)) {
-        let hint = nearest::hint(name, ["name", "state", "fork"]);
+        let hint = nearest::hint(name, ["name", "state", "fork", "generate"]);
         let message = format!("is not a known member of a universe{left_out}{hint}");
         match strictness {
             Strictness::Strict => unknown.add(name, message),

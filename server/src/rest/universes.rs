@@ -2,6 +2,7 @@
 
 use http::header::{ETAG, HeaderValue, LINK, LOCATION};
 use http::{Method, Response, StatusCode, request};
+use mcp_proto::budget::Client;
 use mcp_proto::json::Meter;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
@@ -12,6 +13,7 @@ use super::answer::{self, Failure, RestBody, UniverseRecord};
 use super::given::{Given, read_replacement};
 use super::read::{self, Received};
 use crate::commands::{MAX_COMMANDS, Replacement, Request, ServiceError, Universe};
+use crate::generate;
 use crate::offload;
 use crate::reach::Reach;
 use crate::store::{Page, Position, Revision, UniverseId};
@@ -108,12 +110,13 @@ impl Rest {
         Ok(response)
     }
 
-    /// `POST /universes` with `{name, state}`, or `{name, fork: {id, revision}}` for a copy.
+    /// `POST /universes` with `{name, state}`, `{name, fork: {id, revision}}` for a copy, or `{name, generate: {seed, …}}`.
     pub(super) async fn create(
         &self,
         head: &request::Parts,
         body: Received,
         reach: Reach,
+        client: &Client,
     ) -> Result<Response<RestBody>, Failure> {
         let key = read::idempotency_key(head)?;
         let service = self.service.within(reach);
@@ -127,16 +130,33 @@ impl Rest {
                 "fork needs a revision under an Idempotency-Key",
             ));
         }
+        let sources = [
+            given.fork.is_some(),
+            given.generate.is_some(),
+            given.replacement.state.is_some(),
+        ];
+        if sources.into_iter().filter(|given| *given).count() > 1 {
+            return Err(Failure::bad_request("give one of state, fork and generate"));
+        }
+        if key.is_some()
+            && given
+                .generate
+                .as_ref()
+                .is_some_and(generate::is_without_seed)
+        {
+            return Err(Failure::bad_request(
+                "generate needs a seed under an Idempotency-Key",
+            ));
+        }
+        let recipe = given.generate.as_ref().map(generate::recipe).transpose();
+        let recipe = recipe.map_err(|findings| Failure::findings("generate", &findings))?;
+        let name = given.replacement.name.clone();
+        let name = name.ok_or_else(|| missing("name, a string that is not blank,"))?;
         let given = match given {
-            Given {
-                fork: Some(_),
-                replacement: Replacement { state: Some(_), .. },
-            } => {
-                return Err(Failure::bad_request("give either state or fork"));
-            }
             Given {
                 fork: Some((id, revision)),
                 replacement,
+                ..
             } => {
                 let universe = match revision {
                     Some(revision) => service.at(&id, revision).await?,
@@ -150,12 +170,16 @@ impl Rest {
             }
             Given { replacement, .. } => replacement,
         };
-        let name = given
-            .name
-            .ok_or_else(|| missing("name, a string that is not blank,"))?;
-        let state = given
-            .state
-            .ok_or_else(|| missing("state, an object ({} is an empty universe), or fork,"))?;
+        let state = match recipe.clone() {
+            Some(recipe) => {
+                let made = generate::universe(recipe, Some(client.turn().await)).await;
+                Some(made.map_err(|error| Failure::internal(&error))?)
+            }
+            None => given.state,
+        };
+        let state = state.ok_or_else(|| {
+            missing("state, an object ({} is an empty universe), fork, or generate,")
+        })?;
         let universe = match key {
             Some(key) => self.service.create_once(key, name, state).await?,
             None => {
@@ -164,7 +188,8 @@ impl Rest {
             }
         };
         let location = HeaderValue::from_str(&format!("/universes/{}", universe.id));
-        let mut response = answer::universe(StatusCode::CREATED, universe, warnings).await?;
+        let recipe = recipe.map(|recipe| recipe.to_value());
+        let mut response = answer::made(StatusCode::CREATED, universe, warnings, recipe).await?;
         if let Ok(location) = location {
             response.headers_mut().insert(LOCATION, location);
         }
@@ -212,6 +237,11 @@ impl Rest {
             ));
         }
         let replacement = given.replacement;
+        if given.generate.is_some() && replacement.state.is_none() {
+            return Err(Failure::bad_request(
+                "generate makes a new universe: POST it to /universes",
+            ));
+        }
         let universe = self.service.replace(id, replacement, expected).await?;
         answer::universe(StatusCode::OK, universe, warnings).await
     }

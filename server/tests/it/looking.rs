@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStderr};
 
-use crate::harness::process::{binary, signal};
+use crate::harness::process::{binary, done, signal};
 use crate::harness::{Client, Era, Mcp, Server, add_star, soon, tick};
 
 #[tokio::test]
@@ -35,6 +35,33 @@ async fn probes_and_the_version_are_answered() {
 fn sample(text: &str, key: &str) -> f64 {
     let value = |line: &str| line.strip_prefix(key)?.strip_prefix(' ')?.parse().ok();
     text.lines().find_map(value).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn the_room_on_the_disk_is_told_with_the_write_ahead_log() {
+    let dir = TempDir::new().unwrap();
+    let server = Server::with(dir.path(), &["--demo"]).await;
+    for _ in 0..20 {
+        server.client.command("sol", &tick()).await;
+    }
+    let log = std::fs::metadata(dir.path().join("universes.db-wal"))
+        .unwrap()
+        .len();
+    let text = server.client.get("/metrics").await.body;
+    let text = String::from_utf8(text.to_vec()).unwrap();
+    let file = sample(&text, "universe_store_size_bytes");
+    assert!(log > 20 * 4_096 && file > 4_096.0, "{log} {file}");
+    assert_eq!(sample(&text, "universe_store_log_bytes"), log as f64);
+    let shown = done(
+        dir.path(),
+        &["top", "--once", "--interval", "0.1", "--json"],
+    )
+    .await;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["storeBytes"].as_f64(), Some(file + log as f64));
+    let told = done(dir.path(), &["check"]).await;
+    let expected = format!("{file} bytes, 0 of them free, and {log} of write-ahead log: sound");
+    assert!(told.contains(&expected), "{told}");
 }
 
 #[tokio::test]

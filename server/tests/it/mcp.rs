@@ -10,4 +10,5 @@ mod resources;
 mod sessions;
 mod subscriptions;
 mod tools;
+mod view;
 mod warnings;

@@ -5,8 +5,8 @@ use mcp_proto::{Operation, OperationError, Scopes, ServerBuilder};
 use crate::door::{READ, WRITE};
 
 /// Asks callers whose scopes are known for `read` or `write`, by what the tools say of themselves, and writes a line into
-/// the log, at level info under the target `audit`, for each call of a tool that may write and was answered or refused
-/// for its caller's scopes. For the end of what a builder collects.
+/// the log, at level info under the target `audit`, for each call of a tool that may write: answered, cancelled, or
+/// refused for its caller's scopes. For the end of what a builder collects.
 pub fn guard<S: Clone + Send + Sync + 'static>(builder: ServerBuilder<S>) -> ServerBuilder<S> {
     builder
         .scopes_by_annotation(&Scopes::of([READ]), &Scopes::of([WRITE]))
@@ -23,6 +23,7 @@ pub fn audit(operation: &Operation<'_>) {
         None => "done".to_owned(),
         Some(OperationError::Code(code)) => format!("error {code}"),
         Some(OperationError::Forbidden) => "forbidden".to_owned(),
+        Some(OperationError::Cancelled) => "cancelled".to_owned(),
         Some(_) => "failed".to_owned(),
     };
     tracing::info!(

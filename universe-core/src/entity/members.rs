@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -98,6 +98,15 @@ impl LazyMembers {
         match self.unread() {
             Some(members) => find(members, member).is_some(),
             None => self.contains_key(member),
+        }
+    }
+
+    /// The members as a type. Keeps nothing; `None` if they do not fit.
+    pub(crate) fn parsed<T: DeserializeOwned>(&self) -> Option<T> {
+        match self.unread() {
+            Some(members) => serde_json::from_str(&with_braces(members)).ok(),
+            // As text, since serde reads a map by value alone.
+            None => serde_json::from_str(&serde_json::to_string(&**self).ok()?).ok(),
         }
     }
 

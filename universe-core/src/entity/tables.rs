@@ -53,12 +53,12 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("roguePlanet", Object(&ROGUE_PLANET, Part), Optional, "path of a rogue planet"),
     row("semiMajorAxis", Number, Optional, "world units; orbitalDistance if absent").not_negative(),
     row("eccentricity", Number, Optional, "0 to below 1; 0 if absent").below(0.0, 1.0),
-    row("orbitOffsetX", Number, Optional, "shift of the ellipse's centre, world units"),
-    row("orbitOffsetY", Number, Optional, "shift of the ellipse's centre, world units"),
-    row("orbitOffsetZ", Number, Optional, "shift of the ellipse's centre, world units"),
+    row("orbitOffsetX", Number, Optional, "shift of the ellipse's centre along x, world units"),
+    row("orbitOffsetY", Number, Optional, "the same along y"),
+    row("orbitOffsetZ", Number, Optional, "the same along z"),
     row("orbitRotX", Number, Optional, "rotation of the orbit, degrees; applied last"),
-    row("orbitRotY", Number, Optional, "rotation of the orbit, degrees; applied second"),
-    row("orbitRotZ", Number, Optional, "rotation of the orbit, degrees; applied first"),
+    row("orbitRotY", Number, Optional, "degrees; applied second"),
+    row("orbitRotZ", Number, Optional, "degrees; applied first"),
 ] };
 
 #[rustfmt::skip]

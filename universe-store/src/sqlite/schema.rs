@@ -161,14 +161,19 @@ pub(super) fn migrate(connection: &Connection, from: i32) -> rusqlite::Result<()
     }
 }
 
-/// The file's size and what of it is free.
+/// The file's size, what of it is free, and the length of its write-ahead log.
 pub(super) fn sizes(connection: &Connection) -> rusqlite::Result<Size> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let page = number("page_size")?;
     let bytes = |pages: i64| pages.saturating_mul(page).cast_unsigned();
+    // There is none before the first write, and none where a server was stopped.
+    let log = connection
+        .path()
+        .and_then(|file| std::fs::metadata(format!("{file}-wal")).ok());
     Ok(Size {
         file: bytes(number("page_count")?),
         free: bytes(number("freelist_count")?),
+        log: log.map_or(0, |log| log.len()),
     })
 }
 

@@ -1,4 +1,5 @@
 //! What a suite writes: its list of scenarios, and one `checks.json` in a folder of its own for each that ran.
+//! Results for clients are in folders of folders, by the name of the scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,6 +8,13 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::Result;
+
+/// What a suite is turned on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Server,
+    Client,
+}
 
 /// One thing that a scenario looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,25 +43,39 @@ pub(super) enum Status {
     Unknown(String),
 }
 
-/// How a folder's name begins, and how long the time at its end is: `server-NAME-2026-01-31T12-00-00-000Z`.
-const PREFIX: &str = "server-";
+/// How long the time at the end of a folder's name is: `server-NAME-2026-01-31T12-00-00-000Z`, and without the first word
+/// for clients.
 const TIME: usize = "-2026-01-31T12-00-00-000Z".len();
 
 /// The checks of each scenario that left a result in `folder`.
 ///
 /// # Errors
 /// When a file is not what a suite writes, or a scenario has two.
-pub(super) fn read(folder: &Path) -> Result<BTreeMap<String, Vec<Check>>> {
+pub(super) fn read(folder: &Path, side: Side) -> Result<BTreeMap<String, Vec<Check>>> {
     let mut ran = BTreeMap::new();
+    read_below(folder, "", side, &mut ran)?;
+    Ok(ran)
+}
+
+fn read_below(
+    folder: &Path,
+    above: &str,
+    side: Side,
+    ran: &mut BTreeMap<String, Vec<Check>>,
+) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+        let name = format!("{above}{}", entry.file_name().to_string_lossy());
         let file = entry.path().join("checks.json");
-        // A scenario that broke leaves an empty folder; the verdict misses it.
         if !file.is_file() {
+            // A scenario that broke leaves an empty folder; the verdict misses it.
+            if side == Side::Client && above.is_empty() && entry.file_type()?.is_dir() {
+                read_below(&entry.path(), &format!("{name}/"), side, ran)?;
+            }
             continue;
         }
-        let scenario = scenario(&name).ok_or_else(|| format!("{name} is no scenario's folder"))?;
+        let scenario =
+            scenario(&name, side).ok_or_else(|| format!("{name} is no scenario's folder"))?;
         let text = fs::read_to_string(&file)?;
         let checks =
             checks(&text).ok_or_else(|| format!("{} is no list of checks", file.display()))?;
@@ -61,11 +83,30 @@ pub(super) fn read(folder: &Path) -> Result<BTreeMap<String, Vec<Check>>> {
             return Err(format!("{scenario} has two results").into());
         }
     }
-    Ok(ran)
+    Ok(())
 }
 
-/// The scenarios for servers in what `list` prints, with those that a set of requirements runs without scoring them.
-pub(super) fn server_scenarios(listing: &str) -> BTreeSet<String> {
+impl Side {
+    /// How `list` is asked for its scenarios.
+    pub(super) fn option(self) -> &'static str {
+        match self {
+            Self::Server => "--server",
+            Self::Client => "--client",
+        }
+    }
+
+    /// How the section of its scenarios begins, how one of them is marked elsewhere, and how the folder of one begins.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Server => ("Server scenarios", "server]", "server-"),
+            Self::Client => ("Client scenarios", "client]", ""),
+        }
+    }
+}
+
+/// The scenarios for one side in what `list` prints, with those that a set of requirements runs without scoring them.
+pub(super) fn scenarios(listing: &str, side: Side) -> BTreeSet<String> {
+    let (heading, own, _) = side.words();
     let mut names = BTreeSet::new();
     let mut section = "";
     for line in listing.lines().filter(|line| !line.trim().is_empty()) {
@@ -77,9 +118,9 @@ pub(super) fn server_scenarios(listing: &str) -> BTreeSet<String> {
         };
         let (name, mark) = entry.split_once(" [").unwrap_or((entry, ""));
         let wanted = if section.starts_with("Run and reported") {
-            mark == "server]"
+            mark == own
         } else {
-            section.starts_with("Server scenarios")
+            section.starts_with(heading)
         };
         if wanted {
             names.insert(name.trim().to_owned());
@@ -88,8 +129,9 @@ pub(super) fn server_scenarios(listing: &str) -> BTreeSet<String> {
     names
 }
 
-fn scenario(folder: &str) -> Option<&str> {
-    let name = folder.strip_prefix(PREFIX)?;
+fn scenario(folder: &str, side: Side) -> Option<&str> {
+    let (_, _, prefix) = side.words();
+    let name = folder.strip_prefix(prefix)?;
     let (name, time) = name.split_at_checked(name.len().checked_sub(TIME)?)?;
     (!name.is_empty() && time.starts_with('-') && time.ends_with('Z')).then_some(name)
 }
@@ -129,11 +171,15 @@ mod tests {
     #[test]
     fn a_folder_names_its_scenario() {
         assert_eq!(
-            scenario("server-tools-list-2026-11-22T02-51-07-123Z"),
+            scenario("server-tools-list-2026-11-22T02-51-07-123Z", Side::Server),
             Some("tools-list")
         );
+        assert_eq!(
+            scenario("auth/dpop-2026-11-22T02-51-07-123Z", Side::Client),
+            Some("auth/dpop")
+        );
         for other in ["server-2026-11-22T02-51-07-123Z", "notes", "server-x"] {
-            assert_eq!(scenario(other), None, "{other}");
+            assert_eq!(scenario(other, Side::Server), None, "{other}");
         }
     }
 
@@ -169,18 +215,24 @@ mod tests {
             r#"[{"id":"p","status":"SUCCESS"}]"#,
         );
         fs::create_dir_all(folder.join("server-lost-2026-11-22T02-51-07-124Z")).expect("folder");
-        let ran = read(&folder).expect("results");
+        let ran = read(&folder, Side::Server).expect("results");
         assert_eq!(ran.keys().collect::<Vec<_>>(), ["ping"]);
+        write(
+            "auth/dpop-2026-11-22T02-51-07-123Z",
+            r#"[{"id":"p","status":"SUCCESS"}]"#,
+        );
+        let ran = read(&folder, Side::Client).expect("results");
+        assert!(ran.contains_key("auth/dpop"));
         write("server-ping-2026-11-22T02-51-08-000Z", "[]");
         assert!(
-            read(&folder)
+            read(&folder, Side::Server)
                 .expect_err("two")
                 .to_string()
                 .contains("two results")
         );
         write("server-ping-2026-11-22T02-51-08-000Z", "{}");
         assert!(
-            read(&folder)
+            read(&folder, Side::Server)
                 .expect_err("broken")
                 .to_string()
                 .contains("no list")
@@ -192,16 +244,20 @@ mod tests {
     fn both_forms_of_a_list_are_read() {
         let plain = "Server scenarios (test against a server):\n  - ping [2025-06-18]\n  - tasks [extension]\n";
         assert_eq!(
-            server_scenarios(plain),
+            scenarios(plain, Side::Server),
             ["ping", "tasks"].map(String::from).into()
         );
         let required = "Required for X (3 scenarios):\n\nServer scenarios (test against a server):\n  - ping\n\n\
             Client scenarios (test against a client):\n  - auth/x\n\nRun and reported, but never scored:\n  \
             extension (2):\n    - auth/y [client]\n    - tasks [server]\n";
         assert_eq!(
-            server_scenarios(required),
+            scenarios(required, Side::Server),
             ["ping", "tasks"].map(String::from).into()
         );
-        assert!(server_scenarios("Client scenarios:\n  - initialize\n").is_empty());
+        assert_eq!(
+            scenarios(required, Side::Client),
+            ["auth/x", "auth/y"].map(String::from).into()
+        );
+        assert!(scenarios("Client scenarios:\n  - initialize\n", Side::Server).is_empty());
     }
 }

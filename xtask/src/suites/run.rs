@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::excused::EXCUSED;
-use super::results;
+use super::results::{self, Side};
 use super::verdict::{Verdict, judge};
 use crate::Result;
 use crate::install::Installed;
@@ -26,6 +26,7 @@ pub(super) struct Run {
     /// The folder of its results.
     folder: &'static str,
     script: &'static str,
+    pub(super) side: Side,
     scope: Scope,
 }
 
@@ -40,39 +41,78 @@ enum Scope {
 
 const STABLE: &str = "node_modules/conformance-stable/dist/index.js";
 const NEWEST: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
-/// All scenarios of the newest suite, one a line: what a row of the checklist may name.
-pub(crate) const SCENARIOS: &str = include_str!("../../suites/scenarios.txt");
+/// All scenarios of the newest suite for servers, one a line.
+const FOR_SERVERS: &str = include_str!("../../suites/scenarios.txt");
+/// All for clients.
+const FOR_CLIENTS: &str = include_str!("../../suites/client-scenarios.txt");
+
+/// All scenarios of the newest suite: what a row of the checklist may name.
+pub(crate) fn scenarios() -> impl Iterator<Item = &'static str> {
+    FOR_SERVERS.lines().chain(FOR_CLIENTS.lines())
+}
+
+fn committed(side: Side) -> BTreeSet<&'static str> {
+    match side {
+        Side::Server => FOR_SERVERS.lines().collect(),
+        Side::Client => FOR_CLIENTS.lines().collect(),
+    }
+}
 
 /// In the order in which they run. Each revision is a run of its own because the same scenario checks other things
 /// there.
-pub(super) const RUNS: [Run; 4] = [
+pub(super) const RUNS: [Run; 7] = [
     Run {
         name: "0.1.16 all",
         folder: "stable-all",
         script: STABLE,
+        side: Side::Server,
         scope: Scope::All,
     },
     Run {
         name: "0.2.0-alpha.12 all",
         folder: "all",
         script: NEWEST,
+        side: Side::Server,
         scope: Scope::All,
     },
     Run {
         name: "0.2.0-alpha.12 2025-11-25 required",
         folder: "2025-11-25",
         script: NEWEST,
+        side: Side::Server,
         scope: Scope::Revision("2025-11-25"),
     },
     Run {
         name: "0.2.0-alpha.12 2026-07-28 required",
         folder: "2026-07-28",
         script: NEWEST,
+        side: Side::Server,
+        scope: Scope::Revision("2026-07-28"),
+    },
+    Run {
+        name: "0.2.0-alpha.12 clients all",
+        folder: "client-all",
+        script: NEWEST,
+        side: Side::Client,
+        scope: Scope::All,
+    },
+    Run {
+        name: "0.2.0-alpha.12 clients 2025-11-25",
+        folder: "client-2025-11-25",
+        script: NEWEST,
+        side: Side::Client,
+        scope: Scope::Revision("2025-11-25"),
+    },
+    Run {
+        name: "0.2.0-alpha.12 clients 2026-07-28",
+        folder: "client-2026-07-28",
+        script: NEWEST,
+        side: Side::Client,
         scope: Scope::Revision("2026-07-28"),
     },
 ];
 
-/// Runs the suite against the server at `url`, or one of its scenarios, and judges what it wrote. `None` when it does
+/// Runs the suite against `judged`, the URL of a server or the program of a client, or one of its scenarios, and judges what it wrote. `None` when it does
 /// not have that scenario.
 ///
 /// # Errors
@@ -80,7 +120,7 @@ pub(super) const RUNS: [Run; 4] = [
 pub(super) fn run(
     run: &Run,
     installed: &Installed,
-    url: &str,
+    judged: &str,
     results: &Path,
     scenario: Option<&str>,
 ) -> Result<Option<Verdict>> {
@@ -98,14 +138,17 @@ pub(super) fn run(
     }
     fs::create_dir_all(&folder)?;
     let mut command = installed.command(run.script);
-    command
-        .args(["server", "--url", url, "--output-dir"])
-        .arg(&folder);
+    match run.side {
+        Side::Server => command.args(["server", "--url", judged]),
+        // All clients run at once.
+        Side::Client => command.args(["client", "--timeout", "60000", "--command", judged]),
+    };
+    command.arg("--output-dir").arg(&folder);
     choose(&mut command, run.scope, scenario);
     let finished = child::run(&mut command, RUN_DEADLINE)?;
-    let mut verdict = judge(&listed, &results::read(&folder)?, &EXCUSED);
+    let mut verdict = judge(&listed, &results::read(&folder, run.side)?, &EXCUSED);
     if !known {
-        let finding = "the suite lists other scenarios than xtask/suites/scenarios.txt";
+        let finding = "the suite lists other scenarios than the files in xtask/suites";
         verdict.findings.push(finding.to_owned());
     }
     if !finished.success && verdict.failed == 0 {
@@ -124,7 +167,7 @@ pub(super) fn run(
 
 /// Whether the newest suite has exactly the scenarios of the committed list, and each other run a part of it.
 fn known(run: &Run, listed: &BTreeSet<String>) -> bool {
-    let committed: BTreeSet<&str> = SCENARIOS.lines().collect();
+    let committed = committed(run.side);
     let whole = run.script == NEWEST && matches!(run.scope, Scope::All);
     listed.iter().all(|name| committed.contains(name.as_str()))
         && (!whole || listed.len() == committed.len())
@@ -147,15 +190,15 @@ fn choose(command: &mut Command, scope: Scope, scenario: Option<&str>) {
     };
 }
 
-/// The scenarios for servers that the suite says it has in this scope.
+/// The scenarios for this side that the suite says it has in this scope.
 fn list(run: &Run, installed: &Installed) -> Result<BTreeSet<String>> {
     let mut command = installed.command(run.script);
     match run.scope {
-        Scope::All => command.args(["list", "--server"]),
+        Scope::All => command.args(["list", run.side.option()]),
         Scope::Revision(revision) => command.args(["list", "--requirements", revision]),
     };
     let finished = child::run(&mut command, LIST_DEADLINE)?;
-    let listed = results::server_scenarios(&finished.stdout);
+    let listed = results::scenarios(&finished.stdout, run.side);
     if !finished.success || listed.is_empty() {
         return Err(format!(
             "{} does not list its scenarios: {}",

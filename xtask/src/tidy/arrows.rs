@@ -49,7 +49,7 @@ const STOREYS: [&[&str]; 12] = [
     &["interrupt", "task"],
     &["context"],
     &["completion", "prompt", "resource", "tool"],
-    &["app"],
+    &["app", "local"],
     &["server"],
     &["http", "stdio"],
     &["client", "guide", "legacy"],

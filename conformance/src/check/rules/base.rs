@@ -3,11 +3,9 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::bench::{Bench, QUIET, finding, holds_if};
-use super::super::exchange::Exchange;
-use super::super::http::Raw;
-use super::super::rule::{Rule, Verdict};
+use super::super::rule::{Rule, Verdict, finding, holds_if};
 use super::{EVERYWHERE, LEGACY, MUST, PRACTICE, SHOULD};
+use crate::probe::{Bench, Exchange, QUIET, Raw};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -103,7 +101,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// A request that every server answers.
-fn known(bench: &Bench) -> &'static str {
+pub(super) fn known(bench: &Bench) -> &'static str {
     match bench.revision.is_modern() {
         true => "server/discover",
         false => "ping",
@@ -226,7 +224,7 @@ async fn ping(bench: &mut Bench) -> Verdict {
     holds_if(empty, exchange.outcome(), &exchange)
 }
 
-async fn survives(bench: &Bench, body: impl Into<bytes::Bytes>) -> Verdict {
+pub(super) async fn survives(bench: &Bench, body: impl Into<bytes::Bytes>) -> Verdict {
     let (mut fresh, exchange) = harm(bench, body).await;
     let alive =
         fresh.is_alive().await || bench.fresh().await.is_alive().await && bench.place.is_http();

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::bench::{Bench, finding};
-use super::super::rule::{Revision, Rule, Scope, Verdict};
+use super::super::rule::{Rule, Scope, Verdict, finding};
 use super::{EVERYWHERE, MUST, PRACTICE, SHOULD};
+use crate::probe::{Bench, Revision};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -230,7 +230,7 @@ async fn unique(bench: &mut Bench, method: &str, member: &str) -> Verdict {
 }
 
 /// What the first tool that is wrong says of itself.
-fn every_tool(bench: &Bench, wrong: impl Fn(&Value) -> Option<String>) -> Verdict {
+pub(super) fn every_tool(bench: &Bench, wrong: impl Fn(&Value) -> Option<String>) -> Verdict {
     for tool in bench.items("tools/list") {
         let name = tool
             .get("name")

@@ -3,9 +3,9 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::bench::{Bench, finding, holds_if};
-use super::super::rule::{Revision, Rule, Verdict};
+use super::super::rule::{Rule, Verdict, finding, holds_if};
 use super::{MODERN, MODERN_HTTP, MUST, SHOULD};
+use crate::probe::{Bench, Exchange, Revision};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -110,7 +110,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// One good answer of each method that is safe to ask.
-async fn answers(bench: &mut Bench) -> Vec<super::super::exchange::Exchange> {
+async fn answers(bench: &mut Bench) -> Vec<Exchange> {
     let mut all = vec![bench.greeting.clone()];
     all.extend(bench.lists.iter().flat_map(|(_, _, pages)| pages.clone()));
     all
@@ -179,7 +179,7 @@ async fn cacheable(bench: &mut Bench) -> Verdict {
 }
 
 /// The request for what the server is, without one key of `_meta`.
-async fn without(bench: &mut Bench, key: &str) -> super::super::exchange::Exchange {
+async fn without(bench: &mut Bench, key: &str) -> Exchange {
     let mut message = bench.message("server/discover", json!({}));
     if let Some(meta) = message
         .pointer_mut("/params/_meta")

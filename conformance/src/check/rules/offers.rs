@@ -3,9 +3,9 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::bench::{Bench, finding, holds_if};
-use super::super::rule::{Rule, Verdict};
+use super::super::rule::{Rule, Verdict, finding, holds_if};
 use super::{EVERYWHERE, LEGACY, MUST, SHOULD};
+use crate::probe::Bench;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {

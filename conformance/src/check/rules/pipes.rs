@@ -5,9 +5,9 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use serde_json::Value;
 
-use super::super::bench::{Bench, finding, holds_if};
-use super::super::rule::{Rule, Verdict};
+use super::super::rule::{Rule, Verdict, finding, holds_if};
 use super::{MUST, SHOULD, STDIO};
+use crate::probe::Bench;
 
 /// How long a program may take to end, if answers may take as long.
 const END: Duration = Duration::from_secs(5);

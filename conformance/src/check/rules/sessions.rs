@@ -4,11 +4,9 @@ use futures_util::FutureExt as _;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::super::bench::{Bench, finding, holds_if};
-use super::super::exchange::Exchange;
-use super::super::http::Raw;
-use super::super::rule::{Revision, Rule, Scope, Verdict};
+use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
 use super::{EVERYWHERE, LEGACY, LEGACY_HTTP, MUST, SHOULD, SPEAKS};
+use crate::probe::{Bench, Exchange, Raw, Revision};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -73,6 +71,15 @@ pub(super) const RULES: &[Rule] = &[
         fix: "answer 404 for sessions that have ended, so that clients begin again",
         scope: LEGACY_HTTP,
         probe: |bench| ended(bench).boxed(),
+    },
+    Rule {
+        id: "session.unknown",
+        level: SHOULD,
+        section: "2025-03-26, Streamable HTTP, Session management",
+        title: "A request of a session that there never was is answered with 404",
+        fix: "answer 404, so that the client begins again",
+        scope: LEGACY_HTTP,
+        probe: |bench| unknown_session(bench).boxed(),
     },
     Rule {
         id: "http.version-header",
@@ -188,6 +195,17 @@ async fn missing(bench: &mut Bench) -> Verdict {
         Some(200) => Verdict::Inapplicable("the server does not require its session".to_owned()),
         _ => finding(exchange.outcome(), &exchange),
     }
+}
+
+async fn unknown_session(bench: &mut Bench) -> Verdict {
+    if bench.session().is_none() {
+        return no_sessions();
+    }
+    let message = bench.message("ping", json!({}));
+    let unknown = "00000000-0000-4000-8000-000000000000";
+    let raw = bench.framed(&message).with("mcp-session-id", unknown);
+    let exchange = bench.raw(raw).await;
+    holds_if(exchange.status == Some(404), exchange.outcome(), &exchange)
 }
 
 async fn ended(bench: &mut Bench) -> Verdict {

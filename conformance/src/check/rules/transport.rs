@@ -4,10 +4,9 @@ use futures_util::FutureExt as _;
 use http::Method;
 use serde_json::json;
 
-use super::super::bench::{Bench, QUIET, finding, holds_if};
-use super::super::http::Raw;
-use super::super::rule::{Revision, Rule, Scope, Verdict};
+use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
 use super::{HTTP, LEGACY_HTTP, MUST, PRACTICE};
+use crate::probe::{Bench, QUIET, Raw, Revision};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -140,16 +139,15 @@ async fn get(bench: &mut Bench) -> Verdict {
     }
     raw = raw.with("mcp-protocol-version", bench.revision.as_str());
     // An open stream does not end: its head is enough.
-    let exchange = bench
-        .raw_within(raw, std::time::Duration::from_millis(500))
-        .await;
+    let exchange = bench.head(raw).await;
     let streams = exchange
         .header("content-type")
         .is_some_and(|kind| kind.starts_with("text/event-stream"));
     match exchange.status {
         Some(405) => Verdict::Holds,
         Some(200) if streams => Verdict::Holds,
-        None => Verdict::Unclear("no head came within 500 ms".to_owned()),
+        // A stream whose head comes with its first event is silent until there is one.
+        None => Verdict::Unclear(exchange.outcome()),
         _ => finding(exchange.outcome(), &exchange),
     }
 }

@@ -8,7 +8,7 @@ use super::members::missing;
 
 /// What is known of the message that an answer is for.
 #[derive(Debug, Default)]
-pub(super) struct Sent {
+pub(crate) struct Sent {
     method: String,
     /// The id of a request that a server can read.
     id: Option<Value>,
@@ -18,7 +18,7 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    pub(super) fn message(message: &Value) -> Self {
+    pub(crate) fn message(message: &Value) -> Self {
         let id = message.get("id");
         let method = message.get("method").and_then(Value::as_str);
         let version = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion");
@@ -31,13 +31,28 @@ impl Sent {
         }
     }
 
+    /// A request of this method with this id.
+    pub(crate) fn request(method: &str, id: u64, modern: bool) -> Self {
+        Self {
+            method: method.to_owned(),
+            id: Some(id.into()),
+            silent: false,
+            modern,
+        }
+    }
+
+    /// Something that servers may read in several ways: of its answer only the form is known.
+    pub(crate) fn unknown() -> Self {
+        Self::default()
+    }
+
     /// Whether no answer is due.
-    pub(super) fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.silent
     }
 
     /// What is wrong with the head.
-    pub(super) fn head_breach(&self, status: StatusCode, headers: &HeaderMap) -> Option<String> {
+    pub(crate) fn head_breach(&self, status: StatusCode, headers: &HeaderMap) -> Option<String> {
         if self.silent && status.is_success() && status != StatusCode::ACCEPTED {
             return Some(format!(
                 "what is no request was answered with {status}; it ought to be 202"
@@ -66,7 +81,7 @@ fn is_id(id: &&Value) -> bool {
 }
 
 /// What is wrong with a message that came, if something is.
-pub(super) fn breach(message: &Value, sent: &Sent, status: u16) -> Option<String> {
+pub(crate) fn breach(message: &Value, sent: &Sent, status: u16) -> Option<String> {
     let failed = status >= 400;
     // A proxy's own refusal is no message.
     if failed && message.get("jsonrpc").is_none() {

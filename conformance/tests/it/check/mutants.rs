@@ -1,6 +1,7 @@
 //! A broken server for each rule over HTTP: what is wrong with it, and what a check must say of it.
 
 mod items;
+mod more;
 
 use std::sync::{Arc, Mutex};
 
@@ -45,6 +46,9 @@ pub(crate) fn table() -> Vec<Mutant> {
         statements(),
         items::lists(),
         items::offers(),
+        more::heads(),
+        more::messages(),
+        more::calls(),
     ];
     tables.into_iter().flatten().collect()
 }
@@ -94,7 +98,7 @@ fn base() -> Vec<Mutant> {
         legacy(
             "base.id-echo",
             answer(|_, answer| {
-                if answer.body["id"].is_string() {
+                if answer.body["id"] == "a string" {
                     answer.body["id"] = 0.into();
                 }
             }),
@@ -250,7 +254,7 @@ fn one_session() -> Fault {
     let last = Arc::new(Mutex::new(String::new()));
     let known = last.clone();
     ask(move |asked| {
-        if asked.session().is_some() {
+        if asked.session() == Some("same") {
             set(asked, "mcp-session-id", &known.lock().unwrap());
         }
     })

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use http::{Response, StatusCode, request};
+use http::{Extensions, Response, StatusCode, request};
 
 use super::calls::Calls;
 use super::exchange::Step;
@@ -72,10 +72,12 @@ impl Legacy {
         let (messages, arrived) = text.parse(config.max_body_memory, read).await?;
         let Arrived { mut held, turn } = arrived;
         let mut taken = Taken::default();
+        let mut caller = head.extensions.clone();
         for message in messages {
             match message {
                 Ok(Message::Request(request)) => {
-                    match self.enter_in_batch(session, &request, head, client, &mut taken.ids) {
+                    let caller = &mut caller;
+                    match self.enter_in_batch(session, &request, caller, client, &mut taken.ids) {
                         Ok(entered) => {
                             taken.any = true;
                             taken.entered.push((request, entered));
@@ -92,7 +94,7 @@ impl Legacy {
                 }
                 Ok(Message::Notification(notification)) => {
                     taken.any = true;
-                    self.notified(session, &notification);
+                    self.notified(session, &notification, &head.extensions);
                 }
                 Ok(Message::Response(response)) => {
                     taken.any = true;
@@ -111,7 +113,7 @@ impl Legacy {
             .map_err(|rejection| (rejection, None))?;
         let mut calls = Calls::default();
         for (request, entered) in taken.entered.drain(..) {
-            let extensions = head.extensions.clone();
+            let extensions = caller.clone();
             // The first holds for all: they share one body, and most end together.
             let held = held.take();
             calls.push(self.begin(session, request, extensions, entered, held, accepts));
@@ -125,7 +127,7 @@ impl Legacy {
         &self,
         session: &Session,
         request: &Request,
-        head: &request::Parts,
+        caller: &mut Extensions,
         client: &Client,
         ids: &mut HashSet<RequestId>,
     ) -> Result<Entered, Rejection> {
@@ -139,7 +141,7 @@ impl Legacy {
             let problem = format!("the id {} is given twice in the batch", request.id);
             return Err(ErrorObject::invalid_request(problem).into());
         }
-        self.0.endpoint.may(request, &head.extensions)?;
+        self.0.endpoint.may(request, caller)?;
         self.enter(&session.id, request, client)
     }
 

@@ -6,12 +6,11 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
+use super::choice::{self, Choice, MAX_QUOTED};
 use crate::schema::finding::{Finding, MAX_TOLD, shortened};
 
 /// The most findings that are told of one instance.
 pub(super) const MAX_FINDINGS: usize = 20;
-/// The longest text of an offending value that is quoted back, in bytes.
-const MAX_QUOTED: usize = 120;
 /// The most values of an `enum` that are listed.
 const MAX_OPTIONS: usize = 50;
 /// How deep alternatives inside alternatives are followed.
@@ -19,17 +18,27 @@ const MAX_NESTED_CHOICES: usize = 8;
 
 /// Flattens validation errors into findings. Alternatives told apart by a constant member are explained by the
 /// alternative that the instance chose.
-pub(super) fn findings(errors: &[ValidationError<'_>]) -> Vec<Finding> {
+pub(super) fn findings(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for error in errors.iter().take(MAX_FINDINGS) {
-        flatten(error, MAX_NESTED_CHOICES, &mut |error| {
-            let finding = Finding {
+        flatten(schema, error, MAX_NESTED_CHOICES, &mut |error| {
+            let mut finding = Finding {
                 path: error.instance_path().as_str().to_owned(),
                 message: message(error),
                 member: member(error),
                 value: is_quotable(error).then(|| plain_text(error.instance())),
             };
-            findings.push((finding, is_choice(error)));
+            let choice =
+                alternatives(schema, error).and_then(|it| choice::of(it, error.instance()));
+            let Some(Choice::Wrong { member, message }) = choice else {
+                findings.push((finding, is_choice(error)));
+                return;
+            };
+            finding.message = message;
+            if let Some(member) = member {
+                finding.path = format!("{}/{}", finding.path, escaped(&member));
+            }
+            findings.push((finding, false));
         });
     }
     // "None of the alternatives fits" says nothing beside a finding inside the same value.
@@ -115,7 +124,7 @@ pub(super) fn too_deep() -> Finding {
 pub(super) fn nulls(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<String> {
     let mut nulls = Vec::new();
     for error in errors {
-        flatten(error, MAX_NESTED_CHOICES, &mut |error| {
+        flatten(schema, error, MAX_NESTED_CHOICES, &mut |error| {
             if is_null_for_optional(schema, error) {
                 nulls.push(error.instance_path().as_str().to_owned());
             }
@@ -135,6 +144,7 @@ pub(super) fn remove(instance: &mut Value, path: &str) {
 
 // Recursion over the schema's own alternatives, bounded by `depth`; the instance does not drive it.
 fn flatten(
+    schema: &Value,
     error: &ValidationError<'_>,
     depth: usize,
     found: &mut impl FnMut(&ValidationError<'_>),
@@ -143,14 +153,35 @@ fn flatten(
         error.kind()
         && depth > 0
         && !error.instance().is_null()
-        && let Some(chosen) = chosen_alternative(error, context)
+        && let Some(chosen) =
+            meant(schema, error, context).or_else(|| chosen_alternative(error, context))
     {
         for nested in chosen {
-            flatten(nested, depth - 1, found);
+            flatten(schema, nested, depth - 1, found);
         }
         return;
     }
     found(error);
+}
+
+/// The alternatives of which an instance is none, as the schema has them.
+fn alternatives<'s>(schema: &'s Value, error: &ValidationError<'_>) -> Option<&'s [Value]> {
+    match is_choice(error) {
+        true => Some(schema.pointer(error.schema_path().as_str())?.as_array()?),
+        false => None,
+    }
+}
+
+/// The findings of the alternative that the instance has the form of.
+fn meant<'c>(
+    schema: &Value,
+    error: &ValidationError<'_>,
+    context: &'c [Vec<ValidationError<'static>>],
+) -> Option<&'c [ValidationError<'static>]> {
+    match choice::of(alternatives(schema, error)?, error.instance())? {
+        Choice::Meant(index) => context.get(index).map(Vec::as_slice),
+        Choice::Wrong { .. } => None,
+    }
 }
 
 /// The alternative whose constant member matches: the only one with no finding about a constant of its own object.
@@ -193,6 +224,11 @@ fn is_null_for_optional(schema: &Value, error: &ValidationError<'_>) -> bool {
         .and_then(|owner| owner.get("required"))
         .and_then(Value::as_array);
     !required.is_some_and(|required| required.iter().any(|entry| entry.as_str() == Some(&name)))
+}
+
+/// A name as a segment of a JSON Pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// A segment of a JSON Pointer as the name it stands for.

@@ -26,10 +26,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         R: Future<Output = Result<O, RequestError>> + Send + 'static,
     {
         let uri = page.uri.clone();
-        self.keep_first(page.check(), |problem| BuildError::Resource {
-            uri,
-            problem,
-        });
+        let checked = page.check();
+        self = self.keep_first(checked.map_err(|problem| BuildError::Resource { uri, problem }));
         let (page, handler) = (Arc::new(page), Arc::new(handler));
         self.resource(page.listed(), move |state, context| {
             let (page, handler) = (Arc::clone(&page), Arc::clone(&handler));

@@ -1,29 +1,25 @@
 //! Scopes by what the offered things say of themselves.
 
-use super::ServerBuilder;
+use std::sync::Arc;
+
+use super::{Offered, ServerBuilder};
+use crate::context::Context;
 use crate::scopes::{Guarded, Scopes, Wanted};
 
 impl<S> ServerBuilder<S> {
     /// Asks callers over HTTP for `read` where something is only read: tools that say so
     /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)), prompts, resources and completions. Other tools need
-    /// `write`. It goes for what was added before, and leaves what already has scopes alone.
+    /// `write`. It goes for what was added before and for what a running server gets later
+    /// ([`Server::update`](crate::Server::update)), and leaves what already has scopes alone.
     pub fn scopes_by_annotation(mut self, read: &Scopes, write: &Scopes) -> Self {
-        let tools = self.tools.list().map(|tool| {
-            let needed = if tool.only_reads() { read } else { write };
-            (Guarded::Tool(tool.name.clone()), needed)
-        });
-        let prompts = self
-            .prompts
-            .list()
-            .map(|prompt| Guarded::Prompt(prompt.name.clone()));
-        let others = [
+        let offered = &mut self.offered;
+        offered.needs.derive_by(read, write);
+        offered.derive_needs(&Offered::default());
+        for guarded in [
             Guarded::Resources(String::new()),
             Guarded::Method("completion/complete".to_owned()),
-        ];
-        let read = prompts.chain(others).map(|it| (it, read));
-        let needed: Vec<_> = tools.chain(read).collect();
-        for (guarded, scopes) in needed {
-            self.needs.insert_missing(guarded, scopes);
+        ] {
+            offered.needs.derive(guarded, true);
         }
         self
     }
@@ -36,7 +32,39 @@ impl<S> ServerBuilder<S> {
         mut self,
         judge: impl Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync + 'static,
     ) -> Self {
-        self.needs.judge_by(Box::new(judge));
+        self.offered.needs.judge_by(Arc::new(judge));
+        self
+    }
+
+    /// Decides who sees what: tools, prompts, resources and templates that `judge` denies a caller are left out of the
+    /// caller's lists, and a request for one is answered as if it were not there. By the principal, say, or by what the
+    /// client can do. It is asked without arguments ([`Wanted`]), for each item of a list and for each request that names
+    /// something, so it must be quick and must not block. Lists become their caller's own as far as caches go.
+    ///
+    /// Scopes are judged before ([`ServerBuilder::require_scopes`]): who lacks one that a tool needs gets 403 over HTTP,
+    /// although the tool is hidden as well. Where what somebody sees changes, [`Server::notify`](crate::Server::notify)
+    /// makes clients list again.
+    ///
+    /// ```
+    /// use mcp_proto::{CallToolResult, Server, Tool, Wanted};
+    /// use serde_json::json;
+    ///
+    /// let reset = Tool::new("reset", "Starts again.").with_input_schema(json!({"type": "object"}));
+    /// let server = Server::builder("game", "1.0.0", ())
+    ///     .raw_tool(reset, async |(), _, _| Ok(CallToolResult::text("done")))
+    ///     .visible_to(|wanted, context| match wanted {
+    ///         Wanted::Tool("reset", _) => context.principal() == Some("admin"),
+    ///         _ => true,
+    ///     })
+    ///     .build()?;
+    /// # let _ = server;
+    /// # Ok::<_, mcp_proto::BuildError>(())
+    /// ```
+    pub fn visible_to(
+        mut self,
+        judge: impl Fn(Wanted<'_>, &Context) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.visible = Some(Box::new(judge));
         self
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 use futures_util::future::{AbortRegistration, Abortable};
 use serde_json::{Map, Value};
 
+use super::super::offered::Offered;
 use super::super::rounds::config::MAX_ROUNDS;
 use super::super::{Inner, Server};
 use crate::context::Context;
@@ -16,13 +17,14 @@ use crate::jsonrpc::ErrorObject;
 use crate::legacy::tasks as legacy;
 use crate::outbox::{Outbox, OutboxReader};
 use crate::task::{Entry, Stage};
-use crate::tool::{CallToolResult, ToolError, ToolRegistry};
+use crate::tool::{CallToolResult, ToolError};
 use crate::version::Era;
 
 /// A task to be started.
 pub(super) struct Start {
     pub(super) entry: Arc<Entry>,
     pub(super) registration: AbortRegistration,
+    pub(super) offered: Arc<Offered>,
     pub(super) params: Map<String, Value>,
     pub(super) context: Context,
 }
@@ -45,6 +47,7 @@ impl Server {
         let Start {
             entry,
             registration,
+            offered,
             params,
             context,
         } = start;
@@ -61,9 +64,8 @@ impl Server {
             server: Arc::downgrade(&self.0),
             entry: Arc::clone(&entry),
         };
-        let tools = Arc::clone(&self.0.tools);
         // Boxed once, where every future around it would take its size again.
-        let calls = Box::pin(in_rounds(tools, Arc::clone(&entry), params, context));
+        let calls = Box::pin(in_rounds(offered, Arc::clone(&entry), params, context));
         let calls = Abortable::new(passing_on(calls, said, entry), registration);
         let (mut closed, time_left) = tasks.closing();
         runtime.spawn(async move {
@@ -134,11 +136,12 @@ impl Drop for Running {
 
 /// Calls the handler, and again whenever its questions are answered, with all answers so far.
 async fn in_rounds(
-    tools: Arc<ToolRegistry>,
+    offered: Arc<Offered>,
     entry: Arc<Entry>,
     params: Map<String, Value>,
     mut context: Context,
 ) -> Result<CallToolResult, ErrorObject> {
+    let tools = &offered.tools;
     let input = context.input.take();
     let mut answers = input.map_or_else(BTreeMap::new, |input| input.all());
     for _ in 0..MAX_ROUNDS {

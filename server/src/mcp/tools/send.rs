@@ -10,6 +10,7 @@ use super::{
     universe_schema, written,
 };
 use crate::commands::{CommandService, MAX_COMMANDS, Processed, Request};
+use crate::mcp::view;
 use crate::store::{Revision, UniverseId};
 use crate::view::{CommandAnswer, ResultForm};
 
@@ -48,6 +49,7 @@ pub(super) fn tool() -> Tool {
          nothing, and the error says why.",
     )
     .with_title("Change a universe")
+    .with_ui(view::URI)
     .with_annotations(ToolAnnotations::destructive())
     .with_input_schema(arguments_schema(&properties, &["universeId", "command"]))
     .with_output_schema(output_schema())

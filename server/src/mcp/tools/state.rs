@@ -13,6 +13,7 @@ use super::{
     written,
 };
 use crate::commands::{CommandService, Universe};
+use crate::mcp::view;
 use crate::offload;
 use crate::store::Revision;
 use crate::view::{FITTING_BYTES, Selection};
@@ -87,6 +88,7 @@ pub(super) fn tool() -> Tool {
          which can be large: ask for less with `select`, or in pages with `limit` and `cursor`.",
     )
     .with_title("Read a universe")
+    .with_ui(view::URI)
     .with_annotations(ToolAnnotations::read_only())
     .with_input_schema(arguments_schema(&properties, &["universeId"]))
     .with_output_schema(json!({

@@ -3,11 +3,13 @@
 use mcp_proto::{CallToolResult, Context, ElicitAction, ElicitForm, Field, Tool, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use universe_core::generate::{MAX_SYSTEMS, Preset, Scale, Style};
 use universe_core::{Findings, State};
 
 use super::{arguments, arguments_schema, failure, hints, universe_schema};
 use crate::commands::{CommandService, Replacement, ServiceError};
 use crate::demo;
+use crate::generate;
 use crate::store::{self, Position, Revision, UniverseId};
 use crate::view::history::{self, PageError};
 
@@ -26,6 +28,7 @@ struct Arguments {
     from: Option<String>,
     state: Option<Value>,
     fork: Option<Fork>,
+    generate: Option<Value>,
     revision: Option<u64>,
     idempotency_key: Option<String>,
     after: Option<u64>,
@@ -57,6 +60,9 @@ struct Made<'u> {
     revision: Revision,
     #[serde(skip_serializing_if = "Findings::is_empty")]
     warnings: Findings,
+    /// What it was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generate: Option<Value>,
 }
 
 pub(super) fn list_tool() -> Tool {
@@ -84,6 +90,7 @@ pub(super) fn create_tool() -> Tool {
             "required": ["universeId"],
             "additionalProperties": false,
         },
+        "generate": generate_schema(),
         "idempotencyKey": { "type": "string" },
     });
     Tool::new(
@@ -92,6 +99,21 @@ pub(super) fn create_tool() -> Tool {
     )
     .with_annotations(hints(false, false))
     .with_input_schema(arguments_schema(&properties, &["name"]))
+}
+
+fn generate_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "At random; the same seed gives the same.",
+        "properties": {
+            "seed": {},
+            "preset": { "enum": Preset::ALL.map(Preset::name) },
+            "style": { "enum": Style::ALL.map(Style::name) },
+            "scale": { "enum": Scale::ALL.map(Scale::name) },
+            "systems": { "type": "integer", "maximum": MAX_SYSTEMS },
+        },
+        "additionalProperties": false,
+    })
 }
 
 pub(super) fn rename_tool() -> Tool {
@@ -181,7 +203,7 @@ pub(super) async fn list(
 pub(super) async fn create(
     service: CommandService,
     given: Map<String, Value>,
-    _context: Context,
+    context: Context,
 ) -> Result<CallToolResult, ToolError> {
     let given: Arguments = arguments::read(given)?;
     let invalid = |problem: &str| arguments::invalid(None, "INVALID_ARGUMENTS", problem);
@@ -191,9 +213,12 @@ pub(super) async fn create(
         given.from.is_some(),
         given.state.is_some(),
         given.fork.is_some(),
+        given.generate.is_some(),
     ];
     if sources.into_iter().filter(|given| *given).count() > 1 {
-        return Err(invalid("give one of `from`, `state` and `fork`"));
+        return Err(invalid(
+            "give one of `from`, `state`, `fork` and `generate`",
+        ));
     }
     let present = given
         .fork
@@ -203,13 +228,28 @@ pub(super) async fn create(
         // A retry must find what the first try found.
         return Err(invalid("fork needs a revision under an idempotencyKey"));
     }
+    let recipe = given.generate.as_ref();
+    if given.idempotency_key.is_some() && recipe.is_some_and(generate::is_without_seed) {
+        return Err(invalid("generate needs a seed under an idempotencyKey"));
+    }
+    let recipe = recipe.map(generate::recipe).transpose();
+    let recipe =
+        recipe.map_err(|found| arguments::findings("INVALID_ARGUMENTS", "/generate", &found))?;
     let (state, warnings) = match (given.fork, given.state, given.from.as_deref()) {
         (Some(fork), ..) => (forked(&service, &fork).await?, Findings::default()),
         (_, Some(state), _) => State::read_partial(state, service.strictness())
             .map_err(|findings| arguments::findings("INVALID_STATE", "/state", &findings))?,
         // Its caller did not write it, so there is nothing to warn of.
         (_, _, Some("sol")) => (sol()?, Findings::default()),
-        _ => (State::default(), Findings::default()),
+        _ => match recipe.clone() {
+            Some(recipe) => {
+                let turn = context.turn().await?;
+                let made = generate::universe(recipe, turn).await;
+                let state = made.map_err(|_| ToolError::internal())?;
+                (state, Findings::default())
+            }
+            None => (State::default(), Findings::default()),
+        },
     };
     let created = match arguments::key(None, given.idempotency_key.as_deref())? {
         Some(key) => service.create_once(key, name, state).await,
@@ -221,6 +261,7 @@ pub(super) async fn create(
         name: &universe.name,
         revision: universe.revision,
         warnings,
+        generate: recipe.map(|recipe| recipe.to_value()),
     })
 }
 
@@ -255,6 +296,7 @@ pub(super) async fn undo(
             name: &universe.name,
             revision: universe.revision,
             warnings: Findings::default(),
+            generate: None,
         }),
         Err(error) => Err(failure(&service, &id, error).await),
     }
@@ -280,6 +322,7 @@ pub(super) async fn rename(
             name: &universe.name,
             revision: universe.revision,
             warnings: Findings::default(),
+            generate: None,
         }),
         Err(error) => Err(failure(&service, &id, error).await),
     }

@@ -34,7 +34,7 @@ async fn what_a_caller_may_not_read_is_not_listed_over_rest() {
         assert_eq!(asking.get(token, "/universes/sol").await.status, 200);
         // There or not, it is the same answer.
         for id in [other.as_str(), "nothing", "s%20l"] {
-            for path in ["", "/history", "/tree", "/events"] {
+            for path in ["", "/history", "/tree", "/events", ".svg", ".png"] {
                 let refused = asking.get(token, &format!("/universes/{id}{path}")).await;
                 assert_eq!(refused.status, 403, "{refused:?}");
                 let needed = format!("scope=\"universe:{id}:read\"");
@@ -95,6 +95,8 @@ async fn what_a_caller_may_not_read_is_not_listed_over_mcp() {
             assert!(told.contains("sol") && !told.contains(&other), "{told}");
         }
         assert_eq!(mcp.read_json("universe://sol/summary").await["id"], "sol");
+        // The same for everybody.
+        assert!(mcp.read("ui://universe/view").await["text"].is_string());
         let needed = format!("scope=\"universe:{other}:read\"");
         let uri = format!("universe://{other}");
         let entities = json!({
@@ -119,6 +121,14 @@ async fn what_a_caller_may_not_read_is_not_listed_over_mcp() {
             (
                 "resources/read",
                 json!({"uri": format!("{uri}/events?limit=2")}),
+            ),
+            (
+                "resources/read",
+                json!({"uri": format!("{uri}/picture.png")}),
+            ),
+            (
+                "tools/call",
+                json!({"name": "draw_universe", "arguments": {"universeId": other}}),
             ),
             ("completion/complete", entities),
         ] {
@@ -199,4 +209,34 @@ async fn pages_of_single_universes_have_all_of_them_once() {
     }
     ids.reverse();
     assert_eq!(found, ids);
+}
+
+#[tokio::test]
+async fn what_a_caller_reads_says_what_it_may_do() {
+    let callers = [
+        "reader read",
+        "writer write",
+        "keeper admin",
+        "guest universe:sol:write",
+    ];
+    let asking = Asking::new(&callers, &[]).await;
+    let all = "GET, HEAD, PUT, DELETE, OPTIONS";
+    for (token, list, one) in [
+        ("reader", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+        (
+            "writer",
+            "GET, HEAD, POST, OPTIONS",
+            "GET, HEAD, PUT, OPTIONS",
+        ),
+        ("keeper", "GET, HEAD, POST, OPTIONS", all),
+        ("guest", "GET, HEAD, OPTIONS", "GET, HEAD, PUT, OPTIONS"),
+    ] {
+        let read = asking.get(token, "/universes").await;
+        assert_eq!(read.header("allow"), list, "{token}");
+        let read = asking.get(token, "/universes/sol").await;
+        assert_eq!(read.header("allow"), one, "{token}");
+    }
+    // The page itself has nothing of anybody's: it is for everybody.
+    assert_eq!(asking.client().get("/").await.status, 200);
+    assert_eq!(asking.client().get("/universes").await.status, 401);
 }

@@ -185,6 +185,7 @@ async fn a_server_that_only_reads_changes_nothing_by_any_way() {
         "find_entities",
         "list_universes",
         "get_universe_history",
+        "draw_universe",
     ];
     for era in Era::BOTH {
         let mcp = Mcp::new(client, era).await;

@@ -115,7 +115,12 @@ async fn a_backup_is_put_back_only_where_that_is_meant() {
     let mut server = Server::on(dir.path()).await;
     let id = some(server.client, "u", 10).await;
     done(dir.path(), &["backup", name]).await;
-    refused(dir.path(), &["backup", name], "File exists").await;
+    refused(
+        dir.path(),
+        &["backup", name],
+        "is there already; name a file that is not",
+    )
+    .await;
     refused(
         dir.path(),
         &["restore", name, "--replace"],

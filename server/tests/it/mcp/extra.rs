@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::mcp::MODERN;
 use crate::harness::{Era, Ways, add_star, tick};
 
-const EXTRA: [&str; 11] = [
+const EXTRA: [&str; 12] = [
     "get_universe_state",
     "list_universe_commands",
     "send_universe_command",
@@ -17,11 +17,12 @@ const EXTRA: [&str; 11] = [
     "delete_universe",
     "undo_universe",
     "get_universe_history",
+    "draw_universe",
 ];
 
 #[tokio::test]
 async fn they_are_offered_only_when_asked_for() {
-    for (arguments, count) in [(vec!["--demo"], 3), (vec!["--extra-tools"], 11)] {
+    for (arguments, count) in [(vec!["--demo"], 3), (vec!["--extra-tools"], 12)] {
         let mut ways = Ways::start(&arguments).await;
         for (_, caller) in ways.each() {
             let tools = caller.tools().await;

@@ -58,6 +58,8 @@ async fn what_is_offered_is_declared_and_listed() {
         let expected = [
             "universe://{id}",
             "universe://{id}/summary",
+            "universe://{id}/picture.svg",
+            "universe://{id}/picture.png",
             "universe://{id}/tree",
             "universe://{id}/events{?after,limit}",
             "universe://{id}/stars/{starId}",
@@ -75,7 +77,8 @@ async fn what_is_offered_is_declared_and_listed() {
     let offered = mcp.result("server/discover", json!({})).await;
     assert_eq!(
         offered["capabilities"],
-        json!({"tools": {}, "resources": {"subscribe": true, "listChanged": true}, "prompts": {}, "completions": {}})
+        json!({"tools": {}, "resources": {"subscribe": true, "listChanged": true}, "prompts": {}, "completions": {},
+            "extensions": {"io.modelcontextprotocol/ui": {}}})
     );
     let told = offered["instructions"].as_str().unwrap();
     assert!(told.contains("universe://ID/tree"), "{told}");
@@ -94,7 +97,8 @@ async fn every_universe_is_listed_once_over_all_pages() {
         let mut listed = first["resources"].as_array().unwrap().clone();
         assert_eq!(listed.len(), 500);
         assert_eq!(listed[0]["uri"], "universe://");
-        let newest = server.client.get("/universes?view=summary&limit=499").await;
+        assert_eq!(listed.remove(1)["uri"], "ui://universe/view");
+        let newest = server.client.get("/universes?view=summary&limit=498").await;
         let newest: Vec<_> = newest
             .json()
             .as_array()

@@ -197,6 +197,11 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
             json!({"universeId": "sol"}),
             "universe sol: /command: is missing",
         ),
+        (
+            SEND,
+            json!({"universeId": "sol", "command": {"type": "removeStar", "id": "earht"}}),
+            "universe sol: body \"earht\" does not exist in this universe; name one in \"stars\"; did you mean earth?",
+        ),
         (SEND, json!({"command": tick}), "/universeId: is missing"),
     ];
     for (_, caller) in ways.each() {
@@ -213,4 +218,42 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
     }
     let revision = ways.client.universe("sol").await["revision"].take();
     assert_eq!(revision, 0);
+}
+
+#[tokio::test]
+async fn ids_that_nothing_has_are_answered_with_the_nearest_over_rest_too() {
+    let ways = Ways::start(&["--demo"]).await;
+    let rows = [
+        (
+            json!({"type": "attachStar", "childId": "moon", "parentId": "jupitr"}),
+            Some("jupiter"),
+        ),
+        (
+            json!({"type": "attachStar", "childId": "mooon", "parentId": "jupiter"}),
+            Some("moon"),
+        ),
+        (
+            json!({"type": "removeRing", "planetId": "satrun"}),
+            Some("saturn"),
+        ),
+        (json!({"type": "removeRing", "planetId": "mars"}), None),
+        (
+            json!({"type": "moveToGroup", "childId": "sun", "childType": "system", "targetGroupId": "solar_system"}),
+            Some("solar-system"),
+        ),
+        (
+            json!({"type": "updateSmallBodyField", "id": "kupier-belt", "patch": {}}),
+            Some("kuiper-belt"),
+        ),
+        (json!({"type": "removeStar", "id": "entirely-else"}), None),
+    ];
+    for (command, meant) in rows {
+        for commands in [command.clone(), json!([tick(), command])] {
+            let refused = ways.client.post("/universes/sol/commands", &commands).await;
+            assert_eq!(refused.status, 422, "{refused:?}");
+            let told = refused.error();
+            let hint = told.split_once("; did you mean ").map(|(_, hint)| hint);
+            assert_eq!(hint, meant.map(|id| format!("{id}?")).as_deref(), "{told}");
+        }
+    }
 }

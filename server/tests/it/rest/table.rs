@@ -256,7 +256,7 @@ async fn what_is_not_there_is_404_and_named() {
         assert_eq!(reply.json(), json!({"error": "universe not found: u-9"}));
     }
     for path in [
-        "/",
+        "/page",
         "/universe",
         "/universes/u-9/stars",
         "/universes/u-9/events/1",

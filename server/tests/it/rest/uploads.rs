@@ -98,6 +98,29 @@ async fn the_limits_are_options() {
 }
 
 #[tokio::test]
+async fn one_command_alone_goes_beyond_the_limit() {
+    let dir = TempDir::new().unwrap();
+    let server = Server::with(dir.path(), &["--max-universe", "4MiB"]).await;
+    let client = server.client;
+    let id = client.create("u", json!({})).await;
+    let path = format!("/universes/{id}/commands?result=events");
+    let mut large = add_star("large");
+    large["payload"]["name"] = json!("x".repeat(9 << 20));
+    assert_eq!(client.post(&path, &large).await.status, 200);
+    // How large the universe is by now is still being measured.
+    let refused = client.post(&path, &add_star("small")).await;
+    assert_eq!(refused.status, 413, "{refused:?}");
+    let small = json!({"type": "updateStar", "id": "large", "payload": {"name": "x"}});
+    assert_eq!(client.post(&path, &small).await.status, 200);
+    // Here the log grows, and the universe does not.
+    for _ in 0..3 {
+        let set = json!({"type": "setNebulae", "nebulae": {}, "filler": "x".repeat(3 << 20)});
+        assert_eq!(client.post(&path, &set).await.status, 200);
+    }
+    assert_eq!(client.post(&path, &add_star("small")).await.status, 200);
+}
+
+#[tokio::test]
 async fn head_has_the_headers_of_get() {
     let server = Local::start().await;
     let client = server.client;

@@ -33,12 +33,14 @@ pub(super) struct Parts {
 }
 
 impl Piece {
-    /// The scenarios that it has and `new` has not, as often as they are lost.
+    /// The scenarios that it has and `new` has not, as often as they are lost. One under a heading of another level is
+    /// read, but the text would be left without a scenario that counts.
     pub(super) fn lost(&self, new: &Requirement) -> Vec<String> {
         let mut left = self.scenarios.clone();
-        for scenario in &new.scenarios {
-            if let Some(count) = left.get_mut(&scenario.name) {
-                *count = count.saturating_sub(1);
+        let outline = Outline::of(&new.text);
+        for (name, times) in scenarios(&outline, 1..outline.end()) {
+            if let Some(count) = left.get_mut(&name) {
+                *count = count.saturating_sub(times);
             }
         }
         let mut lost: Vec<String> = left

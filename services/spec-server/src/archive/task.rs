@@ -99,31 +99,34 @@ pub fn complete_task(
     })
 }
 
+/// The most tasks that are named where another one was asked for.
+const NAMED: usize = 8;
+
 fn find<'t>(tasks: &'t mut [Task], at: &TaskAt) -> Result<&'t mut Task, String> {
     let is = |task: &Task| match at {
         TaskAt::Number(number) => task.number.as_ref() == Some(number),
         TaskAt::Line(line) => task.line == *line,
     };
-    let lines: Vec<String> = tasks
-        .iter()
-        .filter(|task| is(task))
-        .map(|task| task.line.to_string())
-        .collect();
-    match (at, lines.as_slice()) {
-        (_, [_]) => {}
-        (TaskAt::Line(line), _) => return Err(format!("line {line} has no task")),
-        (TaskAt::Number(number), []) => return Err(format!("no task has the number {number}")),
-        (TaskAt::Number(number), lines) => {
-            let lines = lines.join(", ");
-            return Err(format!(
-                "several tasks have the number {number}; name one by its line: {lines}"
-            ));
-        }
+    let several = tasks.iter().filter(|task| is(task)).count() > 1;
+    let named = |task: &Task| match &task.number {
+        Some(number) => format!("{number} (line {})", task.line),
+        None => format!("line {}", task.line),
+    };
+    let meant = tasks.iter().filter(|task| !several || is(task));
+    let named: Vec<String> = meant.take(NAMED).map(named).collect();
+    let named = match named.as_slice() {
+        [] => "the file has none".to_owned(),
+        named if several => format!("name one by its line: {}", named.join(", ")),
+        named => format!("name one by its number or line: {}", named.join(", ")),
+    };
+    match tasks.iter_mut().find(|task| is(task)) {
+        Some(task) if !several => Ok(task),
+        Some(_) => Err(format!("several tasks have this number; {named}")),
+        None => Err(match at {
+            TaskAt::Line(line) => format!("line {line} has no task; {named}"),
+            TaskAt::Number(number) => format!("no task has the number {number}; {named}"),
+        }),
     }
-    tasks
-        .iter_mut()
-        .find(|task| is(task))
-        .ok_or_else(|| "there is no such task".to_owned())
 }
 
 /// `raw` with another mark in the box of `line`.

@@ -66,8 +66,12 @@ pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
         )
 }
 
-async fn propose(desk: Desk, asked: Propose, _: Context) -> Result<GetPromptResult, RequestError> {
-    let made = desk.read(move |desk| {
+async fn propose(
+    desk: Desk,
+    asked: Propose,
+    context: Context,
+) -> Result<GetPromptResult, RequestError> {
+    let made = desk.answer(&context, move |desk| {
         let project = desk.project()?;
         let text = text::propose(&project, &asked.idea, asked.change_id.as_deref());
         let mut messages = vec![says(desk, &text, &project)];
@@ -76,15 +80,15 @@ async fn propose(desk: Desk, asked: Propose, _: Context) -> Result<GetPromptResu
         }
         Ok(result(messages, "How to propose a change to the specs"))
     });
-    Ok(made.await?)
+    made.await
 }
 
 async fn implement(
     desk: Desk,
     asked: OfChange,
-    _: Context,
+    context: Context,
 ) -> Result<GetPromptResult, RequestError> {
-    let made = desk.read(move |desk| {
+    let made = desk.answer(&context, move |desk| {
         let project = desk.project()?;
         let change = desk.change(asked.change_id.trim())?;
         let writes = desk.settings().allow_writes;
@@ -95,11 +99,15 @@ async fn implement(
         messages.extend(touched(desk, &project, &change));
         Ok(result(messages, "How to implement a change"))
     });
-    Ok(made.await?)
+    made.await
 }
 
-async fn archive(desk: Desk, asked: OfChange, _: Context) -> Result<GetPromptResult, RequestError> {
-    let made = desk.read(move |desk| {
+async fn archive(
+    desk: Desk,
+    asked: OfChange,
+    context: Context,
+) -> Result<GetPromptResult, RequestError> {
+    let made = desk.answer(&context, move |desk| {
         let project = desk.project()?;
         let change = desk.change(asked.change_id.trim())?;
         let writes = desk.settings().allow_writes;
@@ -120,7 +128,7 @@ async fn archive(desk: Desk, asked: OfChange, _: Context) -> Result<GetPromptRes
         }
         Ok(result(messages, "How to archive a change"))
     });
-    Ok(made.await?)
+    made.await
 }
 
 fn result(messages: Vec<PromptMessage>, description: &str) -> GetPromptResult {

@@ -118,17 +118,17 @@ fn behind(ids: Vec<String>, after: Option<&str>) -> impl Iterator<Item = String>
 async fn read(
     desk: Desk,
     uri: ResourceUri,
-    _: Context,
+    context: Context,
 ) -> Result<ReadResourceResult, RequestError> {
     let address = address_of(&uri.uri)?;
-    let read = desk.read(move |desk| {
+    let read = desk.answer(&context, move |desk| {
         let text = match address {
             Address::Spec(id) => desk.spec(&id)?.source.text.to_string(),
             Address::Change(id) => text_of(&*desk.change(&id)?),
         };
         Ok(markdown(uri.uri, text).into())
     });
-    Ok(read.await?)
+    read.await
 }
 
 fn address_of(uri: &str) -> Result<Address, RequestError> {

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use mcp_proto::{Context, Interrupt, Root, ToolError};
+use mcp_proto::{Context, Interrupt, Root};
 use percent_encoding::percent_decode_str;
 
 use super::desk::Desk;
@@ -17,12 +17,13 @@ const MAX_ROOTS: usize = 32;
 const KEY: &str = "roots";
 
 impl Desk {
-    /// Does what a tool does, see [`Desk::read`]; where there is no project, the client is asked for its roots first.
-    pub(super) async fn answer<T: Send + 'static>(
+    /// Does what a tool or a prompt does or a resource is, see [`Desk::read`]; where there is no project, the client is
+    /// asked for its roots first. Lists cannot ask.
+    pub(super) async fn answer<T: Send + 'static, E: From<Interrupt> + From<Failure>>(
         &self,
         context: &Context,
         work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
-    ) -> Result<T, ToolError> {
+    ) -> Result<T, E> {
         self.find_by_roots(context).await?;
         Ok(self.read(work).await?)
     }

@@ -169,10 +169,12 @@ impl Watch {
             return;
         }
         let begun = Instant::now();
-        let now = desk.read(texts).await.ok();
+        let now = desk.read(texts).await;
         self.patience = LOOK.max(begun.elapsed() * SHARE);
-        let before = std::mem::replace(&mut *desk.texts(), now.clone());
-        if let (Some(before), Some(now)) = (before, now) {
+        // What cannot be read now is compared with what is known when it can be read again.
+        let Ok(now) = now else { return };
+        let before = desk.texts().replace(now.clone());
+        if let Some(before) = before {
             let differs = |uri: &&String| before.get(*uri) != now.get(*uri);
             let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
             for uri in all.into_iter().filter(differs) {

@@ -134,7 +134,7 @@ impl ReadError {
 /// What is most like what was asked for, as the end of a sentence.
 pub(crate) fn nearest_in_words(nearest: &[String]) -> String {
     match nearest {
-        [] => String::new(),
+        [] => "; no name is like it: list them to see which there are".to_owned(),
         names => format!("; did you mean {}?", names.join(", ")),
     }
 }

@@ -30,15 +30,31 @@ pub struct Layout {
 }
 
 /// The root and the layout of the project that is nearest to `start`: `start` itself or a folder above it. In a folder
-/// with both, `.spox/config.toml` is taken, since somebody has written into it where the specs are.
+/// with both, `.spox/config.toml` is taken, since somebody has written into it where the specs are. A folder `openspec/`
+/// with nothing of a project in it is passed over, as OpenSpec's own tool does: it may well be a clone of that tool.
 pub(super) fn find(start: &Path) -> Result<(PathBuf, Layout), ProjectError> {
     let start = canonical(start)?;
     for folder in start.ancestors() {
-        if let Some(layout) = layout_at(folder)? {
-            return Ok((folder.to_owned(), layout));
+        match layout_at(folder)? {
+            Some(layout) if layout.kind == Dialect::SpecOxide || is_begun(folder) => {
+                return Ok((folder.to_owned(), layout));
+            }
+            _ => {}
         }
     }
     Err(ProjectError::NotFound(start))
+}
+
+/// Whether the folder `openspec/` in `folder` has something of a project.
+fn is_begun(folder: &Path) -> bool {
+    let openspec = folder.join("openspec");
+    let has = |name: &str, is: fn(&Path) -> bool| is(&openspec.join(name));
+    ["specs", "changes"]
+        .iter()
+        .any(|name| has(name, Path::is_dir))
+        || ["config.yaml", "config.yml", "project.md"]
+            .iter()
+            .any(|name| has(name, Path::is_file))
 }
 
 /// The layout of the project at `root`, no other.

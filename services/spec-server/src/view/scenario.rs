@@ -193,10 +193,16 @@ fn shared(what: &str, lines: impl ExactSizeIterator<Item = u32>) -> Option<Strin
     })
 }
 
-/// The names that are most like what was asked for.
-fn like<'n>(asked: &str, names: impl Iterator<Item = &'n String>) -> Vec<String> {
-    let nearest = nearest(asked, names.cloned());
-    nearest.iter().map(|nearest| name(nearest)).collect()
+/// How many names are offered where none is like what was asked for.
+const OFFERED: usize = 3;
+
+/// The names that are most like what was asked for, or the first ones if none is.
+fn like<'n>(asked: &str, names: impl Iterator<Item = &'n String> + Clone) -> Vec<String> {
+    let mut offered = nearest(asked, names.clone().cloned());
+    if offered.is_empty() {
+        offered.extend(names.take(OFFERED).cloned());
+    }
+    offered.iter().map(|offered| name(offered)).collect()
 }
 
 /// Names to offer, as the end of a sentence.

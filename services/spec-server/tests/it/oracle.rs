@@ -2,6 +2,7 @@
 //!
 //! The tests that need the tool are ignored unless `cargo xtask oracle` runs them, which installs it.
 
+mod archives;
 mod compare;
 mod corpus;
 mod excused;
@@ -13,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use compare::{Comparison, compare, ours, verdicts};
-use excused::EXCUSED;
+use excused::{ARCHIVES_EXCUSED, EXCUSED};
 use spec_server::validate::Rules;
 use tool::Tool;
 
@@ -106,6 +107,43 @@ fn verdicts_on_the_project_that_the_tool_makes_are_its_own() {
 }
 
 #[test]
+#[ignore = "needs OpenSpec's own tool: cargo xtask oracle"]
+fn archives_of_the_corpus_are_those_of_the_tool() {
+    let all = archives::archive_each(&Tool::from_environment(), &corpus::files());
+    let (mut equal, mut refused) = (0, 0);
+    let mut problems: Vec<String> = Vec::new();
+    let mut excused: BTreeSet<&str> = BTreeSet::new();
+    for archived in &all {
+        let id = &archived.id;
+        match (&archived.ours, &archived.theirs) {
+            (Ok(ours), Ok(theirs)) if ours == theirs => equal += 1,
+            (Err(_), Err(_)) => refused += 1,
+            (ours, theirs) => {
+                let mut reasons = ARCHIVES_EXCUSED.iter().map(|(said, _)| *said);
+                let said = ours.as_ref().err().map_or("", String::as_str);
+                if let Some(reason) = reasons.find(|reason| said.contains(reason)) {
+                    excused.insert(reason);
+                } else {
+                    problems.push(format!("{id}:\nours {ours:#?}\ntheirs {theirs:#?}"));
+                }
+            }
+        }
+        if !archived.left_invalid.is_empty() {
+            problems.push(format!("{id} left invalid: {:#?}", archived.left_invalid));
+        }
+    }
+    for (reason, _) in ARCHIVES_EXCUSED {
+        if !excused.contains(reason) {
+            problems.push(format!("{reason} is excused and refuses nothing"));
+        }
+    }
+    let total = all.len();
+    println!("{total} changes archived by both: {equal} equal, {refused} refused by both");
+    details(&problems);
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
 #[ignore = "needs repositories named in ORACLE_REPOSITORIES: cargo xtask oracle --repository"]
 fn verdicts_on_repositories_are_those_of_the_tool() {
     let named = std::env::var_os("ORACLE_REPOSITORIES").unwrap_or_default();
@@ -137,11 +175,14 @@ fn tell(what: &str, comparison: &Comparison) {
         comparison.other_counts.len(),
         comparison.same_counts
     );
+    let all = comparison.different.iter().chain(&comparison.other_counts);
+    let all: Vec<String> = all.map(|(item, told)| format!("{item}\n{told}")).collect();
+    details(&all);
+}
+
+/// Everything that differs, in the file named for it.
+fn details(told: &[String]) {
     if let Some(file) = std::env::var_os("ORACLE_DETAILS") {
-        let all = comparison.different.iter().chain(&comparison.other_counts);
-        let text: String = all
-            .map(|(item, told)| format!("{item}\n{told}\n\n"))
-            .collect();
-        fs::write(PathBuf::from(file), text).expect("a file is written");
+        fs::write(PathBuf::from(file), told.join("\n\n")).expect("a file is written");
     }
 }

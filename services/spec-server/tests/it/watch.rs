@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use mcp_proto::Era;
-use mcp_proto::client::Client;
-use mcp_proto::jsonrpc::Notification;
+use mcp_proto::client::{Client, Heard, Interest, Listening};
 use serde_json::{Value, json};
-use tokio::sync::broadcast::Receiver;
 
 use crate::mcp::{Copy, HANG, binary, client, settings, structured};
 
@@ -17,48 +15,29 @@ const LIST_CHANGED: &str = "notifications/resources/list_changed";
 /// A client that has subscribed, and what it hears.
 struct Listener {
     client: Client,
-    heard: Receiver<Notification>,
+    listening: Listening,
 }
 
 impl Listener {
     async fn of(client: Client, uris: &[&str]) -> Self {
         // Who has the list hears of all that changes in it afterwards; where there is no project yet, it is an error.
         drop(client.request("resources/list", json!({})).await);
-        let mut listener = Self {
-            heard: client.notifications(),
-            client,
-        };
-        match listener.client.era() {
-            Era::Legacy => {
-                for uri in uris {
-                    let asked = json!({ "uri": uri });
-                    let subscribed = listener.client.request("resources/subscribe", asked).await;
-                    subscribed.unwrap();
-                }
-            }
-            Era::Modern => {
-                let wanted = json!({"resourcesListChanged": true, "resourceSubscriptions": uris});
-                let (client, asked) = (listener.client.clone(), json!({ "notifications": wanted }));
-                let long = 10 * HANG;
-                tokio::spawn(async move {
-                    let ended = client
-                        .request_within("subscriptions/listen", asked, long)
-                        .await;
-                    drop(ended);
-                });
-                let acknowledged = listener.next().await;
-                assert_eq!(acknowledged.0, "notifications/subscriptions/acknowledged");
-            }
-        }
-        listener
+        let wanted = uris.iter().copied();
+        let wanted = wanted.fold(Interest::new().resources(), Interest::resource);
+        let listening = client.listen(wanted).await.unwrap();
+        Self { client, listening }
     }
 
     /// The next notification: its method and the URI in it.
     async fn next(&mut self) -> (String, Value) {
-        let heard = tokio::time::timeout(HANG, self.heard.recv()).await;
-        let mut heard = heard.expect("nothing is told").unwrap();
-        let uri = heard.params.get_mut("uri").map(Value::take);
-        (heard.method.clone(), uri.unwrap_or_default())
+        let heard = tokio::time::timeout(HANG, self.listening.next()).await;
+        match heard.expect("nothing is told") {
+            Some(Heard::Notification(mut heard)) => {
+                let uri = heard.params.get_mut("uri").map(Value::take);
+                (heard.method, uri.unwrap_or_default())
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     /// Waits until all of these were heard, whatever comes between. One may be told more than once: a file is written
@@ -335,6 +314,18 @@ async fn what_no_event_says_is_found_by_a_look() {
             project.write("specs/lending/spec.md", format!("# Lending {round}\n"));
             listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
         }
+        // What is written right after a project is back in its place is no less missed.
+        let (here, away) = (project.path(".spox"), project.path("away"));
+        fs::rename(&here, &away).unwrap();
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        fs::rename(&away, &here).unwrap();
+        let back = [
+            (LIST_CHANGED, Value::Null),
+            (UPDATED, json!("spec://lending")),
+        ];
+        listener.hears(&back).await;
+        project.write("specs/lending/spec.md", "# Lending again\n");
+        listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
         project.write("specs/late/spec.md", "# Late\n");
         listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
         for tool in ["list_specs", "list_changes", "get_project"] {

@@ -107,7 +107,7 @@ pub(super) fn offers() -> Vec<Mutant> {
                 json!({"contents": []}),
             ),
         ),
-        modern("prompts.unknown", recode("prompts/get", -32000)),
+        modern("prompts.unknown", recode("prompts/get", -32603)),
         legacy(
             "logging.level",
             instead_result(|asked| asked.is_rpc("logging/setLevel"), json!({})),

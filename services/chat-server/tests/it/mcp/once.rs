@@ -181,7 +181,7 @@ async fn over_http(mut network: Network) {
     let legacy = client(Era::Legacy).await.unwrap();
     let modern = client(Era::Modern).await.unwrap();
     let listeners = vec![
-        Listener::over_get(legacy, &url, URI).await,
+        Listener::of(legacy, URI).await,
         Listener::of(modern, URI).await,
     ];
     every_message_once(network, listeners).await;

@@ -180,7 +180,7 @@ pub(super) fn check_structure(outline: &Outline<'_>, place: Place<'_>, findings:
             .is_some_and(|section| section.contains(&line))
         {
             let message = format!(
-                "the requirement {name:?} stands outside of `## Requirements`, where nobody looks for it; move it there"
+                "the requirement {name:?} stands outside of `## Requirements`; move it there"
             );
             findings.add(rules::REQUIREMENT_OUTSIDE, place, line, message);
         } else if let Some(first) = names.get(name) {

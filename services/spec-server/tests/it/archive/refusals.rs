@@ -82,6 +82,13 @@ fn a_modification_that_loses_scenarios_is_refused_with_their_names() {
         2,
         &["\"S2\"", "repeat"],
     );
+    // Under a heading of another level it would be none any more.
+    let deeper = requirement("Alpha").replace("#### Scenario: S2", "##### Scenario: S2");
+    refuses(
+        &format!("## MODIFIED Requirements\n{deeper}"),
+        2,
+        &["\"S2\"", "repeat"],
+    );
     // Two of one name are two.
     let twice = spec(&["Alpha"]).replace("Scenario: S2", "Scenario: S1");
     let once =

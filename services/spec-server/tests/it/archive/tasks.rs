@@ -90,8 +90,11 @@ fn every_other_byte_stays() {
 fn what_is_not_there_or_not_clear_is_refused() {
     let tasks = "- [ ] 1.1 a\n- [ ] 1.1 b\ntext\n";
     for (at, words) in [
-        ("1.1", vec!["several", "1, 2"]),
-        ("1.3", vec!["no task has the number 1.3"]),
+        ("1.1", vec!["several", "1.1 (line 1), 1.1 (line 2)"]),
+        (
+            "1.3",
+            vec!["no task has the number 1.3", "line: 1.1 (line 1)"],
+        ),
         ("3", vec!["line 3 has no task"]),
         ("99", vec!["line 99 has no task"]),
         ("0", vec!["line 0"]),

@@ -41,6 +41,20 @@ async fn the_first_root_with_a_project_is_meant() {
             assert_eq!(told["specs"][0]["id"], "lending");
             client.close().await.unwrap();
         }
+        // Resources and prompts ask as well, each as the first request of a client.
+        for (method, params) in [
+            ("resources/read", json!({"uri": "spec://lending"})),
+            (
+                "prompts/get",
+                json!({"name": "propose_change", "arguments": {"idea": "x"}}),
+            ),
+        ] {
+            let roots = [format!("file://{folder}")];
+            let client = working_in(&roots, era, &elsewhere).await;
+            let answer = client.request_in_rounds(method, params).await;
+            assert!(answer.is_ok(), "{method}: {answer:?}");
+            client.close().await.unwrap();
+        }
     }
 }
 

@@ -24,3 +24,20 @@ pub(crate) const EXCUSED: [(&str, &str); 5] = [
         "the tool puts marks in the place of bytes that are no UTF-8 and goes on; we say that the file is not UTF-8",
     ),
 ];
+
+/// Archives that may end otherwise than the tool's: a part of what we say in refusing them, and why. One that is refused for
+/// no change any more is a failure.
+pub(crate) const ARCHIVES_EXCUSED: [(&str, &str); 3] = [
+    (
+        "/.openspec.yaml",
+        "metadata that the tool's validation refuses does not keep it from archiving; it keeps us",
+    ),
+    (
+        "changes no requirement",
+        "a delta whose only requirement has no name: the tool archives it without a word, and nothing of it is in the specs",
+    ),
+    (
+        "is renamed, so MODIFIED must name it",
+        "a rename written `Old → New`, as Spec Oxide has it: the tool passes over it, we read it",
+    ),
+];

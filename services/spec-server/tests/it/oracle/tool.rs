@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use serde::Deserialize;
 use serde_json::Value;
 
 /// The tool, as `cargo xtask oracle` names it in the environment.
@@ -36,6 +37,14 @@ pub(crate) struct Verdict {
     pub(crate) reasons: Vec<String>,
 }
 
+/// What it says when it is asked by `archive.mjs`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Said {
+    /// Whether it has done it, or finds it valid.
+    pub(crate) yes: bool,
+    pub(crate) said: Vec<String>,
+}
+
 /// Verdicts by kind and id, such as `spec/auth`.
 pub(crate) type Verdicts = BTreeMap<String, Verdict>;
 
@@ -54,13 +63,35 @@ impl Tool {
         }
     }
 
-    /// Runs it in a folder, without telemetry, in a home of its own; what it prints.
+    /// Its answers to lines for `archive.mjs`, one each.
+    pub(crate) fn each(&self, asked: &[String]) -> Vec<Said> {
+        let input = tempfile::tempdir().expect("a temporary folder");
+        let lines = input.path().join("lines");
+        fs::write(&lines, asked.join("\n")).expect("a file is written");
+        // It is beside `node_modules/@fission-ai/openspec/bin/openspec.js`.
+        let folder = self.script.ancestors().nth(5).expect("a folder");
+        let lines = fs::File::open(lines).expect("a file is read");
+        let output = self.node(&folder.join("archive.mjs"), input.path(), &[], lines.into());
+        let answers = output.out.lines().map(serde_json::from_str);
+        let answers: Vec<Said> = answers
+            .collect::<Result<_, _>>()
+            .unwrap_or_else(|error| panic!("{error}: {}{}", output.out, output.err));
+        assert_eq!(answers.len(), asked.len(), "{}", output.err);
+        answers
+    }
+
+    /// Runs it in a folder; what it prints.
     pub(crate) fn run(&self, root: &Path, arguments: &[&str]) -> Output {
+        self.node(&self.script, root, arguments, Stdio::null())
+    }
+
+    /// Runs a script in a folder, without telemetry, in a home of its own.
+    fn node(&self, script: &Path, root: &Path, arguments: &[&str], input: Stdio) -> Output {
         let home = tempfile::tempdir().expect("a temporary folder");
         let streams = ["out", "err"].map(|name| home.path().join(name));
         let file = |path: &PathBuf| fs::File::create(path).expect("a file is made");
         let mut child = Command::new(&self.node)
-            .arg(&self.script)
+            .arg(script)
             .args(arguments)
             .current_dir(root)
             .env("HOME", home.path())
@@ -69,7 +100,7 @@ impl Tool {
             .env("OPENSPEC_TELEMETRY", "0")
             .env("DO_NOT_TRACK", "1")
             .env("CI", "true")
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(file(&streams[0]))
             .stderr(file(&streams[1]))
             .spawn()

@@ -36,6 +36,22 @@ fn the_nearest_project_is_taken_and_a_config_before_a_folder() {
 }
 
 #[test]
+fn a_folder_of_that_name_with_nothing_of_a_project_is_passed_over() {
+    let root = folder(&[
+        ("openspec/specs/outer/spec.md", SPEC),
+        ("src/openspec/package.json", "{}"),
+        ("src/begun/openspec/config.yaml", "schema: spec-driven\n"),
+        ("src/begun/x.rs", ""),
+    ]);
+    let outer = Project::find(&root.path().join("src")).expect("a project");
+    assert_eq!(outer.spec_ids().expect("ids"), ["outer"]);
+    let begun = Project::find(&root.path().join("src/begun")).expect("a project");
+    assert_eq!(begun.spec_ids().expect("ids"), [""; 0]);
+    // Named, it is taken at its word.
+    Project::open(&root.path().join("src")).expect("a project");
+}
+
+#[test]
 fn the_two_kinds_count_what_their_tools_count() {
     let (_root, project) = openspec(&[
         ("specs/spec.md", SPEC),

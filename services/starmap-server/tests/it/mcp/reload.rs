@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto::client::{self, Client, ClientConfig, Heard, Interest};
 use serde_json::{Value, json};
 use starmap_server::load;
 use starmap_server::map::{Map, Parts};
@@ -30,35 +30,23 @@ fn swap(path: &Path, contents: &[u8]) {
     fs::rename(&beside, path).unwrap();
 }
 
-/// A legacy client over HTTP that hears what the server tells, and subscribes to Jita.
-async fn listener(
-    url: &str,
-) -> (
-    Client,
-    tokio::sync::broadcast::Receiver<mcp_proto::jsonrpc::Notification>,
-) {
+/// A client over HTTP that hears what the server tells, and subscribes to Jita.
+async fn listener(url: &str) -> (Client, client::Listening) {
     let client = Client::http(url, ClientConfig::new(Era::Modern))
         .await
         .unwrap();
-    let mut heard = client.notifications();
-    let listening = client.clone();
-    tokio::spawn(async move {
-        let wanted = json!({"notifications": {
-            "resourcesListChanged": true, "resourceSubscriptions": ["starmap://system/Jita"]}});
-        let _ = listening
-            .request_within(
-                "subscriptions/listen",
-                wanted,
-                std::time::Duration::from_secs(120),
-            )
-            .await;
-    });
-    let acknowledged = soon(heard.recv()).await.unwrap();
-    assert_eq!(
-        acknowledged.method,
-        "notifications/subscriptions/acknowledged"
-    );
-    (client, heard)
+    let wanted = Interest::new().resources();
+    let wanted = wanted.resource("starmap://system/Jita");
+    let listening = client.listen(wanted).await.unwrap();
+    (client, listening)
+}
+
+/// The method of the next notification.
+async fn told(listening: &mut client::Listening) -> String {
+    match soon(listening.next()).await {
+        Some(Heard::Notification(told)) => told.method,
+        other => panic!("{other:?}"),
+    }
 }
 
 async fn system(client: &Client, name: &str) -> Option<Value> {
@@ -72,15 +60,12 @@ async fn system(client: &Client, name: &str) -> Option<Value> {
 async fn a_new_map_is_taken_and_told() {
     let built = Built::new();
     let server = Listening::new(&built.graph(), &[]).await;
-    let (client, mut heard) = listener(&server.url).await;
+    let (client, mut listening) = listener(&server.url).await;
     assert!(system(&client, "Ostra").await.is_some());
     let (map, _) = Map::new(renamed()).unwrap();
     load::write(&map, &built.graph()).unwrap();
-    let mut told = Vec::new();
-    while told.len() < 2 {
-        told.push(soon(heard.recv()).await.unwrap());
-    }
-    let methods: Vec<&str> = told.iter().map(|it| it.method.as_ref()).collect();
+    let methods = [told(&mut listening).await, told(&mut listening).await];
+    let methods = methods.each_ref().map(String::as_str);
     assert!(
         methods.contains(&"notifications/resources/list_changed"),
         "{methods:?}"
@@ -235,19 +220,8 @@ async fn the_live_tools_come_and_go_with_the_overlay_and_clients_hear_of_it() {
     }
     let mut all = Vec::new();
     for client in clients {
-        let mut heard = client.notifications();
-        if client.era() == Era::Modern {
-            let listening = client.clone();
-            tokio::spawn(async move {
-                let wanted = json!({"notifications": {"toolsListChanged": true}});
-                let patience = std::time::Duration::from_secs(120);
-                listening
-                    .request_within("subscriptions/listen", wanted, patience)
-                    .await
-            });
-            soon(heard.recv()).await.unwrap();
-        }
-        all.push((client, heard));
+        let listening = client.listen(Interest::new().tools()).await.unwrap();
+        all.push((client, listening));
     }
     let status = async |client: &Client| {
         let tools = client.list_tools().await.unwrap().len();
@@ -262,9 +236,8 @@ async fn the_live_tools_come_and_go_with_the_overlay_and_clients_hear_of_it() {
             true => swap(&dump, crate::harness::dump().to_string().as_bytes()),
             false => fs::remove_file(&dump).unwrap(),
         }
-        for (client, heard) in &mut all {
-            let told = soon(heard.recv()).await.unwrap();
-            assert_eq!(told.method, "notifications/tools/list_changed");
+        for (client, listening) in &mut all {
+            assert_eq!(told(listening).await, "notifications/tools/list_changed");
             assert_eq!(status(client).await, shown);
         }
     }

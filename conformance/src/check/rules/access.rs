@@ -1,0 +1,236 @@
+//! Servers that ask who calls: how they refuse, and where they say by whom tokens are given.
+
+use futures_util::FutureExt as _;
+use http::{Method, Uri};
+use serde_json::{Value, json};
+
+use super::super::rule::{Rule, Scope, Transport, Verdict, finding};
+use super::base::known;
+use super::{EVERYWHERE, MUST};
+use crate::probe::{Bench, Exchange, Place, Raw, Revision};
+
+/// Where metadata lies on a server (RFC 9728 §3).
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+
+/// Authorization in the form of RFC 9728 began with 2025-06-18.
+const SCOPE: Scope = Scope {
+    first: Revision::V2025_06_18,
+    transport: Transport::Http,
+    ..EVERYWHERE
+};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "access.challenge",
+        level: MUST,
+        section: "Authorization, Token handling (RFC 6750 §3)",
+        title: "A token that is not valid is refused with 401 and a challenge in WWW-Authenticate",
+        fix: "answer 401 with WWW-Authenticate: Bearer resource_metadata=\"…\"",
+        scope: SCOPE,
+        probe: |bench| challenge(bench).boxed(),
+    },
+    Rule {
+        id: "access.metadata",
+        level: MUST,
+        section: "Authorization, Protected resource metadata (RFC 9728)",
+        title: "A server that wants tokens publishes its metadata, with at least one authorization server",
+        fix: "serve /.well-known/oauth-protected-resource, and name it in the challenge",
+        scope: SCOPE,
+        probe: |bench| metadata(bench).boxed(),
+    },
+];
+
+/// What a token that nobody gave is answered.
+async fn refused(bench: &mut Bench) -> Exchange {
+    let message = bench.message(known(bench), json!({}));
+    let raw = bench.framed(&message);
+    bench
+        .raw(raw.with("authorization", "Bearer no-such-token"))
+        .await
+}
+
+fn is_open() -> Verdict {
+    Verdict::Inapplicable("the server takes any token, or wants none".to_owned())
+}
+
+fn wants_no_bearer() -> Verdict {
+    Verdict::Inapplicable("the server does not ask for a bearer token".to_owned())
+}
+
+/// Whether an answer says nothing of the server's rules: it did not come, or the server was busy or failed.
+fn is_unclear(exchange: &Exchange) -> bool {
+    matches!(exchange.status, None | Some(429 | 500..600))
+}
+
+async fn challenge(bench: &mut Bench) -> Verdict {
+    let exchange = refused(bench).await;
+    match exchange.status {
+        Some(401) => {}
+        // A server without authorization passes over the header.
+        Some(200..300) => return is_open(),
+        _ if is_unclear(&exchange) => return Verdict::Unclear(exchange.outcome()),
+        _ => return finding(exchange.outcome(), &exchange),
+    }
+    let challenges = Challenges::of(&exchange);
+    match challenges.schemes.is_empty() {
+        _ if challenges.want("bearer") => Verdict::Holds,
+        true => finding("WWW-Authenticate has no challenge", &exchange),
+        // Authorization of another kind is free.
+        false => wants_no_bearer(),
+    }
+}
+
+async fn metadata(bench: &mut Bench) -> Verdict {
+    let exchange = refused(bench).await;
+    match exchange.status {
+        Some(401) => {}
+        Some(200..300) => return is_open(),
+        _ if is_unclear(&exchange) => return Verdict::Unclear(exchange.outcome()),
+        _ => return wants_no_bearer(),
+    }
+    let challenges = Challenges::of(&exchange);
+    if !challenges.want("bearer") {
+        return wants_no_bearer();
+    }
+    let paths = match challenges.parameter("resource_metadata") {
+        None => well_known(&bench.place),
+        Some(url) => match url.parse::<Uri>() {
+            Ok(uri) if is_elsewhere(&uri, &bench.place) => {
+                return Verdict::Unclear(format!("{url} is on another server"));
+            }
+            Ok(uri) => uri
+                .path_and_query()
+                .map(|it| it.as_str().to_owned())
+                .into_iter()
+                .collect(),
+            Err(_) => {
+                return finding(format!("resource_metadata is {url:?}, no URL"), &exchange);
+            }
+        },
+    };
+    let (mut last, mut unclear) = (exchange, None);
+    for path in paths {
+        let mut raw = Raw::bare(Method::GET);
+        raw.path = Some(path);
+        last = bench.raw(raw).await;
+        let document: Option<Value> = serde_json::from_str(&last.received).ok();
+        let servers = document
+            .as_ref()
+            .and_then(|it| it.get("authorization_servers"));
+        if servers
+            .and_then(Value::as_array)
+            .is_some_and(|it| !it.is_empty())
+        {
+            return Verdict::Holds;
+        }
+        if is_unclear(&last) {
+            unclear = Some(Verdict::Unclear(format!("metadata: {}", last.outcome())));
+        }
+    }
+    unclear.unwrap_or_else(|| {
+        finding(
+            "there is no metadata that names an authorization server",
+            &last,
+        )
+    })
+}
+
+/// The paths where the metadata of an endpoint may lie if no challenge names it, the most exact first (RFC 9728 §3.1).
+fn well_known(place: &Place) -> Vec<String> {
+    let endpoint = match place {
+        Place::Http(target) => target.place("/mcp", "/mcp"),
+        Place::Command(..) => String::new(),
+    };
+    let (path, _) = endpoint.split_once('?').unwrap_or((&endpoint, ""));
+    let suffixes = [endpoint.as_str(), path, path.trim_end_matches('/'), ""];
+    let mut paths = suffixes
+        .map(|suffix| format!("{WELL_KNOWN}{suffix}"))
+        .to_vec();
+    paths.dedup();
+    paths
+}
+
+/// Whether a URL is one of another host or port than the endpoint's.
+fn is_elsewhere(named: &Uri, place: &Place) -> bool {
+    let authority = |uri: &Uri| {
+        let default = match uri.scheme_str() {
+            Some("https") => 443,
+            _ => 80,
+        };
+        let host = uri.host()?.to_ascii_lowercase();
+        Some((host, uri.port_u16().unwrap_or(default)))
+    };
+    let own = place.to_string().parse::<Uri>().ok();
+    let own = own.as_ref().and_then(authority);
+    // A path alone is on the same server, and a server in this process has no name.
+    matches!((authority(named), own), (Some(named), Some(own)) if named != own)
+}
+
+/// What the lines of WWW-Authenticate say together (RFC 9110 §11.6.1).
+#[derive(Default)]
+struct Challenges {
+    /// In small letters.
+    schemes: Vec<String>,
+    /// Names in small letters, and values without their quotes.
+    parameters: Vec<(String, String)>,
+}
+
+impl Challenges {
+    fn of(exchange: &Exchange) -> Self {
+        let mut all = Self::default();
+        for line in exchange.headers.get_all("www-authenticate") {
+            all.read(&String::from_utf8_lossy(line.as_bytes()));
+        }
+        all
+    }
+
+    fn want(&self, scheme: &str) -> bool {
+        self.schemes.iter().any(|it| it == scheme)
+    }
+
+    fn parameter(&self, name: &str) -> Option<&str> {
+        let mut parameters = self.parameters.iter();
+        let (_, value) = parameters.find(|(known, _)| known == name)?;
+        Some(value)
+    }
+
+    fn read(&mut self, line: &str) {
+        const BETWEEN: [char; 3] = [' ', '\t', ','];
+        let mut rest = line.trim_start_matches(BETWEEN);
+        while !rest.is_empty() {
+            let end = rest.find([' ', '\t', ',', '=']).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            let word = word.to_ascii_lowercase();
+            rest = match after.trim_start().strip_prefix('=') {
+                Some(after) => {
+                    let (value, after) = value(after.trim_start());
+                    self.parameters.push((word, value));
+                    after
+                }
+                None => {
+                    self.schemes.push(word);
+                    after
+                }
+            }
+            .trim_start_matches(BETWEEN);
+        }
+    }
+}
+
+/// The value that a text begins with, and the rest. URLs without quotes are not right, and are read nevertheless.
+fn value(text: &str) -> (String, &str) {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let end = text.find([' ', '\t', ',']).unwrap_or(text.len());
+        let (value, rest) = text.split_at(end);
+        return (value.to_owned(), rest);
+    };
+    let (mut value, mut characters) = (String::new(), quoted.chars());
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => break,
+            '\\' => value.extend(characters.next()),
+            _ => value.push(character),
+        }
+    }
+    (value, characters.as_str())
+}

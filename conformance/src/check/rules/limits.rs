@@ -1,0 +1,134 @@
+//! Many at once, much at once, and what is over already.
+
+use futures_util::FutureExt as _;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::super::rule::{Rule, Verdict, finding, holds_if};
+use super::base::{known, survives};
+use super::{EVERYWHERE, HTTP, LEGACY_HTTP, MUST, PRACTICE, SHOULD};
+use crate::probe::{Bench, QUIET, Raw};
+
+/// How many requests are sent at once.
+const AT_ONCE: u64 = 8;
+/// How many bytes a large message has.
+const LARGE: usize = 5 * 1024 * 1024;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "base.concurrent",
+        level: MUST,
+        section: "Base protocol, Responses",
+        title: "Of eight requests that are sent at once each gets its own response",
+        fix: "keep what belongs to a request with it, not with the connection",
+        scope: EVERYWHERE,
+        probe: |bench| concurrent(bench).boxed(),
+    },
+    Rule {
+        id: "base.cancel-unknown",
+        level: SHOULD,
+        section: "Cancellation, Behaviour",
+        title: "A cancellation of a request that there is not is passed over",
+        fix: "ignore notifications/cancelled whose requestId you do not know",
+        scope: EVERYWHERE,
+        probe: |bench| cancel_unknown(bench).boxed(),
+    },
+    Rule {
+        id: "robust.large-message",
+        level: PRACTICE,
+        section: "none",
+        title: "A message of 5 MiB does not end the server, and is no server error",
+        fix: "bound what you read; over HTTP answer with 413",
+        scope: EVERYWHERE,
+        probe: |bench| large(bench).boxed(),
+    },
+    Rule {
+        id: "http.accept",
+        level: PRACTICE,
+        section: "Streamable HTTP, Sending messages (RFC 9110 §12.5.1)",
+        title: "A client that takes JSON alone gets no event stream",
+        fix: "answer with JSON, or with 406",
+        scope: HTTP,
+        probe: |bench| accept(bench).boxed(),
+    },
+    Rule {
+        id: "http.resume-unknown",
+        level: MUST,
+        section: "Streamable HTTP, Resumability and redelivery",
+        title: "A stream that is resumed after an event that was never sent brings no responses of other streams",
+        fix: "replay the events of the stream that the id belongs to, and of no other",
+        scope: LEGACY_HTTP,
+        probe: |bench| resume_unknown(bench).boxed(),
+    },
+];
+
+async fn concurrent(bench: &mut Bench) -> Verdict {
+    let method = known(bench);
+    let messages: Vec<Value> = (0..AT_ONCE)
+        .map(|index| {
+            let params = bench.with_meta(json!({}));
+            let id = format!("together-{index}");
+            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+        })
+        .collect();
+    let exchanges = bench.together(&messages).await;
+    let mut verdict = Verdict::Holds;
+    for (message, exchange) in messages.iter().zip(&exchanges) {
+        let id = exchange.response().and_then(|it| it.get("id"));
+        if id == message.get("id") {
+            continue;
+        }
+        let seen = format!("one of eight got {}", exchange.outcome());
+        let is_of_another = id.is_some_and(|id| !id.is_null());
+        let is_lost = match exchange.status {
+            Some(status) => (200..300).contains(&status),
+            None => !bench.place.is_http(),
+        };
+        if is_of_another || is_lost {
+            return finding(seen, exchange);
+        }
+        // A server may refuse what is too much for it: with 429 or 503, say.
+        verdict = Verdict::Unclear(seen);
+    }
+    verdict
+}
+
+async fn cancel_unknown(bench: &mut Bench) -> Verdict {
+    let params = json!({"requestId": "no such request", "reason": "a test"});
+    let method = "notifications/cancelled";
+    let exchange = bench.tell_of(method, params, QUIET).await;
+    if exchange.result().is_some() {
+        return finding("it was answered", &exchange);
+    }
+    let alive = bench.is_alive().await;
+    let seen = "the server did not answer the next request";
+    holds_if(alive, seen, &exchange)
+}
+
+async fn large(bench: &mut Bench) -> Verdict {
+    let params = bench.with_meta(json!({"x": "x".repeat(LARGE)}));
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": known(bench), "params": params});
+    survives(bench, message.to_string()).await
+}
+
+async fn accept(bench: &mut Bench) -> Verdict {
+    let message = bench.message(known(bench), json!({}));
+    let raw = bench.framed(&message).with("accept", "application/json");
+    let exchange = bench.raw(raw).await;
+    let kind = exchange.header("content-type").unwrap_or_default();
+    let streams = kind.starts_with("text/event-stream");
+    holds_if(!streams, "an event stream came", &exchange)
+}
+
+async fn resume_unknown(bench: &mut Bench) -> Verdict {
+    let mut raw = Raw::bare(Method::GET)
+        .with("accept", "text/event-stream")
+        .with("last-event-id", "no-such-event")
+        .with("mcp-protocol-version", bench.revision.as_str());
+    if let Some(session) = bench.session() {
+        raw = raw.with("mcp-session-id", session);
+    }
+    let exchange = bench.head(raw).await;
+    let answers = exchange.result().is_some();
+    holds_if(!answers, "a response came", &exchange)
+}

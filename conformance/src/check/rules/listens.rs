@@ -1,0 +1,149 @@
+//! Subscriptions: `subscriptions/listen` of 2026-07-28.
+
+use futures_util::FutureExt as _;
+use serde_json::{Map, Value, json};
+
+use super::super::rule::{Rule, Verdict, finding, holds_if};
+use super::{MODERN, MUST};
+use crate::probe::{Bench, Exchange};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "listen.acknowledged",
+        level: MUST,
+        section: "2026-07-28, Subscriptions",
+        title: "A subscription is acknowledged first, with its own id and with no more than was asked for",
+        fix: "send notifications/subscriptions/acknowledged with the agreed notifications and _meta.subscriptionId before anything else",
+        scope: MODERN,
+        probe: |bench| acknowledged(bench).boxed(),
+    },
+    Rule {
+        id: "listen.filter",
+        level: MUST,
+        section: "2026-07-28, Subscriptions",
+        title: "A subscription that does not say to what is refused with −32602",
+        fix: "require params.notifications",
+        scope: MODERN,
+        probe: |bench| filter(bench).boxed(),
+    },
+    Rule {
+        id: "listen.several",
+        level: MUST,
+        section: "2026-07-28, Subscriptions",
+        title: "A client may have several subscriptions at once, and ask other things meanwhile",
+        fix: "keep subscriptions apart by the id of their requests",
+        scope: MODERN,
+        probe: |bench| several(bench).boxed(),
+    },
+];
+
+/// All that the server declares to notify of.
+fn wanted(bench: &Bench) -> Value {
+    let capabilities = bench.greeting.result();
+    let declares = |path: &str| {
+        let declared = capabilities.and_then(|it| it.pointer(&format!("/capabilities/{path}")));
+        declared == Some(&json!(true))
+    };
+    let mut wanted = Map::new();
+    for (path, member) in [
+        ("tools/listChanged", "toolsListChanged"),
+        ("prompts/listChanged", "promptsListChanged"),
+        ("resources/listChanged", "resourcesListChanged"),
+    ] {
+        if declares(path) {
+            wanted.insert(member.to_owned(), json!(true));
+        }
+    }
+    let uri = bench.items("resources/list").first();
+    if let Some(uri) = uri.and_then(|it| it.get("uri"))
+        && declares("resources/subscribe")
+    {
+        wanted.insert("resourceSubscriptions".to_owned(), json!([uri]));
+    }
+    Value::Object(wanted)
+}
+
+/// Whether the server has no subscriptions, and declares nothing to subscribe to.
+fn has_none(wanted: &Value, exchange: &Exchange) -> bool {
+    exchange.code() == Some(-32601) && wanted.as_object().is_some_and(Map::is_empty)
+}
+
+fn none() -> Verdict {
+    Verdict::Inapplicable("the server has nothing to subscribe to".to_owned())
+}
+
+/// What is wrong with how it began.
+fn beginning(exchange: &Exchange, id: &Value, wanted: &Value) -> Option<String> {
+    let Some(acknowledgement) = exchange.acknowledgement() else {
+        return Some(exchange.outcome());
+    };
+    if exchange.messages.first() != Some(acknowledgement) {
+        return Some("something came before the acknowledgement".to_owned());
+    }
+    let own = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
+    if acknowledgement.pointer(own) != Some(id) {
+        let got = acknowledgement.pointer(own).unwrap_or(&Value::Null);
+        return Some(format!("its subscriptionId is {got}; it ought to be {id}"));
+    }
+    let Some(agreed) = acknowledgement.pointer("/params/notifications") else {
+        return Some("it does not say what was agreed".to_owned());
+    };
+    let agreed = agreed.as_object().into_iter().flatten();
+    let mut more = agreed.filter(|(name, value)| {
+        let is_nothing = **value == json!(false) || value.as_array().is_some_and(Vec::is_empty);
+        !is_nothing && wanted.get(name.as_str()).is_none()
+    });
+    let (name, _) = more.next()?;
+    Some(format!("{name} was agreed and not asked for"))
+}
+
+async fn acknowledged(bench: &mut Bench) -> Verdict {
+    let wanted = wanted(bench);
+    for id in [json!("a subscription"), json!(77)] {
+        let mut fresh = bench.fresh().await;
+        let (exchange, _open) = fresh.listen(id.clone(), wanted.clone()).await;
+        fresh.end().await;
+        if has_none(&wanted, &exchange) {
+            return none();
+        }
+        if let Some(seen) = beginning(&exchange, &id, &wanted) {
+            return finding(seen, &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn filter(bench: &mut Bench) -> Verdict {
+    let mut fresh = bench.fresh().await;
+    let exchange = fresh.ask("subscriptions/listen", json!({})).await;
+    fresh.end().await;
+    if has_none(&wanted(bench), &exchange) {
+        return none();
+    }
+    holds_if(
+        exchange.code() == Some(-32602),
+        exchange.outcome(),
+        &exchange,
+    )
+}
+
+async fn several(bench: &mut Bench) -> Verdict {
+    let wanted = wanted(bench);
+    let mut fresh = bench.fresh().await;
+    let (first, _open) = fresh.listen(json!("first"), wanted.clone()).await;
+    let (second, _also) = fresh.listen(json!("second"), wanted.clone()).await;
+    let other = fresh.ask("server/discover", json!({})).await;
+    fresh.end().await;
+    if has_none(&wanted, &first) {
+        return none();
+    }
+    // That the first is acknowledged well is a rule of its own.
+    if first.is_acknowledged() && !second.is_acknowledged() {
+        return finding(format!("the second: {}", second.outcome()), &second);
+    }
+    holds_if(
+        other.result().is_some(),
+        format!("a request beside them: {}", other.outcome()),
+        &other,
+    )
+}

@@ -1,0 +1,156 @@
+//! What 2026-07-28 repeats in headers besides the method, and what it no longer has.
+
+use futures_util::FutureExt as _;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::super::rule::{Rule, Verdict, finding};
+use super::{MODERN, MODERN_HTTP, MUST, SHOULD};
+use crate::probe::{Bench, Raw, Revision};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "modern.name-header",
+        level: MUST,
+        section: "2026-07-28, Streamable HTTP, Headers",
+        title: "Mcp-Name that differs from the body, or is missing, is refused with 400 and −32020",
+        fix: "compare the header with params.name, or for resources/read with params.uri",
+        scope: MODERN_HTTP,
+        probe: |bench| name_header(bench).boxed(),
+    },
+    Rule {
+        id: "modern.name-encoding",
+        level: MUST,
+        section: "2026-07-28, Streamable HTTP, Headers",
+        title: "Mcp-Name in base64 is decoded before it is compared, and refused with −32020 if it cannot be",
+        fix: "decode =?base64?…?= strictly, and compare what it says with the body",
+        scope: MODERN_HTTP,
+        probe: |bench| name_encoding(bench).boxed(),
+    },
+    Rule {
+        id: "modern.removed-methods",
+        level: MUST,
+        section: "2026-07-28, Changes",
+        title: "Methods that this revision no longer has are refused with −32601, initialize with any error, or taken in the newest older revision of the server",
+        fix: "answer ping, logging/setLevel and resources/subscribe with −32601, and initialize with an error, if _meta names this revision",
+        scope: MODERN,
+        probe: |bench| removed(bench).boxed(),
+    },
+    Rule {
+        id: "modern.get-and-delete",
+        level: SHOULD,
+        section: "2026-07-28, Streamable HTTP",
+        title: "GET and DELETE are answered with 405, or with 400 or 404 by a server that has sessions for older clients",
+        fix: "answer 405 with Allow: POST",
+        scope: MODERN_HTTP,
+        probe: |bench| get_and_delete(bench).boxed(),
+    },
+];
+
+/// A request that names what there is not, so that nothing happens if a server takes it.
+fn named(bench: &mut Bench, name: &str) -> Option<Value> {
+    let (method, params) = match () {
+        () if bench.offers("tools") => ("tools/call", json!({"name": name, "arguments": {}})),
+        () if bench.offers("prompts") => ("prompts/get", json!({ "name": name })),
+        () if bench.offers("resources") => (
+            "resources/read",
+            json!({"uri": format!("no-such-scheme://{name}")}),
+        ),
+        () => return None,
+    };
+    Some(bench.message(method, params))
+}
+
+fn nothing_named() -> Verdict {
+    Verdict::Inapplicable("the server has no tools, prompts or resources".to_owned())
+}
+
+async fn name_header(bench: &mut Bench) -> Verdict {
+    for value in [Some("another"), None] {
+        let Some(message) = named(bench, "no_such_thing_of_this_server") else {
+            return nothing_named();
+        };
+        let raw = bench.framed(&message);
+        let raw = match value {
+            Some(value) => raw.with("mcp-name", value),
+            None => raw.without("mcp-name"),
+        };
+        let exchange = bench.raw(raw).await;
+        if exchange.status != Some(400) || exchange.code() != Some(-32020) {
+            let how = value.map_or("without the header".to_owned(), |it| format!("with {it:?}"));
+            return finding(format!("{how}: {}", exchange.outcome()), &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn name_encoding(bench: &mut Bench) -> Verdict {
+    let Some(message) = named(bench, "no_such_thing_\u{e9}") else {
+        return nothing_named();
+    };
+    let exchange = bench.send(&message).await;
+    if exchange.code() == Some(-32020) {
+        let seen = "a name in base64 that equals the body's was taken for another";
+        return finding(seen, &exchange);
+    }
+    for broken in ["=?base64?bm9@?=", "=?base64?bm8?="] {
+        let raw = bench.framed(&message).with("mcp-name", broken);
+        let exchange = bench.raw(raw).await;
+        if exchange.code() != Some(-32020) {
+            return finding(format!("{broken:?}: {}", exchange.outcome()), &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn removed(bench: &mut Bench) -> Verdict {
+    let initialize = json!({
+        "protocolVersion": bench.revision.as_str(),
+        "capabilities": {},
+        "clientInfo": {"name": "mcp-conformance", "version": "0"},
+    });
+    // What takes a handshake may speak to an older client from then on.
+    let mut fresh = bench.fresh().await;
+    let exchange = fresh.ask("initialize", initialize).await;
+    fresh.join(exchange.header("mcp-session-id").map(str::to_owned));
+    fresh.end().await;
+    let result = exchange.result();
+    let version = result.and_then(|it| it.get("protocolVersion"));
+    let older = bench.spoken.iter().filter(|it| !it.is_modern()).max();
+    let is_taken =
+        older.is_some_and(|older| version.and_then(Value::as_str) == Some(older.as_str()));
+    // How a handshake is refused is free; best by an error that names the versions.
+    if exchange.code().is_none() && !is_taken {
+        return finding(format!("initialize: {}", exchange.outcome()), &exchange);
+    }
+    for (method, params) in [
+        ("ping", json!({})),
+        ("logging/setLevel", json!({"level": "info"})),
+        ("resources/subscribe", json!({"uri": "test://one"})),
+    ] {
+        let exchange = bench.ask(method, params).await;
+        if exchange.code() != Some(-32601) {
+            return finding(format!("{method}: {}", exchange.outcome()), &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn get_and_delete(bench: &mut Bench) -> Verdict {
+    let has_sessions = bench.spoken.iter().any(|it| *it < Revision::V2026_07_28);
+    for method in [Method::GET, Method::DELETE] {
+        let raw = Raw::bare(method.clone())
+            .with("accept", "text/event-stream")
+            .with("mcp-protocol-version", bench.revision.as_str());
+        let exchange = bench.head(raw).await;
+        let good = match exchange.status {
+            Some(405) => true,
+            Some(400 | 404) => has_sessions,
+            _ => false,
+        };
+        if !good {
+            return finding(format!("{method}: {}", exchange.outcome()), &exchange);
+        }
+    }
+    Verdict::Holds
+}

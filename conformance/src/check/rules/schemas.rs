@@ -1,0 +1,101 @@
+//! What known clients make of tools: names and schemas that they all take, and an order that stays.
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+
+use super::super::rule::{Rule, Verdict, finding};
+use super::lists::every_tool;
+use super::{EVERYWHERE, MODERN, PRACTICE, SHOULD};
+use crate::probe::Bench;
+
+/// The longest name that models of all vendors can be given.
+const LONGEST: usize = 64;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "tools.name-length",
+        level: PRACTICE,
+        section: "none (clients)",
+        title: "The name of a tool has at most 64 characters",
+        fix: "shorten it: vendors of models refuse longer ones",
+        scope: EVERYWHERE,
+        probe: |bench| name_length(bench).boxed(),
+    },
+    Rule {
+        id: "schemas.root",
+        level: PRACTICE,
+        section: "none (schema portability)",
+        title: "An inputSchema has no anyOf, oneOf, allOf, not, enum or $ref at its root",
+        fix: "say at the root only which properties there are: vendors of models refuse the rest",
+        scope: EVERYWHERE,
+        probe: |bench| root(bench).boxed(),
+    },
+    Rule {
+        id: "schemas.property-names",
+        level: PRACTICE,
+        section: "none (schema portability)",
+        title: "A property of an inputSchema has 1 to 64 of the characters A–Z a–z 0–9 _ - .",
+        fix: "rename it: vendors of models refuse other names",
+        scope: EVERYWHERE,
+        probe: |bench| property_names(bench).boxed(),
+    },
+    Rule {
+        id: "tools.order",
+        level: SHOULD,
+        section: "2026-07-28, Tools, Listing tools",
+        title: "Tools are listed in the same order each time",
+        fix: "sort them, or keep them as they were added",
+        scope: MODERN,
+        probe: |bench| order(bench).boxed(),
+    },
+];
+
+async fn name_length(bench: &mut Bench) -> Verdict {
+    every_tool(bench, |tool| {
+        let name = tool.get("name").and_then(Value::as_str)?;
+        let long = (LONGEST + 1..=128).contains(&name.chars().count());
+        long.then(|| format!("its name has {} characters", name.chars().count()))
+    })
+}
+
+async fn root(bench: &mut Bench) -> Verdict {
+    every_tool(bench, |tool| {
+        let schema = tool.get("inputSchema")?;
+        let names = ["anyOf", "oneOf", "allOf", "not", "enum", "$ref"];
+        let has = names.iter().find(|name| schema.get(**name).is_some())?;
+        Some(format!("its inputSchema has {has} at its root"))
+    })
+}
+
+async fn property_names(bench: &mut Bench) -> Verdict {
+    every_tool(bench, |tool| {
+        let properties = tool.pointer("/inputSchema/properties")?.as_object()?;
+        let is_good = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+        let bad = properties
+            .keys()
+            .find(|name| !(1..=LONGEST).contains(&name.len()) || !name.chars().all(is_good))?;
+        Some(format!(
+            "its property {bad:?} has other characters, or is empty or too long"
+        ))
+    })
+}
+
+async fn order(bench: &mut Bench) -> Verdict {
+    if !bench.offers("tools") {
+        return Verdict::Inapplicable("tools is not declared".to_owned());
+    }
+    let mut first: Option<Vec<Value>> = None;
+    for _ in 0..3 {
+        let exchange = bench.ask("tools/list", json!({})).await;
+        let tools = exchange.result().and_then(|it| it.get("tools"));
+        let tools = tools.and_then(Value::as_array).into_iter().flatten();
+        let names: Vec<_> = tools.filter_map(|tool| tool.get("name").cloned()).collect();
+        match &first {
+            Some(before) if *before != names => {
+                return finding("the order changed", &exchange);
+            }
+            _ => first = Some(names),
+        }
+    }
+    Verdict::Holds
+}

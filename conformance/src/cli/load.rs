@@ -1,0 +1,251 @@
+//! `load`: how many requests a server answers, and how long each takes.
+
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use mcp_conformance::{
+    BoxError, Call, Load, LoadError, LoadTarget, MAX_CONNECTIONS, MAX_ROUNDS, Revision, Target,
+    TargetError,
+};
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep};
+
+use super::Verdict;
+use super::output::Progress;
+use super::server::HeaderArgs;
+
+/// How long a server that was started may take until it can be connected to.
+const START: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    headers: HeaderArgs,
+    /// Start the server at --url by this command, measure its CPU and memory too, and end it afterwards.
+    #[arg(long, value_name = "COMMAND", requires = "url")]
+    start: Option<String>,
+    /// Measure another server beside it, in turns: its URL, or the command that starts it on stdin and stdout.
+    #[arg(long, value_name = "URL_OR_COMMAND")]
+    vs: Option<String>,
+    /// Start the server at the URL of --vs by this command.
+    #[arg(long, value_name = "COMMAND", requires = "vs")]
+    vs_start: Option<String>,
+    /// A method to ask, with params if need be, such as tools/list or 'resources/read={"uri":"test://one"}'. Repeatable;
+    /// the methods take turns. By default what every server can be asked.
+    #[arg(long = "method", value_name = "METHOD[=PARAMS]")]
+    methods: Vec<Call>,
+    /// A tool to call, with arguments if need be, such as 'echo={"message":"a"}'. Repeatable.
+    #[arg(long = "tool", value_name = "TOOL[=ARGUMENTS]", value_parser = |text: &str| Call::parse_tool(text))]
+    tools: Vec<Call>,
+    /// How many connections are kept open, or programs run on pipes; each has one request under way.
+    #[arg(long, value_name = "N", default_value = "8", value_parser = in_range(1, MAX_CONNECTIONS))]
+    connections: usize,
+    /// How many sessions the connections share, in revisions with sessions; by default each has its own.
+    #[arg(long, value_name = "N", value_parser = in_range(1, MAX_CONNECTIONS))]
+    sessions: Option<usize>,
+    /// How many seconds each server is asked.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    duration: u64,
+    /// Into how many rounds that time is divided; two servers take turns by the round.
+    #[arg(long, value_name = "N", default_value = "5", value_parser = in_range(1, MAX_ROUNDS))]
+    rounds: usize,
+    /// So many requests a second are due, whether there are answers or not; the time of each counts from when it was due.
+    /// Without a rate each connection sends the next request when it has an answer.
+    #[arg(long, value_name = "REQUESTS", value_parser = rate)]
+    rate: Option<f64>,
+    /// The newest of these revisions that the server speaks, such as 2025-11-25. Repeatable; by default all.
+    #[arg(long, value_name = "DATE")]
+    revision: Vec<Revision>,
+    /// Errors, and results of tools that failed, count as answers.
+    #[arg(long)]
+    allow_errors: bool,
+    /// Wait at most this many seconds for each answer.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    /// How the report is written.
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct PlaceArgs {
+    /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// The command that starts a server on stdin and stdout, in quotes. It is started once for each connection.
+    #[arg(long, value_name = "COMMAND")]
+    command: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// As data.
+    Json,
+}
+
+fn in_range(least: usize, most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
+    move |text| match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("it is not a whole number from {least} to {most}")),
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    let number = number.filter(|rate| (0.01..=1_000_000.0).contains(rate));
+    number.ok_or_else(|| "it is not a number from 0.01 to 1000000".to_owned())
+}
+
+impl LoadArgs {
+    pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
+        match self.measure().await {
+            Ok(report) => {
+                match self.format {
+                    Format::Text => report.write_text(&mut out)?,
+                    Format::Json => writeln!(out, "{:#}", report.to_json())?,
+                }
+                Ok(match report.has_failures() {
+                    true => Verdict::Differs,
+                    false => Verdict::Holds,
+                })
+            }
+            Err(LoadError::Target(
+                error @ (TargetError::Unreachable { .. } | TargetError::NoAnswer { .. }),
+            )) => {
+                writeln!(out, "{error}")?;
+                Ok(Verdict::Unreachable)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn measure(&self) -> Result<mcp_conformance::LoadReport, LoadError> {
+        let (first, _server) = self.first().await?;
+        let mut load = Load::new(first);
+        let mut _other = None;
+        if let Some(place) = &self.vs {
+            let (second, server) = self.second(place).await?;
+            _other = server;
+            load = load.beside(second);
+        }
+        load = load
+            .calls(self.methods.iter().chain(&self.tools).cloned().collect())
+            .connections(self.connections)
+            .duration(Duration::from_secs(self.duration))
+            .rounds(self.rounds)
+            .timeout(Duration::from_secs(self.timeout));
+        if let Some(sessions) = self.sessions {
+            load = load.sessions(sessions);
+        }
+        if let Some(rate) = self.rate {
+            load = load.rate(rate);
+        }
+        if !self.revision.is_empty() {
+            load = load.revisions(self.revision.clone());
+        }
+        if self.allow_errors {
+            load = load.allow_errors();
+        }
+        let mut progress = Progress::new();
+        load.run(|target, round| {
+            progress.step(&format!(
+                "{target}: {:.0} answers/s, p99 {:.1} ms",
+                round.all.per_second(),
+                round.all.within(0.99)
+            ));
+        })
+        .await
+    }
+
+    async fn first(&self) -> Result<(LoadTarget, Option<Child>), LoadError> {
+        match (&self.place.url, &self.place.command) {
+            (Some(url), _) => self.over_http(url, self.start.as_deref()).await,
+            (None, command) => {
+                if !self.headers.is_empty() {
+                    return Err(unusable(
+                        "a server on pipes gets no headers; give --header and --token-env with --url",
+                    ));
+                }
+                Ok((on_pipes(command.as_deref().unwrap_or_default())?, None))
+            }
+        }
+    }
+
+    async fn second(&self, place: &str) -> Result<(LoadTarget, Option<Child>), LoadError> {
+        if place.starts_with("http://") || place.starts_with("https://") {
+            return self.over_http(place, self.vs_start.as_deref()).await;
+        }
+        if self.vs_start.is_some() {
+            return Err(unusable(
+                "--vs-start starts a server that --vs names by its URL",
+            ));
+        }
+        Ok((on_pipes(place)?, None))
+    }
+
+    /// A server behind a URL, started if need be; it ends with the process that is given back.
+    async fn over_http(
+        &self,
+        url: &str,
+        start: Option<&str>,
+    ) -> Result<(LoadTarget, Option<Child>), LoadError> {
+        let target = self.headers.apply(Target::url(url)?);
+        let target = target.map_err(|error| unusable(&error.to_string()))?;
+        let Some(command) = start else {
+            return Ok((LoadTarget::url(target), None));
+        };
+        let (program, arguments) = words(command)?;
+        let refused = |source: std::io::Error| TargetError::Unreachable {
+            target: program.clone(),
+            source: source.into(),
+        };
+        let mut child = Command::new(&program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(refused)?;
+        let end = Instant::now() + START;
+        // A request that no server of MCP does anything for.
+        while let Err(error) = target.send(http::Request::default()).await {
+            let ended = child.try_wait().map_err(refused)?;
+            if ended.is_some() || Instant::now() > end {
+                return Err(error.into());
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+        let id = child.id();
+        let target = LoadTarget::url(target);
+        Ok((
+            id.map_or(target.clone(), |id| target.process(id)),
+            Some(child),
+        ))
+    }
+}
+
+fn unusable(problem: &str) -> LoadError {
+    LoadError::Unusable(problem.to_owned())
+}
+
+fn words(command: &str) -> Result<(String, Vec<String>), LoadError> {
+    let words = shlex::split(command).unwrap_or_default();
+    let mut words = words.into_iter();
+    match words.next() {
+        Some(program) => Ok((program, words.collect())),
+        None => Err(unusable("the command is empty or its quotes do not match")),
+    }
+}
+
+fn on_pipes(command: &str) -> Result<LoadTarget, LoadError> {
+    let (program, arguments) = words(command)?;
+    let arguments = arguments.into_iter().map(Into::into).collect();
+    Ok(LoadTarget::command(program, arguments))
+}

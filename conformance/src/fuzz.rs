@@ -1,0 +1,341 @@
+//! `fuzz`: requests that are broken in the ways of this protocol, against a running server.
+//!
+//! Each case is a valid request with one to three changes. After it a good request must be answered as before. What fails
+//! fails once more on a fresh session or process, and is made as small as it can be, before it is a finding.
+
+mod judge;
+mod mutate;
+mod paths;
+mod report;
+mod reproduce;
+mod safety;
+mod shrink;
+mod template;
+mod trial;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use serde_json::json;
+
+use crate::probe::{Bench, Place, Revision, revisions};
+use crate::target::{Target, TargetError};
+use crate::wire::shorten;
+
+pub use judge::Oracle;
+pub use report::{FuzzFinding, FuzzReport};
+use template::Template;
+use trial::{Breach, ask, content, trial};
+
+/// How many different findings end a run.
+pub const MAX_FINDINGS: usize = 20;
+/// How often a finding of the same kind is counted before a run ends.
+const MAX_REPEATS: u64 = 200;
+
+/// Broken requests to send to one server.
+#[derive(Debug, Clone)]
+pub struct Fuzz {
+    place: Place,
+    seed: u64,
+    iterations: u64,
+    only: Option<u64>,
+    duration: Option<Duration>,
+    revisions: Vec<Revision>,
+    tools: Vec<String>,
+    timeout: Duration,
+}
+
+/// Why a run did not come about.
+#[derive(Debug, thiserror::Error)]
+pub enum FuzzError {
+    /// Nobody is there.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// It answers in none of the revisions that were asked for.
+    #[error("{0} answers in no revision that was asked for")]
+    Revision(String),
+}
+
+impl Fuzz {
+    /// Against the endpoint of a [`Target`] over HTTP, with a seed of chance.
+    #[must_use]
+    pub fn url(target: Target) -> Self {
+        Self::of(Place::Http(target))
+    }
+
+    /// Against a program on its stdin and stdout.
+    #[must_use]
+    pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
+        Self::of(Place::Command(program.into(), arguments))
+    }
+
+    fn of(place: Place) -> Self {
+        Self {
+            place,
+            seed: fastrand::u32(..).into(),
+            iterations: 1_000,
+            only: None,
+            duration: None,
+            revisions: Vec::new(),
+            tools: Vec::new(),
+            timeout: Duration::from_secs(5),
+        }
+    }
+
+    /// The cases are the same for the same seed, as long as the server offers the same.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How many cases are tried; 1,000 by default.
+    #[must_use]
+    pub fn iterations(mut self, iterations: u64) -> Self {
+        self.iterations = iterations;
+        self
+    }
+
+    /// This case of the seed alone.
+    #[must_use]
+    pub fn case(mut self, case: u64) -> Self {
+        self.only = Some(case);
+        self
+    }
+
+    /// After this time no further case begins; without it the number of cases decides alone.
+    #[must_use]
+    pub fn duration(mut self, duration: Duration) -> Self {
+        self.duration = Some(duration);
+        self
+    }
+
+    /// Those of these that the server speaks, in turns; by default the newest of each era.
+    #[must_use]
+    pub fn revisions(mut self, revisions: Vec<Revision>) -> Self {
+        self.revisions = revisions;
+        self
+    }
+
+    /// Tools that may be called with anything, besides those that are annotated as read-only.
+    #[must_use]
+    pub fn call(mut self, tools: impl IntoIterator<Item = String>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+
+    /// How long each answer may take; 5 s by default.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The seed of the cases.
+    #[must_use]
+    pub fn seeded(&self) -> u64 {
+        self.seed
+    }
+
+    /// Tries the cases. `told` gets the number of each and how many findings there are.
+    ///
+    /// # Errors
+    /// [`FuzzError`]. A server that is gone after a case is a finding.
+    pub async fn run(&self, mut told: impl FnMut(u64, usize)) -> Result<FuzzReport, FuzzError> {
+        let mut report = FuzzReport::new(self.place.to_string(), self.seed);
+        let mut sides = self.open(&mut report).await?;
+        let first = sides.first();
+        report.server = first.and_then(|side| side.bench.server());
+        report.revisions = sides.iter().map(|side| side.bench.revision).collect();
+        let begin = Instant::now();
+        let cases = match self.only {
+            Some(case) => case..case.saturating_add(1),
+            None => 0..self.iterations,
+        };
+        let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+        for case in cases {
+            let is_late = self.duration.is_some_and(|it| begin.elapsed() >= it);
+            if is_late || report.findings.len() >= MAX_FINDINGS {
+                break;
+            }
+            told(case, report.findings.len());
+            let count = u64::try_from(sides.len()).unwrap_or(1).max(1);
+            let index = usize::try_from(case % count).unwrap_or_default();
+            let Some(side) = sides.get_mut(index) else {
+                break;
+            };
+            let Some(failed) = self.attempt(side, case, &mut report).await else {
+                continue;
+            };
+            let kind = failed.kind(side.bench.revision);
+            let repeats = kinds.entry(kind).or_default();
+            *repeats += 1;
+            if *repeats > MAX_REPEATS {
+                break;
+            }
+            if *repeats == 1 {
+                let once = format!(
+                    "case {case}: {}: {}",
+                    failed.breach.oracle, failed.breach.seen
+                );
+                match self.finding(side, case, failed).await {
+                    Some(finding) => report.findings.push(finding),
+                    None => {
+                        *repeats = 0;
+                        report.unconfirmed += 1;
+                        if report.once.len() < MAX_FINDINGS {
+                            report.once.push(shorten(&once, 200));
+                        }
+                    }
+                }
+            } else {
+                report.repeats += 1;
+            }
+            if !side.renew().await {
+                break;
+            }
+        }
+        for mut side in sides {
+            side.bench.end().await;
+        }
+        report.seconds = begin.elapsed().as_secs_f64();
+        Ok(report)
+    }
+
+    async fn open(&self, report: &mut FuzzReport) -> Result<Vec<Side>, FuzzError> {
+        let spoken = revisions(&self.place, self.timeout).await?;
+        let newest = |modern: bool| {
+            let of_era = spoken.iter().filter(|it| it.is_modern() == modern);
+            of_era.max().copied()
+        };
+        let mut asked: Vec<_> = match self.revisions.is_empty() {
+            true => newest(true).into_iter().chain(newest(false)).collect(),
+            false => self.revisions.clone(),
+        };
+        asked.retain(|it| spoken.contains(it));
+        if asked.is_empty() {
+            return Err(FuzzError::Revision(self.place.to_string()));
+        }
+        let mut sides = Vec::with_capacity(asked.len());
+        for revision in asked {
+            let mut bench = Bench::new(self.place.clone(), revision, self.timeout);
+            bench.learn(&self.tools).await;
+            let mut side = Side {
+                templates: Template::all(&bench),
+                bench,
+            };
+            let mut answered = Vec::with_capacity(side.templates.len());
+            for mut template in std::mem::take(&mut side.templates) {
+                let first = content(&ask(&mut side.bench, &template).await);
+                if first.is_none() {
+                    // A tool that waits for something tells nothing by its silence.
+                    report.silent.insert(template.name());
+                    if !side.bench.place.is_http() {
+                        side.bench = side.bench.another().await;
+                    }
+                    continue;
+                }
+                let second = content(&ask(&mut side.bench, &template).await);
+                template.expected = first.filter(|it| Some(it) == second.as_ref());
+                answered.push(template);
+            }
+            side.templates = answered;
+            sides.push(side);
+        }
+        Ok(sides)
+    }
+
+    /// One case, unless it might do harm; what is wrong then.
+    async fn attempt(&self, side: &mut Side, case: u64, report: &mut FuzzReport) -> Option<Failed> {
+        let mut rng = Rng::with_seed(self.seed ^ case.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let index = rng.usize(0..side.templates.len().max(1));
+        let template = side.templates.get(index)?.clone();
+        let id = match rng.bool() {
+            true => json!(1_000_000 + case),
+            false => json!(format!("case-{case}")),
+        };
+        let mutated = mutate::mutate(&mut rng, &side.bench, &template, id);
+        if !safety::is_safe(&side.bench, &mutated.raw.body) {
+            report.left_out += 1;
+            return None;
+        }
+        report.cases += 1;
+        let breach = trial(&mut side.bench, &mutated.raw, &template).await?;
+        Some(Failed {
+            template,
+            mutated,
+            breach,
+        })
+    }
+
+    /// The same on a fresh session or process, and then as small as it can be; nothing if it does not fail there.
+    async fn finding(&self, side: &Side, case: u64, failed: Failed) -> Option<FuzzFinding> {
+        let shrunk = shrink::shrink(&side.bench, &failed).await?;
+        let raw = &shrunk.raw;
+        Some(FuzzFinding {
+            oracle: shrunk.breach.oracle,
+            seen: shrunk.breach.seen.clone(),
+            case,
+            revision: side.bench.revision,
+            request: failed.template.name(),
+            how: failed.mutated.how,
+            reproduce: reproduce::command(&side.bench, raw, &failed.template),
+            transcript: reproduce::transcript(&side.bench, raw, &failed.template, case),
+            exchange: shrunk.breach.exchange,
+        })
+    }
+}
+
+/// A server in one revision, and what it is asked there.
+struct Side {
+    bench: Bench,
+    templates: Vec<Template>,
+}
+
+/// A case that failed.
+struct Failed {
+    template: Template,
+    mutated: mutate::Mutated,
+    breach: Breach,
+}
+
+impl Failed {
+    /// What findings have in common of which one is enough.
+    fn kind(&self, revision: Revision) -> String {
+        let seen = self.breach.seen.chars().filter(|it| !it.is_ascii_digit());
+        let seen: String = seen.take(60).collect();
+        let oracle = self.breach.oracle;
+        match oracle {
+            // What is seen then is the good request.
+            Oracle::Changed => format!("{revision} {oracle}"),
+            _ => format!("{revision} {oracle} {seen} {}", self.template.method()),
+        }
+    }
+}
+
+impl Side {
+    /// A session or a process of its own, in place of one that was harmed. Whether the server is still there.
+    async fn renew(&mut self) -> bool {
+        let fresh = self.bench.another().await;
+        let is_there = fresh.greeting.result().is_some();
+        self.bench.end().await;
+        self.bench = fresh;
+        if is_there {
+            for template in &mut self.templates {
+                if template.expected.is_some() {
+                    template.expected = steady(&mut self.bench, template).await;
+                }
+            }
+        }
+        is_there
+    }
+}
+
+/// What a good request is answered, if it is answered so twice.
+async fn steady(bench: &mut Bench, template: &Template) -> Option<serde_json::Value> {
+    let first = content(&ask(bench, template).await)?;
+    let second = content(&ask(bench, template).await)?;
+    (first == second).then_some(first)
+}

@@ -1,0 +1,171 @@
+//! What came of broken requests, for people and as data.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::judge::Oracle;
+use crate::probe::{Exchange, Revision};
+
+/// A request that a server does not bear, made as small as it could be.
+#[derive(Debug, Clone)]
+pub struct FuzzFinding {
+    /// What shows that it is wrong.
+    pub oracle: Oracle,
+    /// What was seen, in a sentence.
+    pub seen: String,
+    /// The number of the case; with the seed it makes the request again.
+    pub case: u64,
+    /// The revision in which it was sent.
+    pub revision: Revision,
+    /// The valid request that it was made from.
+    pub request: String,
+    /// How that was broken.
+    pub how: String,
+    /// The exchange.
+    pub exchange: Exchange,
+    /// Lines for a shell that send it once more.
+    pub reproduce: String,
+    /// A transcript that a server passes once this is mended; nothing for what a transcript cannot say.
+    pub transcript: Option<String>,
+}
+
+/// What came of all cases.
+#[derive(Debug, Clone)]
+pub struct FuzzReport {
+    /// The server.
+    pub target: String,
+    /// What it says that it is.
+    pub server: Option<String>,
+    /// The revisions that were asked in, in turns.
+    pub revisions: Vec<Revision>,
+    /// The seed of the cases.
+    pub seed: u64,
+    /// How many cases were tried.
+    pub cases: u64,
+    /// How many were not sent because they might have called a tool that changes something.
+    pub left_out: u64,
+    /// Valid requests that got no answer in time, such as tools that wait for something. No case is made from them.
+    pub silent: BTreeSet<String>,
+    /// How many failed like a finding did before.
+    pub repeats: u64,
+    /// How many failed once, and not on a fresh session or process.
+    pub unconfirmed: u64,
+    /// The first of those, in a line each.
+    pub once: Vec<String>,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// One of each kind.
+    pub findings: Vec<FuzzFinding>,
+}
+
+impl FuzzReport {
+    pub(super) fn new(target: String, seed: u64) -> Self {
+        Self {
+            target,
+            server: None,
+            revisions: Vec::new(),
+            seed,
+            cases: 0,
+            left_out: 0,
+            silent: BTreeSet::new(),
+            repeats: 0,
+            unconfirmed: 0,
+            once: Vec::new(),
+            seconds: 0.0,
+            findings: Vec::new(),
+        }
+    }
+
+    /// As data.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let findings = self.findings.iter().map(|finding| {
+            json!({
+                "oracle": finding.oracle.as_str(),
+                "seen": finding.seen,
+                "case": finding.case,
+                "revision": finding.revision.as_str(),
+                "request": finding.request,
+                "how": finding.how,
+                "exchange": finding.exchange.to_string(),
+                "reproduce": finding.reproduce,
+                "transcript": finding.transcript,
+            })
+        });
+        let revisions: Vec<_> = self.revisions.iter().map(|it| it.as_str()).collect();
+        json!({
+            "fuzz": 1,
+            "version": env!("CARGO_PKG_VERSION"),
+            "target": self.target,
+            "server": self.server,
+            "revisions": revisions,
+            "seed": self.seed,
+            "cases": self.cases,
+            "leftOut": self.left_out,
+            "silent": self.silent,
+            "repeats": self.repeats,
+            "unconfirmed": self.unconfirmed,
+            "once": self.once,
+            "seconds": (self.seconds * 10.0).round() / 10.0,
+            "findings": findings.collect::<Vec<_>>(),
+        })
+    }
+
+    /// For people.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_text(&self, mut out: impl Write) -> io::Result<()> {
+        let server = self
+            .server
+            .as_ref()
+            .map_or(String::new(), |it| format!(", {it}"));
+        let revisions: Vec<_> = self.revisions.iter().map(|it| it.as_str()).collect();
+        writeln!(out, "{}{server}, {}", self.target, revisions.join(", "))?;
+        writeln!(
+            out,
+            "seed {}: {} cases in {:.1} s, {} left out because they might have called a tool that changes something\n",
+            self.seed, self.cases, self.seconds, self.left_out
+        )?;
+        for silent in &self.silent {
+            writeln!(
+                out,
+                "{silent}: no answer to the valid request, so it was left out"
+            )?;
+        }
+        for finding in &self.findings {
+            writeln!(
+                out,
+                "{} ({}, case {})",
+                finding.oracle, finding.revision, finding.case
+            )?;
+            writeln!(out, "  {}", finding.seen)?;
+            writeln!(out, "  made from {} by: {}", finding.request, finding.how)?;
+            for line in finding.exchange.to_string().lines() {
+                writeln!(out, "  {line}")?;
+            }
+            writeln!(out, "  once more:")?;
+            for line in finding.reproduce.lines() {
+                writeln!(out, "    {line}")?;
+            }
+            writeln!(out)?;
+        }
+        let more = match self.repeats {
+            0 => String::new(),
+            repeats => format!(", and {repeats} cases more that fail like one of them"),
+        };
+        writeln!(out, "{} findings{more}", self.findings.len())?;
+        if self.unconfirmed > 0 {
+            writeln!(
+                out,
+                "{} cases failed once, and not on a fresh session or process:",
+                self.unconfirmed
+            )?;
+        }
+        self.once
+            .iter()
+            .try_for_each(|once| writeln!(out, "  {once}"))
+    }
+}

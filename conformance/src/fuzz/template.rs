@@ -1,0 +1,143 @@
+//! Valid requests, from which broken ones are made.
+
+use serde_json::{Map, Value, json};
+
+use crate::probe::Bench;
+
+/// The most tools that are called.
+const MAX_TOOLS: usize = 12;
+/// How deep a schema is filled in.
+const MAX_DEPTH: usize = 8;
+
+/// A message that the server answers, or a notification.
+#[derive(Debug, Clone)]
+pub(super) struct Template {
+    /// The message without an id.
+    pub(super) message: Value,
+    pub(super) is_notification: bool,
+    /// What the server answers each time, without the id; nothing if that changes by itself.
+    pub(super) expected: Option<Value>,
+}
+
+impl Template {
+    /// What a server of this revision can be asked without doing harm.
+    pub(super) fn all(bench: &Bench) -> Vec<Self> {
+        let mut all = Vec::new();
+        let mut ask = |method: &str, params: Value| all.push(Self::new(bench, method, params));
+        match bench.revision.is_modern() {
+            true => ask("server/discover", json!({})),
+            false => ask("ping", json!({})),
+        }
+        for (method, ..) in &bench.lists {
+            ask(method, json!({}));
+        }
+        if let Some(uri) = first(bench, "resources/list", "uri") {
+            ask("resources/read", json!({ "uri": uri }));
+        }
+        if let Some(prompt) = bench.items("prompts/list").first() {
+            let arguments = prompt.get("arguments").and_then(Value::as_array);
+            let names = arguments.into_iter().flatten();
+            let names = names.filter_map(|it| it.get("name")?.as_str());
+            let given: Map<_, _> = names.map(|it| (it.to_owned(), json!("a"))).collect();
+            ask(
+                "prompts/get",
+                json!({"name": prompt.get("name"), "arguments": given}),
+            );
+            if bench.offers("completions") {
+                let argument = given.keys().next().map_or("a", String::as_str);
+                let reference = json!({"type": "ref/prompt", "name": prompt.get("name")});
+                let argument = json!({"name": argument, "value": "a"});
+                let params = json!({"ref": reference, "argument": argument});
+                ask("completion/complete", params);
+            }
+        }
+        if bench.offers("logging") && !bench.revision.is_modern() {
+            ask("logging/setLevel", json!({"level": "emergency"}));
+        }
+        for tool in bench.items("tools/list") {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            if bench.callable.iter().any(|it| it == name) {
+                let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
+                let arguments = sample(schema, 0);
+                ask("tools/call", json!({"name": name, "arguments": arguments}));
+            }
+        }
+        let is_call = |it: &Self| it.method() == "tools/call";
+        let mut calls = 0;
+        all.retain(|it| {
+            calls += usize::from(is_call(it));
+            !is_call(it) || calls <= MAX_TOOLS
+        });
+        let cancelled = json!({"requestId": "no such request"});
+        let mut notification = Self::new(bench, "notifications/cancelled", cancelled);
+        notification.is_notification = true;
+        all.push(notification);
+        all
+    }
+
+    fn new(bench: &Bench, method: &str, params: Value) -> Self {
+        let params = bench.with_meta(params);
+        Self {
+            message: json!({"jsonrpc": "2.0", "method": method, "params": params}),
+            is_notification: false,
+            expected: None,
+        }
+    }
+
+    pub(super) fn method(&self) -> &str {
+        let method = self.message.get("method").and_then(Value::as_str);
+        method.unwrap_or_default()
+    }
+
+    /// The method; of a call also the tool.
+    pub(super) fn name(&self) -> String {
+        match self.message.pointer("/params/name").and_then(Value::as_str) {
+            Some(name) => format!("{} {name}", self.method()),
+            None => self.method().to_owned(),
+        }
+    }
+
+    /// The message with an id, unless it is a notification.
+    pub(super) fn with_id(&self, id: Value) -> Value {
+        let mut message = self.message.clone();
+        if let Some(members) = message.as_object_mut()
+            && !self.is_notification
+        {
+            members.insert("id".to_owned(), id);
+        }
+        message
+    }
+}
+
+fn first(bench: &Bench, list: &str, member: &str) -> Option<Value> {
+    bench.items(list).first()?.get(member).cloned()
+}
+
+/// A value that a schema probably takes.
+fn sample(schema: &Value, depth: usize) -> Value {
+    if let Some(value) = schema.get("default").or_else(|| schema.get("const")) {
+        return value.clone();
+    }
+    if let Some(value) = schema.pointer("/enum/0") {
+        return value.clone();
+    }
+    let kind = schema.get("type");
+    let kind = kind.and_then(|it| it.as_str().or_else(|| it.get(0)?.as_str()));
+    match kind {
+        Some("string") => json!("a"),
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        Some("boolean") => json!(false),
+        Some("array") => json!([]),
+        _ if depth > MAX_DEPTH => Value::Null,
+        _ => {
+            let required = schema.get("required").and_then(Value::as_array);
+            let names = required.into_iter().flatten().filter_map(Value::as_str);
+            let property = |name: &str| schema.get("properties")?.get(name);
+            let members = names.map(|name| {
+                let schema = property(name).unwrap_or(&Value::Null);
+                (name.to_owned(), sample(schema, depth + 1))
+            });
+            Value::Object(members.collect())
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a load asks.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::{Map, Value, json};
+
+use crate::probe::Bench;
+
+/// A request: its method and its params.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub(super) method: String,
+    pub(super) params: Value,
+}
+
+/// A call that cannot be meant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{given:?} is no call: {reason}")]
+pub struct CallError {
+    given: String,
+    reason: String,
+}
+
+impl Call {
+    /// A request of this method.
+    ///
+    /// # Errors
+    /// The params are no object, or the request has no answer that ends: it is a notification or a subscription, or opens
+    /// the conversation itself.
+    pub fn new(method: &str, params: Value) -> Result<Self, CallError> {
+        let refuse = |reason: &str| CallError {
+            given: method.to_owned(),
+            reason: reason.to_owned(),
+        };
+        if method.is_empty() {
+            return Err(refuse("it names no method; one looks like tools/list"));
+        }
+        if method.starts_with("notifications/") {
+            return Err(refuse(
+                "a notification has no answer that could be measured",
+            ));
+        }
+        if matches!(method, "subscriptions/listen" | "initialize") {
+            return Err(refuse("it can be sent once, or does not end"));
+        }
+        if !params.is_object() {
+            return Err(refuse("its params are no JSON object"));
+        }
+        Ok(Self {
+            method: method.to_owned(),
+            params,
+        })
+    }
+
+    /// A call of a tool.
+    ///
+    /// # Errors
+    /// The arguments are no object.
+    pub fn tool(name: &str, arguments: Value) -> Result<Self, CallError> {
+        if !arguments.is_object() {
+            return Err(CallError {
+                given: name.to_owned(),
+                reason: "the arguments of a tool are a JSON object".to_owned(),
+            });
+        }
+        let members = [("name", name.into()), ("arguments", arguments)];
+        let params: Map<_, _> = members
+            .map(|(name, value)| (name.to_owned(), value))
+            .into_iter()
+            .collect();
+        Self::new("tools/call", params.into())
+    }
+
+    /// The tool of `NAME` or `NAME={…}`.
+    ///
+    /// # Errors
+    /// What follows the sign is no JSON object.
+    pub fn parse_tool(text: &str) -> Result<Self, CallError> {
+        let (name, arguments) = parts(text)?;
+        Self::tool(name, arguments)
+    }
+
+    /// What every server can be asked: what it is, and the lists that it declares.
+    pub(super) fn safe(bench: &Bench) -> Vec<Self> {
+        let first = match bench.revision.is_modern() {
+            true => "server/discover",
+            false => "ping",
+        };
+        let lists = bench.lists.iter();
+        let answered =
+            lists.filter(|(_, _, pages)| pages.first().is_some_and(|page| page.result().is_some()));
+        let methods = [first]
+            .into_iter()
+            .chain(answered.map(|(method, ..)| *method));
+        methods
+            .map(|method| Self {
+                method: method.to_owned(),
+                params: Value::Object(Map::new()),
+            })
+            .collect()
+    }
+}
+
+/// What stands before the first `=`, and the JSON object after it, empty if there is no such sign.
+fn parts(text: &str) -> Result<(&str, Value), CallError> {
+    let Some((name, json)) = text.split_once('=') else {
+        return Ok((text, json!({})));
+    };
+    let value = serde_json::from_str(json).map_err(|error| CallError {
+        given: text.to_owned(),
+        reason: format!("what follows the first = is no JSON: {error}"),
+    })?;
+    Ok((name, value))
+}
+
+/// `METHOD`, or `METHOD={…}` with params.
+impl FromStr for Call {
+    type Err = CallError;
+
+    fn from_str(text: &str) -> Result<Self, CallError> {
+        let (method, params) = parts(text)?;
+        Self::new(method, params)
+    }
+}
+
+/// The method; of a tool, resource or prompt also its name.
+impl fmt::Display for Call {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.method)?;
+        let named = self.params.get("name").or_else(|| self.params.get("uri"));
+        match named.and_then(Value::as_str) {
+            Some(name) => write!(formatter, " {name}"),
+            None => Ok(()),
+        }
+    }
+}

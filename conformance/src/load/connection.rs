@@ -1,0 +1,250 @@
+//! One connection under load: requests made once, sent with another id each time, and answers looked at.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::call::Call;
+use crate::probe::{Bench, Place};
+use crate::replay::base::{Sent, breach};
+use crate::sse::{Decoder, Frame};
+use crate::target::Target;
+use crate::wire::{is_event_stream, shorten};
+
+/// The longest answer that is read, in bytes.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+/// The most characters of a failure that a report shows.
+const SHOWN: usize = 160;
+
+/// A connection, or a program on pipes.
+pub(super) struct Connection {
+    bench: Bench,
+    requests: Vec<Prepared>,
+    /// Its session is not another's.
+    owns_session: bool,
+    allows_errors: bool,
+    next_id: u64,
+    next_call: usize,
+}
+
+/// A request but for its id.
+struct Prepared {
+    method: String,
+    uri: Uri,
+    headers: HeaderMap,
+    before_id: String,
+    is_tool: bool,
+}
+
+impl Connection {
+    pub(super) fn new(
+        bench: Bench,
+        calls: &[Call],
+        owns_session: bool,
+        allows_errors: bool,
+    ) -> Self {
+        let requests = calls.iter().map(|call| Prepared::new(&bench, call));
+        Self {
+            requests: requests.collect(),
+            bench,
+            owns_session,
+            allows_errors,
+            // Those below were used for opening it.
+            next_id: 1_000,
+            next_call: 0,
+        }
+    }
+
+    /// Asks each call once, so that both sides are ready.
+    pub(super) async fn warm(&mut self) {
+        for _ in 0..self.requests.len() {
+            // What is wrong will be wrong again when it counts.
+            let _ = self.ask().await;
+        }
+    }
+
+    /// Which call is next.
+    pub(super) fn upcoming(&self) -> usize {
+        self.next_call
+    }
+
+    /// Sends the next call and waits for its whole answer.
+    ///
+    /// # Errors
+    /// What is wrong with the answer.
+    pub(super) async fn ask(&mut self) -> Result<(), String> {
+        let index = self.next_call;
+        self.next_call = (index + 1) % self.requests.len().max(1);
+        let id = self.next_id;
+        self.next_id += 1;
+        let request = self.requests.get(index).ok_or("there is nothing to ask")?;
+        let patience = self.bench.patience;
+        let late = |_| format!("no answer within {} s", patience.as_secs_f64());
+        let (status, message) = match &self.bench.place {
+            Place::Http(target) => timeout(patience, over_http(target, request, id))
+                .await
+                .map_err(late)??,
+            Place::Command(..) => {
+                let body = request.body(id);
+                let process = self.bench.process().map_err(|error| error.to_string())?;
+                if !process.write(&body, patience).await {
+                    return Err("the program does not read, or has ended".to_owned());
+                }
+                let own = async {
+                    while let Some(line) = process.next().await {
+                        let message: Value = serde_json::from_slice(&line)
+                            .map_err(|error| format!("a line is no JSON: {error}"))?;
+                        // Answers to what was given up, and what answers nothing, are passed over.
+                        if message.get("method").is_none() && is_own(&message, id) {
+                            return Ok((200, message));
+                        }
+                    }
+                    Err("the program closed its stdout".to_owned())
+                };
+                timeout(patience, own).await.map_err(late)??
+            }
+        };
+        self.judge(index, id, status, &message)
+    }
+
+    fn judge(&self, index: usize, id: u64, status: u16, message: &Value) -> Result<(), String> {
+        let request = self.requests.get(index).ok_or("there is nothing to ask")?;
+        let sent = Sent::request(&request.method, id, self.bench.revision.is_modern());
+        // The ids are left out: what is wrong is counted by its kind.
+        if message
+            .get("id")
+            .is_some_and(|own| !own.is_null() && *own != id)
+        {
+            return Err(format!("{}: the answer has another id", request.method));
+        }
+        if let Some(breach) = breach(message, &sent, status) {
+            return Err(breach);
+        }
+        if self.allows_errors {
+            return Ok(());
+        }
+        if let Some(error) = message.get("error") {
+            let code = error
+                .get("code")
+                .and_then(Value::as_i64)
+                .unwrap_or_default();
+            let text = error.get("message").and_then(Value::as_str);
+            let text = shorten(text.unwrap_or_default(), SHOWN);
+            return Err(format!("{}: error {code}: {text}", request.method));
+        }
+        if !(200..300).contains(&status) {
+            return Err(format!("{}: status {status}", request.method));
+        }
+        let result = message.get("result");
+        if request.is_tool && result.and_then(|it| it.get("isError")) == Some(&Value::Bool(true)) {
+            let text = result.and_then(|it| it.pointer("/content/0/text"));
+            let text = shorten(text.and_then(Value::as_str).unwrap_or_default(), SHOWN);
+            return Err(format!("the tool failed: {text}"));
+        }
+        Ok(())
+    }
+
+    /// The process on the other end of the pipes.
+    pub(super) fn process(&mut self) -> Option<u32> {
+        self.bench.process().ok()?.id()
+    }
+
+    /// Ends its session, or its program.
+    pub(super) async fn end(&mut self) {
+        if !self.owns_session {
+            self.bench.join(None);
+        }
+        // A server that does not answer any more keeps its session.
+        let _ = timeout(Duration::from_secs(3), self.bench.end()).await;
+    }
+}
+
+fn is_own(message: &Value, id: u64) -> bool {
+    message.get("id").and_then(Value::as_u64) == Some(id)
+}
+
+impl Prepared {
+    fn new(bench: &Bench, call: &Call) -> Self {
+        let params = bench.with_meta(call.params.clone());
+        let message =
+            serde_json::json!({"jsonrpc": "2.0", "method": call.method, "params": params});
+        let raw = bench.framed(&message);
+        let mut headers = HeaderMap::new();
+        for (name, value) in &raw.headers {
+            if let (Ok(name), Ok(value)) =
+                (HeaderName::try_from(name), HeaderValue::try_from(value))
+            {
+                headers.insert(name, value);
+            }
+        }
+        let uri = match &bench.place {
+            Place::Http(target) => target.place("/mcp", "/mcp").parse().unwrap_or_default(),
+            Place::Command(..) => Uri::default(),
+        };
+        let mut before_id = message.to_string();
+        before_id.pop();
+        before_id.push_str(",\"id\":");
+        Self {
+            method: call.method.clone(),
+            uri,
+            headers,
+            before_id,
+            is_tool: call.method == "tools/call",
+        }
+    }
+
+    fn body(&self, id: u64) -> Bytes {
+        format!("{}{id}}}", self.before_id).into()
+    }
+}
+
+/// The status and the response of an exchange. The body is read to its end, so that the connection can be used again.
+async fn over_http(target: &Target, prepared: &Prepared, id: u64) -> Result<(u16, Value), String> {
+    let mut request = Request::new(prepared.body(id));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = prepared.uri.clone();
+    *request.headers_mut() = prepared.headers.clone();
+    let response = target.send(request).await;
+    let response = response.map_err(|error| error.to_string())?;
+    let status = response.status().as_u16();
+    let streams = is_event_stream(response.headers());
+    let (mut decoder, mut frames) = (Decoder::default(), VecDeque::new());
+    let mut body = response.into_body();
+    let (mut read, mut bytes, mut answer) = (0, Vec::new(), None);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| format!("the body broke off: {error}"))?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        read += data.len();
+        if read > MAX_BYTES {
+            return Err(format!("an answer is longer than {MAX_BYTES} bytes"));
+        }
+        if !streams {
+            bytes.extend_from_slice(&data);
+            continue;
+        }
+        let decoded = decoder.push(&data, &mut frames);
+        decoded.map_err(|error| error.to_string())?;
+        for frame in frames.drain(..) {
+            let Frame::Event(event) = frame else { continue };
+            let message: Option<Value> = serde_json::from_str(&event.data).ok();
+            // What comes before the response is about it, or asks something: it is not what is measured.
+            answer = message.filter(|it| it.get("method").is_none()).or(answer);
+        }
+    }
+    if streams {
+        let answer = answer.ok_or("the event stream ended without a response")?;
+        return Ok((status, answer));
+    }
+    match serde_json::from_slice(&bytes) {
+        Ok(message) => Ok((status, message)),
+        Err(_) if !(200..300).contains(&status) => Err(format!("status {status}")),
+        Err(error) => Err(format!("the body is no JSON: {error}")),
+    }
+}

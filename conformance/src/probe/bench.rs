@@ -1,0 +1,433 @@
+//! A server in one revision, and what is known of it: what rules ask, and what loads and mutations are sent to.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::exchange::Exchange;
+use super::http::{self, Raw};
+use super::revision::Revision;
+use super::stdio::Process;
+use crate::client::headers::{Mirror, encoded, named};
+use crate::target::{Target, TargetError};
+
+/// How long a rule waits for what should not come.
+pub(crate) const QUIET: Duration = Duration::from_millis(300);
+
+/// How many exchanges are kept.
+const MAX_SEEN: usize = 400;
+/// The longest request and answer that are kept, in bytes.
+const MAX_SEEN_BYTES: usize = 64 * 1024;
+
+/// Where the server is.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    Http(Target),
+    Command(OsString, Vec<OsString>),
+}
+
+/// A server in one revision.
+pub(crate) struct Bench {
+    pub(crate) place: Place,
+    pub(crate) revision: Revision,
+    pub(crate) patience: Duration,
+    /// The revisions that the server speaks, once that is known.
+    pub(crate) spoken: Vec<Revision>,
+    /// The result of `initialize` or `server/discover`, and the exchange that brought it.
+    pub(crate) greeting: Exchange,
+    /// The items of each list that the server offers, and the exchanges that brought them.
+    pub(crate) lists: Vec<(&'static str, Vec<Value>, Vec<Exchange>)>,
+    /// What was exchanged so far, within bounds: the message that was sent, if it was JSON, and what came.
+    pub(crate) seen: Vec<(Option<Value>, Exchange)>,
+    /// The tools that may be called.
+    pub(crate) callable: Vec<String>,
+    session: Option<String>,
+    process: Option<Process>,
+    next_id: u64,
+}
+
+impl Place {
+    /// The same server over a connection of its own.
+    pub(crate) fn apart(&self) -> Result<Self, TargetError> {
+        Ok(match self {
+            Self::Http(target) => Self::Http(target.apart()?),
+            Self::Command(..) => self.clone(),
+        })
+    }
+
+    pub(crate) fn is_http(&self) -> bool {
+        matches!(self, Self::Http(_))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Http(target) => target.fmt(formatter),
+            Self::Command(program, _) => write!(formatter, "{}", program.display()),
+        }
+    }
+}
+
+impl Bench {
+    pub(crate) fn new(place: Place, revision: Revision, patience: Duration) -> Self {
+        Self {
+            place,
+            revision,
+            patience,
+            spoken: Vec::new(),
+            greeting: Exchange::default(),
+            lists: Vec::new(),
+            seen: Vec::new(),
+            callable: Vec::new(),
+            session: None,
+            process: None,
+            next_id: 1,
+        }
+    }
+
+    /// A fresh one of the same server, with a session or a process of its own, that knows what this one knows.
+    pub(crate) async fn another(&self) -> Self {
+        let mut fresh = self.fresh().await;
+        fresh.lists.clone_from(&self.lists);
+        fresh.callable.clone_from(&self.callable);
+        fresh
+    }
+
+    /// A fresh one of the same server, with a session or a process of its own.
+    pub(crate) async fn fresh(&self) -> Self {
+        let mut fresh = Self::new(self.place.clone(), self.revision, self.patience);
+        fresh.open().await;
+        fresh
+    }
+
+    /// Opens a session, or asks what the server is. Whether it answers with a result.
+    pub(crate) async fn open(&mut self) -> bool {
+        if self.revision.is_modern() {
+            self.greeting = self.ask("server/discover", json!({})).await;
+            return self.greeting.result().is_some();
+        }
+        let params = json!({
+            "protocolVersion": self.revision.as_str(),
+            "capabilities": {},
+            "clientInfo": {"name": "mcp-conformance", "version": env!("CARGO_PKG_VERSION")},
+        });
+        self.greeting = self.ask("initialize", params).await;
+        self.session = self.greeting.header("mcp-session-id").map(str::to_owned);
+        if self.greeting.result().is_none() {
+            return false;
+        }
+        self.tell("notifications/initialized", Duration::ZERO).await;
+        true
+    }
+
+    /// Opens it; whether the server speaks just this revision.
+    pub(crate) async fn agrees(&mut self) -> bool {
+        let opened = self.open().await;
+        if self.revision.is_modern() {
+            return opened;
+        }
+        let result = self.greeting.result();
+        let version = result.and_then(|it| it.get("protocolVersion"));
+        version.and_then(Value::as_str) == Some(self.revision.as_str())
+    }
+
+    /// Opens it, and learns what the server offers.
+    pub(crate) async fn learn(&mut self, named: &[String]) {
+        self.open().await;
+        self.look(named).await;
+    }
+
+    /// Learns what an open server offers.
+    pub(crate) async fn look(&mut self, named: &[String]) {
+        for (capability, method, member) in [
+            ("tools", "tools/list", "tools"),
+            ("resources", "resources/list", "resources"),
+            ("resources", "resources/templates/list", "resourceTemplates"),
+            ("prompts", "prompts/list", "prompts"),
+        ] {
+            if self.offers(capability) {
+                let (items, pages) = self.all(method, member).await;
+                self.lists.push((method, items, pages));
+            }
+        }
+        let reads = |tool: &Value| tool.pointer("/annotations/readOnlyHint") == Some(&json!(true));
+        let name = |tool: &Value| tool.get("name").and_then(Value::as_str).map(str::to_owned);
+        let tools = self.items("tools/list").to_vec();
+        let read_only = tools.iter().filter(|tool| reads(tool)).filter_map(name);
+        self.callable = read_only.chain(named.iter().cloned()).collect();
+    }
+
+    /// Every item of a list, page by page, and the exchanges.
+    async fn all(&mut self, method: &str, member: &str) -> (Vec<Value>, Vec<Exchange>) {
+        let (mut items, mut pages, mut cursor) = (Vec::new(), Vec::new(), None::<Value>);
+        // A list that never ends is a finding of its own.
+        for _ in 0..100 {
+            let params = cursor
+                .take()
+                .map_or(json!({}), |cursor| json!({ "cursor": cursor }));
+            let page = self.ask(method, params).await;
+            let result = page.result().cloned().unwrap_or_default();
+            let more = result.get(member).and_then(Value::as_array);
+            items.extend(more.into_iter().flatten().cloned());
+            // What is no text is no cursor; that is a finding of its own too.
+            cursor = result
+                .get("nextCursor")
+                .filter(|it| it.is_string())
+                .cloned();
+            pages.push(page);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        (items, pages)
+    }
+
+    /// What the server says that it is: its name and version.
+    pub(crate) fn server(&self) -> Option<String> {
+        let result = self.greeting.result()?;
+        let stated = "/_meta/io.modelcontextprotocol~1serverInfo";
+        let info = result
+            .get("serverInfo")
+            .or_else(|| result.pointer(stated))?;
+        let text = |member: &str| info.get(member).and_then(Value::as_str);
+        Some(format!(
+            "{} {}",
+            text("name")?,
+            text("version").unwrap_or_default()
+        ))
+    }
+
+    /// Whether the server declares a capability.
+    pub(crate) fn offers(&self, capability: &str) -> bool {
+        let capabilities = self.greeting.result().and_then(|it| it.get("capabilities"));
+        capabilities
+            .and_then(|it| it.get(capability))
+            .is_some_and(Value::is_object)
+    }
+
+    /// The items of a list.
+    pub(crate) fn items(&self, method: &str) -> &[Value] {
+        let list = self.lists.iter().find(|(known, ..)| *known == method);
+        list.map_or(&[], |(_, items, _)| items.as_slice())
+    }
+
+    /// The exchange that brought the first page of a list.
+    pub(crate) fn page(&self, method: &str) -> Exchange {
+        let list = self.lists.iter().find(|(known, ..)| *known == method);
+        list.and_then(|(.., pages)| pages.first())
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// An id that was not used yet.
+    pub(crate) fn next_id(&mut self) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        id
+    }
+
+    /// A request with a fresh id.
+    pub(crate) fn message(&mut self, method: &str, params: Value) -> Value {
+        let id = self.next_id();
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": self.with_meta(params)})
+    }
+
+    /// The params with what a modern request says of its sender.
+    pub(crate) fn with_meta(&self, params: Value) -> Value {
+        let mut params = params;
+        if self.revision.is_modern()
+            && let Some(params) = params.as_object_mut()
+        {
+            let meta = params.entry("_meta").or_insert_with(|| json!({}));
+            if let Some(meta) = meta.as_object_mut() {
+                let info = json!({"name": "mcp-conformance", "version": env!("CARGO_PKG_VERSION")});
+                for (name, value) in [
+                    ("protocolVersion", json!(self.revision.as_str())),
+                    ("clientCapabilities", Value::Object(Map::new())),
+                    ("clientInfo", info),
+                ] {
+                    let name = format!("io.modelcontextprotocol/{name}");
+                    meta.entry(name).or_insert(value);
+                }
+            }
+        }
+        params
+    }
+
+    /// Asks, as a good client does.
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Exchange {
+        let message = self.message(method, params);
+        self.send(&message).await
+    }
+
+    /// Sends any message in good framing.
+    pub(crate) async fn send(&mut self, message: &Value) -> Exchange {
+        let raw = self.framed(message);
+        self.raw(raw).await
+    }
+
+    /// The request that carries a message in good framing.
+    pub(crate) fn framed(&self, message: &Value) -> Raw {
+        let mut raw = Raw::post(message.to_string());
+        let method = message
+            .get("method")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if method != "initialize" || self.revision.is_modern() {
+            if let Some(session) = &self.session {
+                raw = raw.with("mcp-session-id", session);
+            }
+            if self.revision >= Revision::V2025_06_18 {
+                raw = raw.with("mcp-protocol-version", self.revision.as_str());
+            }
+        }
+        if self.revision.is_modern() {
+            raw = raw.with("mcp-method", method);
+            let params = message.get("params").unwrap_or(&Value::Null);
+            if let Some(name) = named(method, params) {
+                raw = raw.with("mcp-name", &encoded(name));
+            }
+            if method == "tools/call" {
+                for (name, value) in self.mirrored(params) {
+                    raw = raw.with(&name, &value);
+                }
+            }
+        }
+        raw
+    }
+
+    /// The headers that repeat arguments of a call, as the tool's schema wants it.
+    fn mirrored(&self, params: &Value) -> Vec<(String, String)> {
+        let mut tools = self.items("tools/list").iter();
+        let tool = tools.find(|tool| tool.get("name") == params.get("name"));
+        let Some(schema) = tool.and_then(|tool| tool.get("inputSchema")) else {
+            return Vec::new();
+        };
+        let arguments = params.get("arguments").unwrap_or(&Value::Null);
+        let mirrors = Mirror::all(schema).into_iter();
+        mirrors
+            .filter_map(|mirror| Some((mirror.header(), mirror.value(arguments)?)))
+            .collect()
+    }
+
+    /// Sends a request as it is; on stdio its body as a line.
+    pub(crate) async fn raw(&mut self, raw: Raw) -> Exchange {
+        self.raw_within(raw, self.patience).await
+    }
+
+    /// The same with another patience.
+    pub(crate) async fn raw_within(&mut self, raw: Raw, patience: Duration) -> Exchange {
+        let is_kept = self.seen.len() < MAX_SEEN && raw.body.len() < MAX_SEEN_BYTES;
+        let sent = is_kept.then(|| raw.body.clone());
+        let exchange = self.exchange(raw, patience).await;
+        if let Some(sent) = sent
+            && exchange.received.len() < MAX_SEEN_BYTES
+        {
+            let request = serde_json::from_slice(&sent).ok();
+            self.seen.push((request, exchange.clone()));
+        }
+        exchange
+    }
+
+    async fn exchange(&mut self, raw: Raw, patience: Duration) -> Exchange {
+        match &self.place {
+            Place::Http(target) => http::send(target, raw, patience).await,
+            Place::Command(program, arguments) => {
+                let mut patience = patience;
+                if self.process.is_none() {
+                    // It has to start first.
+                    patience *= 3;
+                    match Process::start(program, arguments) {
+                        Ok(process) => self.process = Some(process),
+                        Err(error) => {
+                            return Exchange {
+                                broken: Some(format!("the program cannot be started: {error}")),
+                                ..Exchange::default()
+                            };
+                        }
+                    }
+                }
+                match &mut self.process {
+                    Some(process) => process.ask(&raw.body, patience).await,
+                    None => Exchange::default(),
+                }
+            }
+        }
+    }
+
+    /// Says something that is not answered; on stdio, listens for so long whether it is nevertheless.
+    pub(crate) async fn tell(&mut self, method: &str, listen: Duration) -> Exchange {
+        self.tell_of(method, json!({}), listen).await
+    }
+
+    /// The same with params.
+    pub(crate) async fn tell_of(
+        &mut self,
+        method: &str,
+        params: Value,
+        listen: Duration,
+    ) -> Exchange {
+        let params = self.with_meta(params);
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        let raw = self.framed(&message);
+        let patience = if self.place.is_http() {
+            self.patience
+        } else {
+            listen
+        };
+        self.raw_within(raw, patience).await
+    }
+
+    /// Whether the server still answers.
+    pub(crate) async fn is_alive(&mut self) -> bool {
+        let method = match self.revision.is_modern() {
+            true => "server/discover",
+            false => "ping",
+        };
+        self.ask(method, json!({})).await.result().is_some()
+    }
+
+    /// Takes part in a session that another opened.
+    pub(crate) fn join(&mut self, session: Option<String>) {
+        self.session = session;
+    }
+
+    /// The process of a server on pipes, started if it does not run yet.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started, or the server is not on pipes.
+    pub(crate) fn process(&mut self) -> std::io::Result<&mut Process> {
+        let Place::Command(program, arguments) = &self.place else {
+            return Err(std::io::Error::other("the server is not on pipes"));
+        };
+        match &mut self.process {
+            Some(process) => Ok(process),
+            none => Ok(none.insert(Process::start(program, arguments)?)),
+        }
+    }
+
+    /// The session that the server gave.
+    pub(crate) fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// The program, which is taken away.
+    pub(crate) fn take_process(&mut self) -> Option<Process> {
+        self.process.take()
+    }
+
+    /// Lets the session and the program go.
+    pub(crate) async fn end(&mut self) {
+        if let (Place::Http(_), Some(session)) = (&self.place, self.session.take()) {
+            let raw = Raw::bare(::http::Method::DELETE).with("mcp-session-id", &session);
+            self.raw(raw).await;
+        }
+        if let Some(process) = self.process.take() {
+            process.ends(QUIET).await;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Which revisions a server speaks.
+
+use std::time::Duration;
+
+use super::bench::{Bench, Place};
+use super::revision::Revision;
+use crate::target::TargetError;
+
+/// The revisions that it answers in. Asking for one that it does not speak is answered with another, or refused.
+///
+/// # Errors
+/// Nobody is there.
+pub(crate) async fn revisions(
+    place: &Place,
+    patience: Duration,
+) -> Result<Vec<Revision>, TargetError> {
+    let mut spoken = Vec::new();
+    let mut last = None;
+    for revision in Revision::ALL {
+        let mut bench = Bench::new(place.clone(), revision, patience);
+        if bench.agrees().await {
+            spoken.push(revision);
+        }
+        if bench.greeting.status.is_none() && bench.greeting.received.is_empty() {
+            last = bench.greeting.broken.clone();
+        }
+        bench.end().await;
+    }
+    match last {
+        Some(problem) if spoken.is_empty() => Err(unreachable(place, &problem)),
+        _ => Ok(spoken),
+    }
+}
+
+/// A server opened in the newest of these revisions that it speaks; nothing if it speaks none of them.
+///
+/// # Errors
+/// Nobody is there.
+pub(crate) async fn newest(
+    place: &Place,
+    revisions: &[Revision],
+    patience: Duration,
+) -> Result<Option<Bench>, TargetError> {
+    let mut revisions = revisions.to_vec();
+    revisions.sort_unstable();
+    let mut silent = None;
+    let mut heard = false;
+    for revision in revisions.into_iter().rev() {
+        let mut bench = Bench::new(place.clone(), revision, patience);
+        if bench.agrees().await {
+            return Ok(Some(bench));
+        }
+        let greeting = std::mem::take(&mut bench.greeting);
+        bench.end().await;
+        heard |= greeting.status.is_some() || !greeting.received.is_empty();
+        silent = greeting.broken.or(silent);
+    }
+    match silent {
+        Some(problem) if !heard => Err(unreachable(place, &problem)),
+        _ => Ok(None),
+    }
+}
+
+/// Nobody is there, for this reason; of a connection that reason names the place already.
+fn unreachable(place: &Place, problem: &str) -> TargetError {
+    let target = place.to_string();
+    let named = format!("{target} cannot be reached: ");
+    let problem = problem.strip_prefix(&named).unwrap_or(problem);
+    TargetError::Unreachable {
+        source: problem.into(),
+        target,
+    }
+}

@@ -1,0 +1,104 @@
+//! One exchange with a server, as it was on the wire: what reports show, and what rules judge.
+
+use std::fmt;
+
+use http::header::HeaderMap;
+use serde_json::Value;
+
+use crate::wire::shorten;
+
+/// How much of a text a report shows, in characters.
+const SHOWN: usize = 2_000;
+
+/// What was sent, and what came back.
+#[derive(Debug, Clone, Default)]
+pub struct Exchange {
+    /// The request: its line and headers over HTTP, and its body.
+    pub sent: String,
+    /// The status over HTTP.
+    pub status: Option<u16>,
+    /// The headers over HTTP.
+    pub headers: HeaderMap,
+    /// What came back: the body, or the lines.
+    pub received: String,
+    /// The messages in it.
+    pub messages: Vec<Value>,
+    /// Why nothing more came, if it did not end by itself.
+    pub broken: Option<String>,
+}
+
+impl Exchange {
+    /// The JSON-RPC response among the messages.
+    pub(crate) fn response(&self) -> Option<&Value> {
+        self.messages.iter().find(|it| it.get("method").is_none())
+    }
+
+    /// Whether a subscription was acknowledged, which has no response while it lasts.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        self.acknowledgement().is_some()
+    }
+
+    /// What acknowledges a subscription.
+    pub(crate) fn acknowledgement(&self) -> Option<&Value> {
+        let method = "notifications/subscriptions/acknowledged";
+        let mut messages = self.messages.iter();
+        messages.find(|it| it.get("method").is_some_and(|it| it == method))
+    }
+
+    /// Its result.
+    pub(crate) fn result(&self) -> Option<&Value> {
+        self.response()?.get("result")
+    }
+
+    /// The code of its error.
+    pub(crate) fn code(&self) -> Option<i64> {
+        self.response()?.get("error")?.get("code")?.as_i64()
+    }
+
+    /// The text of a header.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// What came back, in a few words.
+    pub(crate) fn outcome(&self) -> String {
+        let status = self.status.map(|status| format!("status {status}"));
+        let what = match (self.result(), self.code(), &self.broken) {
+            (Some(_), ..) => "a result".to_owned(),
+            (_, Some(code), _) => format!("error {code}"),
+            (.., Some(broken)) => broken.clone(),
+            _ if self.received.is_empty() => "no body".to_owned(),
+            _ => "no JSON-RPC response".to_owned(),
+        };
+        status
+            .into_iter()
+            .chain([what])
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+impl fmt::Display for Exchange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in shorten(&self.sent, SHOWN).lines() {
+            writeln!(formatter, "> {line}")?;
+        }
+        if let Some(status) = self.status {
+            writeln!(formatter, "< HTTP {status}")?;
+        }
+        for (name, value) in &self.headers {
+            writeln!(
+                formatter,
+                "< {name}: {}",
+                String::from_utf8_lossy(value.as_bytes())
+            )?;
+        }
+        for line in shorten(&self.received, SHOWN).lines() {
+            writeln!(formatter, "< {line}")?;
+        }
+        match &self.broken {
+            Some(broken) => writeln!(formatter, "! {broken}"),
+            None => Ok(()),
+        }
+    }
+}

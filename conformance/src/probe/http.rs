@@ -1,0 +1,177 @@
+//! Raw requests over HTTP, and answers read whole under limits.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Method, Request};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use super::exchange::Exchange;
+use crate::sse::{Decoder, Frame};
+use crate::target::{Body, Target};
+use crate::wire::is_event_stream;
+
+/// The most bytes of an answer that are read.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// A request as a rule wants it.
+#[derive(Debug, Clone)]
+pub(crate) struct Raw {
+    pub(crate) method: Method,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+    /// Where it goes if not to the endpoint.
+    pub(crate) path: Option<String>,
+}
+
+impl Raw {
+    /// A POST with the headers that every client sends.
+    pub(crate) fn post(body: impl Into<Bytes>) -> Self {
+        Self {
+            method: Method::POST,
+            headers: vec![
+                ("content-type".to_owned(), "application/json".to_owned()),
+                (
+                    "accept".to_owned(),
+                    "application/json, text/event-stream".to_owned(),
+                ),
+            ],
+            body: body.into(),
+            path: None,
+        }
+    }
+
+    /// A request without a body.
+    pub(crate) fn bare(method: Method) -> Self {
+        Self {
+            method,
+            headers: Vec::new(),
+            body: Bytes::new(),
+            path: None,
+        }
+    }
+
+    /// With this header, in place of one of its name.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.retain(|(known, _)| known != name);
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Without the header of this name.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| known != name);
+        self
+    }
+}
+
+/// Sends it, and reads the answer to its end; of an event stream to the first response, or until it is quiet.
+pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
+    hold(target, raw, patience, patience).await.0
+}
+
+/// The same; what is not read yet of the answer stays open until it is dropped. The body is read for as long as `listen`.
+pub(crate) async fn hold(
+    target: &Target,
+    raw: Raw,
+    patience: Duration,
+    listen: Duration,
+) -> (Exchange, Option<Body>) {
+    let mut exchange = Exchange {
+        sent: shown(&raw),
+        ..Exchange::default()
+    };
+    let Some(request) = request(target, raw) else {
+        exchange.broken = Some("the request cannot be sent".to_owned());
+        return (exchange, None);
+    };
+    let end = Instant::now() + patience;
+    let response = match timeout_at(end, target.send(request)).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(error)) => {
+            exchange.broken = Some(error.to_string());
+            return (exchange, None);
+        }
+        Err(_) => {
+            exchange.broken = Some(format!("no answer within {} s", patience.as_secs_f64()));
+            return (exchange, None);
+        }
+    };
+    let end = end.min(Instant::now() + listen);
+    let (head, mut body) = response.into_parts();
+    exchange.status = Some(head.status.as_u16());
+    exchange.headers = head.headers;
+    let streams = is_event_stream(&exchange.headers);
+    let (mut decoder, mut frames) = (Decoder::default(), VecDeque::new());
+    let mut bytes = Vec::new();
+    loop {
+        let frame = match timeout_at(end, body.frame()).await {
+            Ok(None) => break,
+            Ok(Some(Ok(frame))) => frame,
+            Ok(Some(Err(error))) => {
+                exchange.broken = Some(format!("the body broke off: {error}"));
+                break;
+            }
+            Err(_) => {
+                exchange.broken = Some(format!(
+                    "the body did not end within {} s",
+                    listen.as_secs_f64()
+                ));
+                break;
+            }
+        };
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if bytes.len() + data.len() > MAX_BYTES {
+            exchange.broken = Some(format!("the body is longer than {MAX_BYTES} bytes"));
+            break;
+        }
+        bytes.extend_from_slice(&data);
+        if streams && decoder.push(&data, &mut frames).is_ok() {
+            let read = frames.drain(..).filter_map(|frame| match frame {
+                Frame::Event(event) => serde_json::from_str::<Value>(&event.data).ok(),
+                Frame::Comment(_) => None,
+            });
+            exchange.messages.extend(read);
+            if exchange.response().is_some() || exchange.is_acknowledged() {
+                break;
+            }
+        }
+    }
+    exchange.received = String::from_utf8_lossy(&bytes).into_owned();
+    if !streams && let Ok(value) = serde_json::from_slice::<Value>(&bytes) {
+        match value {
+            Value::Array(messages) => exchange.messages = messages,
+            message => exchange.messages = vec![message],
+        }
+    }
+    (exchange, Some(body))
+}
+
+fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
+    let mut request = Request::new(raw.body);
+    *request.method_mut() = raw.method;
+    let path = raw.path.unwrap_or_else(|| target.place("/mcp", "/mcp"));
+    *request.uri_mut() = path.parse().ok()?;
+    for (name, value) in raw.headers {
+        let name = HeaderName::try_from(name).ok()?;
+        request
+            .headers_mut()
+            .append(name, HeaderValue::try_from(value).ok()?);
+    }
+    Some(request)
+}
+
+fn shown(raw: &Raw) -> String {
+    let path = raw.path.as_deref().unwrap_or("(endpoint)");
+    let mut text = format!("{} {path}\n", raw.method);
+    for (name, value) in &raw.headers {
+        text.push_str(&format!("{name}: {value}\n"));
+    }
+    text.push_str(&String::from_utf8_lossy(&raw.body));
+    text
+}

@@ -1,0 +1,79 @@
+//! Several requests at once, and subscriptions, which last.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::bench::{Bench, Place, QUIET};
+use super::exchange::Exchange;
+use super::http::{self, Raw};
+use crate::target::Body;
+
+impl Bench {
+    /// Sends several requests at once; an exchange for each.
+    pub(crate) async fn together(&mut self, messages: &[Value]) -> Vec<Exchange> {
+        let patience = self.patience;
+        if let Place::Http(target) = &self.place {
+            let sent = messages.iter().map(|message| self.framed(message));
+            return join_all(sent.map(|raw| http::send(target, raw, patience))).await;
+        }
+        let unsent = |problem: String| Exchange {
+            broken: Some(problem),
+            ..Exchange::default()
+        };
+        let process = match self.process() {
+            Ok(process) => process,
+            Err(error) => return vec![unsent(error.to_string())],
+        };
+        let lines: Vec<_> = messages.iter().map(Value::to_string).collect();
+        if !process.write(lines.join("\n").as_bytes(), patience).await {
+            return vec![unsent("the program does not read, or has ended".to_owned())];
+        }
+        let mut exchanges: Vec<Exchange> = lines
+            .into_iter()
+            .map(|sent| Exchange {
+                sent,
+                ..Exchange::default()
+            })
+            .collect();
+        let end = Instant::now() + patience;
+        while exchanges.iter().any(|it| it.messages.is_empty()) {
+            let Ok(Some(line)) = timeout_at(end, process.next()).await else {
+                break;
+            };
+            let Ok(message) = serde_json::from_slice::<Value>(&line) else {
+                continue;
+            };
+            let id = message.get("id");
+            let is_own = |request: &Value| request.get("id") == id;
+            let index = messages.iter().position(is_own);
+            let index = index.filter(|_| message.get("method").is_none());
+            let own = index.and_then(|index| exchanges.get_mut(index));
+            if let Some(exchange) = own {
+                exchange.received.push_str(&String::from_utf8_lossy(&line));
+                exchange.messages.push(message);
+            }
+        }
+        exchanges
+    }
+
+    /// Sends a request whose answer may be a stream that stays open: its head, and what comes at once.
+    pub(crate) async fn head(&mut self, raw: Raw) -> Exchange {
+        match &self.place {
+            Place::Http(target) => http::hold(target, raw, self.patience, QUIET).await.0,
+            Place::Command(..) => self.raw(raw).await,
+        }
+    }
+
+    /// Opens a subscription, which lasts as long as what is given back.
+    pub(crate) async fn listen(&mut self, id: Value, filter: Value) -> (Exchange, Option<Body>) {
+        let params = self.with_meta(json!({ "notifications": filter }));
+        let method = "subscriptions/listen";
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let raw = self.framed(&message);
+        match &self.place {
+            Place::Http(target) => http::hold(target, raw, self.patience, self.patience).await,
+            Place::Command(..) => (self.raw(raw).await, None),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Raw lines to a program, and what it says.
+
+use std::ffi::OsString;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::exchange::Exchange;
+
+/// The longest line that is read.
+const MAX_LINE: u64 = 16 * 1024 * 1024;
+/// How long the program may take to read a line, at the least.
+const WRITE: Duration = Duration::from_millis(300);
+/// How much longer for each KiB of it.
+const WRITE_KIB: Duration = Duration::from_millis(4);
+/// How much may come before an answer, in bytes.
+const MAX_RECEIVED: usize = 2 * MAX_LINE as usize;
+/// How many lines may wait to be read.
+const MAX_LINES: usize = 1_000;
+
+/// A program that was started for one revision or one rule.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: mpsc::Receiver<Vec<u8>>,
+}
+
+impl Process {
+    /// Starts it.
+    pub(crate) fn start(program: &OsString, arguments: &[OsString]) -> std::io::Result<Self> {
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()?;
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take();
+        let (sender, lines) = mpsc::channel(MAX_LINES);
+        tokio::spawn(async move {
+            let Some(stdout) = stdout else { return };
+            let mut reader = BufReader::new(stdout);
+            loop {
+                let mut line = Vec::new();
+                let read = (&mut reader)
+                    .take(MAX_LINE)
+                    .read_until(b'\n', &mut line)
+                    .await;
+                if !read.is_ok_and(|count| count > 0) || sender.send(line).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self {
+            child,
+            stdin,
+            lines,
+        })
+    }
+
+    /// Writes a line, and reads until its response comes, or nothing more within `patience`. A response to an earlier line
+    /// that comes before it is left out.
+    pub(crate) async fn ask(&mut self, line: &[u8], patience: Duration) -> Exchange {
+        let mut exchange = Exchange {
+            sent: String::from_utf8_lossy(line).into_owned(),
+            ..Exchange::default()
+        };
+        if !self.write(line, patience).await {
+            exchange.broken = Some(
+                "the line could not be written: the program has ended or does not read".to_owned(),
+            );
+            return exchange;
+        }
+        let end = Instant::now() + patience;
+        let id = serde_json::from_slice::<Value>(line)
+            .ok()
+            .and_then(|message| message.get("id").cloned());
+        loop {
+            let is_own = |it: &Value| id.is_none() || it.get("id") == id.as_ref();
+            let is_response = |it: &Value| it.get("method").is_none();
+            if exchange.is_acknowledged() {
+                return exchange;
+            }
+            let messages = &mut exchange.messages;
+            if messages.iter().any(|it| is_response(it) && is_own(it)) {
+                messages.retain(|it| !is_response(it) || is_own(it));
+                return exchange;
+            }
+            match timeout_at(end, self.lines.recv()).await {
+                Ok(Some(line)) if exchange.received.len() + line.len() > MAX_RECEIVED => {
+                    exchange.broken = Some(format!(
+                        "more than {MAX_RECEIVED} bytes came before an answer"
+                    ));
+                    return exchange;
+                }
+                Ok(Some(line)) => {
+                    let text = String::from_utf8_lossy(&line);
+                    exchange.received.push_str(&text);
+                    match serde_json::from_slice::<Value>(&line) {
+                        Ok(Value::Array(messages)) => exchange.messages.extend(messages),
+                        Ok(message) => exchange.messages.push(message),
+                        // A rule of its own looks for such lines; the answer may come after them.
+                        Err(_) => {}
+                    }
+                }
+                Ok(None) => {
+                    exchange.broken = Some("the program closed its stdout".to_owned());
+                    return exchange;
+                }
+                Err(_) => {
+                    exchange.broken = Some(format!("no answer within {} ms", patience.as_millis()));
+                    return exchange;
+                }
+            }
+        }
+    }
+
+    /// Writes a line; whether the program took it within `patience`.
+    pub(crate) async fn write(&mut self, line: &[u8], patience: Duration) -> bool {
+        let write = async {
+            let stdin = self.stdin.as_mut()?;
+            stdin.write_all(line).await.ok()?;
+            stdin.write_all(b"\n").await.ok()?;
+            stdin.flush().await.ok()
+        };
+        let kib = u32::try_from(line.len() / 1_024).unwrap_or(u32::MAX);
+        let least = WRITE + WRITE_KIB.saturating_mul(kib);
+        matches!(timeout(patience.max(least), write).await, Ok(Some(())))
+    }
+
+    /// The next line that the program writes; nothing once it has closed its stdout.
+    pub(crate) async fn next(&mut self) -> Option<Vec<u8>> {
+        self.lines.recv().await
+    }
+
+    /// The id of the process; nothing once it has ended.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Closes stdin; whether the program ended by itself within `patience`.
+    pub(crate) async fn ends(mut self, patience: Duration) -> bool {
+        drop(self.stdin.take());
+        let drained = async { while self.lines.recv().await.is_some() {} };
+        let ended = async { tokio::join!(self.child.wait(), drained).0.is_ok() };
+        timeout(patience, ended).await.unwrap_or(false)
+    }
+}

@@ -1,0 +1,349 @@
+//! The client's side of authorization (MCP "Authorization"): from a server's refusal to a token that it takes, by OAuth
+//! 2.1. Feature `oauth`.
+//!
+//! [`OAuth`] is the [`Credentials`] of one endpoint. When the server refuses a request, it finds the authorization server
+//! (RFC 9728, RFC 8414), says who the client is there, gets a token for this resource and nothing else (RFC 8707), and has
+//! the request sent again. The [guide](crate::guide::authorizing) shows how.
+
+mod browser;
+mod challenge;
+mod code;
+mod discovery;
+mod documents;
+mod error;
+mod flow;
+mod grant;
+mod identity;
+mod key;
+mod refresh;
+mod session;
+mod store;
+mod token;
+mod web;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::future::BoxFuture;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode, Uri};
+use oauth2::url::Url;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::credentials::{Credentials, MAX_TRIES, Refusal};
+use super::pool::{Pool, same_origin};
+use super::{ClientError, Trust};
+use challenge::{Challenge, nonce};
+use session::Session;
+use web::Web;
+
+pub use browser::{BROWSER_TIMEOUT, Browser, Loopback};
+pub use error::OAuthError;
+pub use grant::{Assertions, FixedAssertion, Grant, IdentityProvider};
+pub use identity::RegisteredClient;
+pub use key::SigningKey;
+pub use store::{MAX_STORED, MemoryStore, StoreKey, TokenStore};
+pub use web::{FETCH_TIMEOUT, MAX_DOCUMENT_BYTES};
+
+/// What an MCP endpoint answers by.
+const BOTH: &str = "application/json, text/event-stream";
+
+const DPOP: HeaderName = HeaderName::from_static("dpop");
+
+/// Gets tokens for one MCP endpoint and shows them there, and nowhere else.
+///
+/// Give it to a client by [`ClientConfig::with_credentials`](super::ClientConfig::with_credentials). Several clients of
+/// the same endpoint may share it: then they share the tokens, and a person is asked once. What it does for a request
+/// counts towards the time limit of that request; [`OAuth::sign_in`] beforehand leaves a person more time.
+pub struct OAuth {
+    endpoint: Url,
+    /// The same, for comparisons with what the client sends to.
+    uri: Uri,
+    web: Web,
+    settings: Settings,
+    /// One authorization at a time.
+    turn: Arc<Semaphore>,
+    state: Arc<Mutex<State>>,
+}
+
+/// The one authorization that may go on. It is over when every holder is done.
+type Turn = Arc<OwnedSemaphorePermit>;
+
+/// What the embedder chose.
+struct Settings {
+    grant: Grant,
+    name: String,
+    client: Option<RegisteredClient>,
+    document: Option<String>,
+    issuer: Option<String>,
+    store: Arc<dyn TokenStore>,
+    needs_proofs: bool,
+}
+
+#[derive(Default)]
+struct State {
+    session: Option<Arc<Session>>,
+    /// The nonce that the MCP server wants in proofs.
+    nonce: Option<HeaderValue>,
+    /// The one issuer where a client that was registered before may be used.
+    issuer_of_client: Option<String>,
+    /// How many authorizations failed, and how the last did: those who waited meanwhile fail alike.
+    failures: u64,
+    failure: Option<OAuthError>,
+}
+
+impl OAuth {
+    /// Authorization for the endpoint with this URL, by this grant.
+    ///
+    /// # Errors
+    /// [`OAuthError::Setup`] for a text that is no URL, [`OAuthError::Fetched`] for a URL that begins neither with `https://`
+    /// nor, on this machine, with `http://`.
+    pub fn new(url: &str, grant: Grant) -> Result<Self, OAuthError> {
+        Self::trusting(url, grant, &Trust::default())
+    }
+
+    /// The same, with other certificate authorities for all that is fetched.
+    ///
+    /// # Errors
+    /// As [`OAuth::new`], and certificates that cannot be read.
+    pub fn trusting(url: &str, grant: Grant, trust: &Trust) -> Result<Self, OAuthError> {
+        let setup = |problem: String| OAuthError::Setup(format!("{url:?} {problem}"));
+        let endpoint = Url::parse(url).map_err(|problem| setup(format!("is no URL: {problem}")))?;
+        let uri = url
+            .parse()
+            .map_err(|problem| setup(format!("is no URL: {problem}")))?;
+        let pool = Pool::new(trust, false).map_err(|problem| setup(problem.to_string()))?;
+        let web = Web::new(pool, &endpoint);
+        web.url(url)?;
+        Ok(Self {
+            endpoint,
+            uri,
+            web,
+            settings: Settings {
+                grant,
+                name: env!("CARGO_PKG_NAME").to_owned(),
+                client: None,
+                document: None,
+                issuer: None,
+                store: Arc::new(MemoryStore::default()),
+                needs_proofs: false,
+            },
+            turn: Arc::new(Semaphore::new(1)),
+            state: Arc::default(),
+        })
+    }
+
+    /// The client as an authorization server knows it already. It is used at the first one that the MCP server names, or
+    /// at that of [`OAuth::with_issuer`], and never at another.
+    #[must_use]
+    pub fn with_client(mut self, client: RegisteredClient) -> Self {
+        self.settings.client = Some(client);
+        self
+    }
+
+    /// Where the client's metadata document is, which is its id at servers that take such (client id metadata documents):
+    /// an https URL of the embedder's own, with a path.
+    #[must_use]
+    pub fn with_metadata_document(mut self, url: impl Into<String>) -> Self {
+        self.settings.document = Some(url.into());
+        self
+    }
+
+    /// What the client is called where it registers itself. The name of this library by default.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.settings.name = name.into();
+        self
+    }
+
+    /// The one authorization server that may be used. By default it is the first that the MCP server names.
+    #[must_use]
+    pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.settings.issuer = Some(issuer.into());
+        self
+    }
+
+    /// Where tokens and registrations are kept. In memory by default.
+    #[must_use]
+    pub fn with_store(mut self, store: Arc<dyn TokenStore>) -> Self {
+        self.settings.store = store;
+        self
+    }
+
+    /// Takes no token that is not bound to a key of this client (DPoP, RFC 9449). By default tokens are bound where both
+    /// servers can.
+    #[must_use]
+    pub fn with_proofs_required(mut self) -> Self {
+        self.settings.needs_proofs = true;
+        self
+    }
+
+    /// Gets a token now, unless there is one: asks the server without one, to hear what it wants, and goes on as when a
+    /// request is refused. A person has as long as the [`Browser`] gives.
+    ///
+    /// # Errors
+    /// Why it could not be had. After [`OAuthError::Store`] from saving it is in use all the same, and is not kept for later.
+    pub async fn sign_in(&self) -> Result<(), OAuthError> {
+        let turn = self.turn().await?;
+        if self.session().is_some_and(|it| it.tokens.is_fresh()) {
+            return Ok(());
+        }
+        let challenge = self.challenge().await;
+        self.authorize(&challenge, &turn).await
+    }
+
+    /// Forgets the token, in the store too, and the registration that it was made for. While no token is in use, as in a
+    /// process that has just begun, the server is asked for its authorization server, to find what the store has.
+    ///
+    /// # Errors
+    /// [`OAuthError::Store`], and why the authorization server could not be found: then the store has what it had.
+    pub async fn sign_out(&self) -> Result<(), OAuthError> {
+        let _turn = self.turn().await?;
+        let session = self.state().session.take();
+        let key = match session {
+            Some(session) => session.key(),
+            None => self.find(&self.challenge().await).await?.key(),
+        };
+        self.forget(&key).await
+    }
+
+    /// What the server says to a request without a token.
+    async fn challenge(&self) -> Challenge {
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        match self.web.post(&self.endpoint, ping.into(), BOTH).await {
+            Ok(refused) if refused.status() == StatusCode::UNAUTHORIZED => {
+                Challenge::read(refused.headers())
+            }
+            // A server that does not say so here may still say it at its well-known paths.
+            _ => Challenge::default(),
+        }
+    }
+
+    /// Renews a token that has run out, if that takes no person.
+    async fn renew(&self, old: &Arc<Session>) {
+        let Ok(turn) = self.turn().await else {
+            return;
+        };
+        let is_old = self.session().is_some_and(|it| Arc::ptr_eq(&it, old));
+        if is_old && let Err(problem) = self.refreshed(Arc::clone(old), &turn).await {
+            tracing::debug!(%problem, "a token was not renewed, or not kept, before it ran out");
+        }
+    }
+
+    async fn judge(&self, refusal: &Refusal) -> Result<(), OAuthError> {
+        let server = |problem: String| OAuthError::Server(problem);
+        let challenge = Challenge::read(&refusal.headers);
+        let status = refusal.status;
+        if refusal.tries >= MAX_TRIES {
+            return Err(server(format!(
+                "{} still answers {status} after {MAX_TRIES} tries{}",
+                refusal.url,
+                challenge.reason()
+            )));
+        }
+        if let Some(nonce) = challenge.nonce(&refusal.headers) {
+            self.state().nonce = Some(nonce.clone());
+            return Ok(());
+        }
+        let failures = self.state().failures;
+        let turn = self.turn().await?;
+        {
+            let state = self.state();
+            let shown = state.session.as_ref().and_then(|it| it.shown());
+            if shown.is_some() && shown.as_ref() != refusal.sent.get(AUTHORIZATION) {
+                // Another request has got a newer one meanwhile.
+                return Ok(());
+            }
+            if state.failures != failures
+                && let Some(failure) = &state.failure
+            {
+                return Err(failure.clone());
+            }
+        }
+        let shown = self.session().filter(|it| it.tokens.is_fresh());
+        if let Some(session) = shown {
+            session.may_go_on(status, &challenge)?;
+        } else if status == StatusCode::FORBIDDEN && challenge.error.is_none() {
+            return Err(server(format!(
+                "{} answers {status}, and asks for no token",
+                refusal.url
+            )));
+        }
+        self.authorize(&challenge, &turn).await
+    }
+
+    async fn shown(&self, method: &Method, url: &Uri) -> Result<HeaderMap, OAuthError> {
+        let mut headers = HeaderMap::new();
+        if !same_origin(url, &self.uri) {
+            return Ok(headers);
+        }
+        if let Some(old) = self.session().filter(|it| !it.tokens.is_fresh()) {
+            self.renew(&old).await;
+        }
+        let session = self.session();
+        let Some((session, shown)) = session.and_then(|it| it.shown().map(|shown| (it, shown)))
+        else {
+            return Ok(headers);
+        };
+        let nonce = self.state().nonce.clone();
+        if let Some(key) = session.proving() {
+            let nonce = nonce.as_ref().and_then(|it| it.to_str().ok());
+            let proof = key.proof(
+                method.as_str(),
+                &url.to_string(),
+                nonce,
+                Some(&session.tokens.access),
+            )?;
+            headers.extend(HeaderValue::from_str(&proof).ok().map(|it| (DPOP, it)));
+        }
+        headers.insert(AUTHORIZATION, shown);
+        Ok(headers)
+    }
+
+    async fn turn(&self) -> Result<Turn, OAuthError> {
+        let turn = Arc::clone(&self.turn).acquire_owned().await;
+        let turn = turn.map_err(|closed| OAuthError::Server(closed.to_string()))?;
+        Ok(Arc::new(turn))
+    }
+
+    fn session(&self) -> Option<Arc<Session>> {
+        self.state().session.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Credentials for OAuth {
+    fn headers<'a>(
+        &'a self,
+        method: &'a Method,
+        url: &'a Uri,
+    ) -> BoxFuture<'a, Result<HeaderMap, ClientError>> {
+        Box::pin(async { self.shown(method, url).await.map_err(OAuthError::for_call) })
+    }
+
+    fn refused<'a>(&'a self, refusal: &'a Refusal) -> BoxFuture<'a, Result<(), ClientError>> {
+        Box::pin(async { self.judge(refusal).await.map_err(OAuthError::for_call) })
+    }
+
+    fn answered(&self, url: &Uri, headers: &HeaderMap) {
+        if !same_origin(url, &self.uri) {
+            return;
+        }
+        let mut state = self.state();
+        if let Some(nonce) = nonce(headers) {
+            state.nonce = Some(nonce.clone());
+        }
+        if let Some(session) = &state.session {
+            session.worked();
+        }
+    }
+}
+
+impl fmt::Debug for OAuth {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "OAuth({})", self.endpoint)
+    }
+}

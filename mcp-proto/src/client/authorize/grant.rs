@@ -1,0 +1,96 @@
+//! By what a client gets tokens.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use super::browser::Browser;
+use super::identity::RegisteredClient;
+
+/// By what a client gets tokens.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Grant {
+    /// A person agrees in a browser (authorization code with PKCE).
+    Browser(Arc<dyn Browser>),
+    /// The client is the one who calls (client credentials): it needs
+    /// [`OAuth::with_client`](super::OAuth::with_client).
+    ClientCredentials,
+    /// The platform vouches for the program that calls (workload identity federation): its JWT is the grant (RFC 7523 §2.1).
+    Workload(Arc<dyn Assertions>),
+    /// The identity provider of an organization decides which of its people may use the server (enterprise-managed
+    /// authorization): an ID token is exchanged there for the grant (RFC 8693, RFC 7523).
+    Enterprise(IdentityProvider),
+}
+
+/// Gives what somebody else signed, freshly each time it is needed.
+pub trait Assertions: fmt::Debug + Send + Sync {
+    /// A JWT for this audience: the issuer of an authorization server or an identity provider.
+    ///
+    /// # Errors
+    /// Why it cannot be had, for people.
+    fn assertion<'a>(&'a self, audience: &'a str) -> BoxFuture<'a, Result<String, String>>;
+}
+
+/// A JWT that stays as it is.
+pub struct FixedAssertion(String);
+
+/// Where an organization's people sign in.
+#[derive(Clone)]
+pub struct IdentityProvider {
+    pub(super) issuer: String,
+    pub(super) token_endpoint: Option<String>,
+    pub(super) client: RegisteredClient,
+    pub(super) id_tokens: Arc<dyn Assertions>,
+}
+
+impl FixedAssertion {
+    /// Gives this text.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl Assertions for FixedAssertion {
+    fn assertion<'a>(&'a self, _audience: &'a str) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(std::future::ready(Ok(self.0.clone())))
+    }
+}
+
+impl IdentityProvider {
+    /// The provider with this issuer, where the client is `client`, and what gives a person's ID tokens of it.
+    #[must_use]
+    pub fn new(
+        issuer: impl Into<String>,
+        client: RegisteredClient,
+        id_tokens: Arc<dyn Assertions>,
+    ) -> Self {
+        Self {
+            issuer: issuer.into(),
+            token_endpoint: None,
+            client,
+            id_tokens,
+        }
+    }
+
+    /// The same, with its token endpoint. By default its metadata says where that is (RFC 8414).
+    #[must_use]
+    pub fn with_token_endpoint(mut self, url: impl Into<String>) -> Self {
+        self.token_endpoint = Some(url.into());
+        self
+    }
+}
+
+impl fmt::Debug for FixedAssertion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("FixedAssertion(…)")
+    }
+}
+
+impl fmt::Debug for IdentityProvider {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "IdentityProvider({})", self.issuer)
+    }
+}

@@ -1,0 +1,88 @@
+//! A refresh of tokens, in a task of its own. Many servers take a refresh token once and answer with the next one, so what
+//! they answer is kept even when the call that it is for is dropped meanwhile.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use oauth2::RefreshToken;
+
+use super::error::OAuthError;
+use super::session::{Origin, Session};
+use super::store::{self, TokenStore};
+use super::token::{Asking, Grant};
+use super::web::Web;
+use super::{OAuth, State, Turn};
+
+/// A refresh, with all that it needs. It ends by itself: the request within
+/// [`FETCH_TIMEOUT`](super::FETCH_TIMEOUT), twice if the server asks for a nonce, and then when the store has saved.
+struct Refresh {
+    old: Arc<Session>,
+    token: RefreshToken,
+    web: Web,
+    store: Arc<dyn TokenStore>,
+    state: Arc<Mutex<State>>,
+    /// No other authorization begins before this is done: it would use the same refresh token.
+    _turn: Turn,
+}
+
+impl OAuth {
+    /// Refreshes tokens, and has the new ones used and saved; `false` without a refresh token. The caller has the turn.
+    /// Once begun it is done, also when the caller drops it.
+    pub(super) async fn refreshed(
+        &self,
+        old: Arc<Session>,
+        turn: &Turn,
+    ) -> Result<bool, OAuthError> {
+        let Some(token) = old.tokens.refresh.clone().map(RefreshToken::new) else {
+            return Ok(false);
+        };
+        let issuer = old.server.issuer.clone();
+        let refresh = Refresh {
+            old,
+            token,
+            web: self.web.clone(),
+            store: Arc::clone(&self.settings.store),
+            state: Arc::clone(&self.state),
+            _turn: Arc::clone(turn),
+        };
+        let ended = tokio::spawn(refresh.run()).await;
+        ended.map_err(|broken| {
+            OAuthError::fetched(&issuer, format!("the refresh did not end: {broken}"))
+        })??;
+        Ok(true)
+    }
+}
+
+impl Refresh {
+    async fn run(self) -> Result<(), OAuthError> {
+        let old = &self.old;
+        let (key, granted) = (old.tokens.key(), old.tokens.granted());
+        let asking = Asking {
+            web: &self.web,
+            server: &old.server,
+            client: &old.client,
+            key: key.as_ref(),
+            resource: &old.resource,
+            scopes: &granted,
+        };
+        let mut tokens = asking.ask(Grant::Refresh(&self.token)).await?;
+        tokens.suit(&old.server, old.needs_proofs)?;
+        tokens.refresh = tokens.refresh.or_else(|| old.tokens.refresh.clone());
+        tokens.asked.clone_from(&old.tokens.asked);
+        let session = Arc::new(Session::new(
+            old.server.clone(),
+            old.client.clone(),
+            old.resource.clone(),
+            tokens,
+            old.needs_proofs,
+            Origin::Refreshed,
+        ));
+        // In use before it is saved: a store that fails must not cost the one refresh token that is still good.
+        self.uses(Arc::clone(&session));
+        store::save(&*self.store, &session.key(), Some(&session.tokens)).await
+    }
+
+    fn uses(&self, session: Arc<Session>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.session = Some(session);
+    }
+}

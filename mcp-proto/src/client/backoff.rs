@@ -1,0 +1,27 @@
+//! How long to wait before a connection is made once more.
+
+use std::time::Duration;
+
+/// The first wait, which doubles with each failure, and the longest.
+const FIRST: Duration = Duration::from_millis(500);
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// The shortest and the longest that a server may have the client wait by `retry`.
+const SHORTEST_ASKED: Duration = Duration::from_millis(100);
+const LONGEST_ASKED: Duration = Duration::from_secs(300);
+
+/// The wait after so many failures in a row, 1 for the first: what the server asked for, or twice as long each time. Up
+/// to a tenth is added by chance, so that the clients of a server do not all come back at once.
+pub(super) fn pause(asked: Option<Duration>, failures: u32) -> Duration {
+    let doubled = FIRST.saturating_mul(1 << failures.saturating_sub(1).min(10));
+    let asked = asked.map(|asked| asked.clamp(SHORTEST_ASKED, LONGEST_ASKED));
+    let wait = match asked {
+        // A server that is gone is not asked as often as one that lets its streams end.
+        Some(asked) if failures <= 1 => asked,
+        Some(asked) => doubled.min(LONGEST).max(asked),
+        None => doubled.min(LONGEST),
+    };
+    // Without chance the wait is as it is.
+    let chance = getrandom::u32().unwrap_or(0);
+    wait + wait.mul_f64(f64::from(chance) / f64::from(u32::MAX) / 10.0)
+}

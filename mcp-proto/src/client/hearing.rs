@@ -1,0 +1,143 @@
+//! What the server says without being asked: who hears it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{broadcast, watch};
+use tokio::task::JoinHandle;
+
+use super::cache::Cache;
+use super::lists::Listed;
+use crate::jsonrpc::Notification;
+
+/// How many notifications wait for a receiver of [`Client::notifications`](super::Client::notifications); one that lags
+/// more loses the oldest and is told how many.
+pub const NOTIFICATIONS: usize = 256;
+
+/// Where all notifications of a connection go.
+#[derive(Debug)]
+pub(super) struct Hearing {
+    sender: broadcast::Sender<Notification>,
+    pub(super) cache: Cache,
+    /// What tools were listed with.
+    pub(super) listed: Listed,
+    gaps: watch::Sender<Gaps>,
+    /// There is, or may yet be, a stream for what belongs to no request.
+    has_stream: AtomicBool,
+}
+
+/// What was not heard.
+#[derive(Debug, Default)]
+pub(super) struct Gaps {
+    /// How often something may have been missed.
+    pub(super) missed: u64,
+    /// Nothing more will be heard.
+    pub(super) is_over: bool,
+}
+
+/// What one request has to hear: the notifications that belong to it.
+#[derive(Clone)]
+pub(super) struct Own(Arc<dyn Fn(&Notification) + Send + Sync>);
+
+/// A task that ends with its owner.
+#[derive(Debug, Default)]
+pub(super) struct Owned(Mutex<Option<JoinHandle<()>>>);
+
+impl Hearing {
+    pub(super) fn new(cache_bytes: usize) -> Arc<Self> {
+        Arc::new(Self {
+            sender: broadcast::channel(NOTIFICATIONS).0,
+            cache: Cache::new(cache_bytes),
+            listed: Listed::default(),
+            gaps: watch::Sender::default(),
+            has_stream: AtomicBool::new(false),
+        })
+    }
+
+    /// Tells everybody; what was kept and is no longer true goes first.
+    pub(super) fn hear(&self, notification: Notification) {
+        self.cache.heard(&notification);
+        if notification.method == "notifications/tools/list_changed" {
+            self.listed.clear();
+        }
+        // Fails only when nobody listens.
+        let _heard = self.sender.send(notification);
+    }
+
+    /// Something may have been missed: whatever was kept may be out of date.
+    pub(super) fn missed(&self) {
+        self.cache.clear();
+        self.listed.clear();
+        self.gaps.send_modify(|gaps| gaps.missed += 1);
+    }
+
+    /// The connection is over.
+    pub(super) fn over(&self) {
+        self.gaps.send_modify(|gaps| gaps.is_over = true);
+    }
+
+    pub(super) fn has_stream(&self) -> bool {
+        self.has_stream.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_stream(&self, is_there: bool) {
+        self.has_stream.store(is_there, Ordering::Relaxed);
+    }
+
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Notification> {
+        self.sender.subscribe()
+    }
+
+    pub(super) fn gaps(&self) -> watch::Receiver<Gaps> {
+        self.gaps.subscribe()
+    }
+}
+
+impl Own {
+    pub(super) fn new(hear: impl Fn(&Notification) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+
+    pub(super) fn hear(&self, notification: &Notification) {
+        (self.0)(notification);
+    }
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Own")
+    }
+}
+
+impl Owned {
+    /// Takes a task over; one that was there before ends.
+    pub(super) fn own(&self, task: JoinHandle<()>) {
+        let before = self.slot().replace(task);
+        if let Some(before) = before {
+            before.abort();
+        }
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.slot().as_ref().is_some_and(|task| !task.is_finished())
+    }
+
+    /// Ends the task.
+    pub(super) fn end(&self) {
+        if let Some(task) = self.slot().take() {
+            task.abort();
+        }
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<JoinHandle<()>>> {
+        // Nothing panics while it holds the slot.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,45 @@
+//! A legacy request whose caller does not wait any more: a lost connection cancels nothing there (2025-11-25,
+//! "Streamable HTTP"), so the server is told.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::runtime::Handle;
+
+use super::HttpLink;
+use crate::client::speaking::Speaking;
+use crate::jsonrpc::{Notification, Request, RequestId};
+use crate::version::Era;
+
+/// Tells the server when it is dropped before the answer. That may outlive the client by its time limit at the most.
+pub(super) struct GivenUp {
+    told: Option<(Arc<HttpLink>, RequestId, Speaking)>,
+}
+
+impl GivenUp {
+    pub(super) fn new(link: &Arc<HttpLink>, request: &Request, speaking: &Speaking) -> Self {
+        // `initialize` must not be cancelled (2025-11-25, "Cancellation").
+        let is_told = speaking.era() == Era::Legacy && request.method != "initialize";
+        let told = is_told.then(|| (Arc::clone(link), request.id.clone(), speaking.clone()));
+        Self { told }
+    }
+
+    /// The answer is there.
+    pub(super) fn is_answered(&mut self) {
+        self.told = None;
+    }
+}
+
+impl Drop for GivenUp {
+    fn drop(&mut self) {
+        let (Some((link, id, speaking)), Ok(runtime)) = (self.told.take(), Handle::try_current())
+        else {
+            return;
+        };
+        let cancelled = Notification::new("notifications/cancelled", json!({ "requestId": id }));
+        runtime.spawn(async move {
+            let told = link.notify(&cancelled, &speaking);
+            let _told = tokio::time::timeout(link.timeout, told).await;
+        });
+    }
+}

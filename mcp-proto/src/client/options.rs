@@ -1,0 +1,63 @@
+//! What may be set about a single call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// What may be set about a single call. Everything is as the configuration says by default.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// How long the answer may take; [`ClientConfig::timeout`](super::ClientConfig::timeout) by default.
+    pub timeout: Option<Duration>,
+    /// Reports of progress begin the time anew, up to this long in all. `None`, the default: they do not.
+    pub max_timeout: Option<Duration>,
+    /// More members of the request's `_meta`, such as `traceparent`.
+    pub meta: Map<String, Value>,
+    pub(super) progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+}
+
+/// How far a call is (schema: `ProgressNotificationParams`).
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct Progress {
+    /// How much is done; grows with each report.
+    pub progress: f64,
+    /// How much there is to do, if the server knows.
+    #[serde(default)]
+    pub total: Option<f64>,
+    /// What is being done, in words.
+    #[serde(default)]
+    pub message: Option<String>,
+}
+
+impl CallOptions {
+    /// The same with another time limit.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// The same, called with every report of progress, which the server is asked for. It must not block.
+    #[must_use]
+    pub fn with_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+}
+
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("CallOptions")
+            .field("timeout", &self.timeout)
+            .field("max_timeout", &self.max_timeout)
+            .field("meta", &self.meta)
+            .field("progress", &self.progress.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,195 @@
+//! One pool of HTTP connections: HTTP/1.1 and HTTP/2, plain and over TLS, redirects within the origin alone.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::LOCATION;
+use http::{Method, Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Client as HyperClient;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use super::tls;
+use super::{ClientError, Trust};
+
+/// The most redirects of one request that are followed.
+pub(super) const MAX_REDIRECTS: usize = 5;
+
+/// How long a TCP connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long a connection without requests is kept, and how many of them for each origin.
+const IDLE: Duration = Duration::from_secs(60);
+const MAX_IDLE: usize = 16;
+
+/// How long a connection is quiet before the system asks whether the server is there.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+/// The longest URL that a redirect may lead to, in bytes.
+const MAX_URL_BYTES: usize = 8 * 1024;
+
+/// Connections to any origin, kept for the next request. Cheap to clone; clones share the connections.
+#[derive(Debug, Clone)]
+pub(super) struct Pool(HyperClient<tls::Connector, Full<Bytes>>);
+
+/// What came of one request.
+#[derive(Debug)]
+pub(super) enum Hop {
+    /// A response, whose body is still to be read.
+    Response(Response<Incoming>),
+    /// The same request is to be sent here, which is within the origin.
+    Redirect(Uri),
+}
+
+impl Pool {
+    /// A pool that believes these authorities over HTTPS. With `http2` HTTP/2 is spoken from the first byte; otherwise
+    /// HTTP/1.1, or what TLS agrees on.
+    pub(super) fn new(trust: &Trust, http2: bool) -> Result<Self, ClientError> {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(CONNECT));
+        // A stream may be quiet for hours, and its server gone.
+        connector.set_keepalive(Some(KEEP_ALIVE));
+        let client = HyperClient::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .pool_max_idle_per_host(MAX_IDLE)
+            .http2_only(http2)
+            .build(tls::connector(connector, trust, http2)?);
+        Ok(Self(client))
+    }
+
+    /// Sends one request, and follows no redirect.
+    pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Hop, ClientError> {
+        let (method, from) = (request.method().clone(), request.uri().clone());
+        let response = self.0.request(request.map(Full::new)).await;
+        let response = response.map_err(|error| ClientError::Connection(told(&error)))?;
+        Ok(match target(&method, &from, &response)? {
+            Some(uri) => Hop::Redirect(uri),
+            None => Hop::Response(response),
+        })
+    }
+
+    /// Sends a request, follows redirects, and reads the whole response: at most `max_bytes` of body, within `limit`.
+    /// Any status is a response.
+    #[cfg(feature = "oauth")]
+    pub(super) async fn fetch(
+        &self,
+        mut request: Request<Bytes>,
+        max_bytes: usize,
+        limit: Duration,
+    ) -> Result<Response<Bytes>, ClientError> {
+        let fetched = async {
+            for _ in 0..=MAX_REDIRECTS {
+                match self.send(request.clone()).await? {
+                    Hop::Redirect(uri) => *request.uri_mut() = uri,
+                    Hop::Response(response) => {
+                        let (head, body) = response.into_parts();
+                        return Ok(Response::from_parts(head, whole(body, max_bytes).await?));
+                    }
+                }
+            }
+            Err(too_many(request.uri()))
+        };
+        let fetched = tokio::time::timeout(limit, fetched).await;
+        fetched.map_err(|_elapsed| ClientError::Timeout(limit))?
+    }
+}
+
+/// A body of at most so many bytes.
+pub(super) async fn whole(body: Incoming, max_bytes: usize) -> Result<Bytes, ClientError> {
+    let body = Limited::new(body, max_bytes).collect().await;
+    let body = body.map_err(|error| ClientError::Connection(told(&*error)))?;
+    Ok(body.to_bytes())
+}
+
+/// A request was led from place to place.
+pub(super) fn too_many(uri: &Uri) -> ClientError {
+    ClientError::Connection(format!("more than {MAX_REDIRECTS} redirects, up to {uri}"))
+}
+
+/// Scheme, host and port are the same (RFC 6454).
+pub(super) fn same_origin(one: &Uri, other: &Uri) -> bool {
+    let host = |uri: &Uri| uri.host().unwrap_or_default().to_ascii_lowercase();
+    one.scheme() == other.scheme() && host(one) == host(other) && port(one) == port(other)
+}
+
+/// An error with its causes: those of HTTP clients hide what happened in the last one.
+pub(super) fn told(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+fn port(uri: &Uri) -> Option<u16> {
+    uri.port_u16().or(match uri.scheme_str() {
+        Some("http") => Some(80),
+        Some("https") => Some(443),
+        _ => None,
+    })
+}
+
+/// Where a redirect leads. A method is never changed: 303, which asks for that, is followed by GET alone.
+fn target<B>(
+    method: &Method,
+    from: &Uri,
+    response: &Response<B>,
+) -> Result<Option<Uri>, ClientError> {
+    let followed = match response.status() {
+        StatusCode::SEE_OTHER => method == Method::GET,
+        StatusCode::MOVED_PERMANENTLY
+        | StatusCode::FOUND
+        | StatusCode::TEMPORARY_REDIRECT
+        | StatusCode::PERMANENT_REDIRECT => true,
+        _ => false,
+    };
+    let Some(location) = response.headers().get(LOCATION).filter(|_| followed) else {
+        return Ok(None);
+    };
+    let broken = || {
+        let shown = String::from_utf8_lossy(location.as_bytes());
+        ClientError::Connection(format!("{from} redirects to {shown:?}, which is no URL"))
+    };
+    let location = location.to_str().map_err(|_| broken())?;
+    let target = resolved(from, location).ok_or_else(broken)?;
+    if !same_origin(from, &target) {
+        return Err(ClientError::Connection(format!(
+            "{from} redirects to {target}, another origin: connect to that URL if you trust it"
+        )));
+    }
+    Ok(Some(target))
+}
+
+/// A reference as servers write them: a URL, or a path with or without a slash before it (RFC 3986 §4.2).
+fn resolved(from: &Uri, location: &str) -> Option<Uri> {
+    let location = location.split('#').next().unwrap_or_default();
+    if location.len() > MAX_URL_BYTES {
+        return None;
+    }
+    let scheme = from.scheme_str()?;
+    let authority = from.authority()?;
+    let text = if location.contains("://") {
+        location.to_owned()
+    } else if let Some(rest) = location.strip_prefix("//") {
+        format!("{scheme}://{rest}")
+    } else if location.starts_with('/') {
+        format!("{scheme}://{authority}{location}")
+    } else if location.starts_with('?') {
+        format!("{scheme}://{authority}{}{location}", from.path())
+    } else {
+        let folder = from
+            .path()
+            .rsplit_once('/')
+            .map_or("", |(folder, _)| folder);
+        format!("{scheme}://{authority}{folder}/{location}")
+    };
+    text.parse().ok().filter(|uri: &Uri| uri.host().is_some())
+}

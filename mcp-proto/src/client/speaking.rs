@@ -1,0 +1,75 @@
+//! What the client knows of its server, and how the two speak.
+
+use std::sync::Arc;
+
+use http::HeaderValue;
+use serde_json::{Map, Value};
+
+use crate::lifecycle::Implementation;
+use crate::version::{Era, ProtocolVersion};
+
+/// What a server says of itself: in the modern era by `server/discover`, in the legacy one by `initialize`.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ServerInfo {
+    /// The revision that is spoken with it.
+    pub version: ProtocolVersion,
+    /// Who it says it is. For display: nothing may depend on it.
+    pub info: Option<Implementation>,
+    /// What it can do (schema: `ServerCapabilities`).
+    pub capabilities: Map<String, Value>,
+    /// How it is used, for the model.
+    pub instructions: Option<String>,
+}
+
+/// How the client speaks with its server at the moment.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Speaking {
+    pub(super) version: Option<ProtocolVersion>,
+    pub(super) session: Option<HeaderValue>,
+    pub(super) server: Option<Arc<ServerInfo>>,
+    /// Grows each time that the two come to terms.
+    pub(super) generation: u64,
+}
+
+impl Speaking {
+    pub(super) fn era(&self) -> Era {
+        self.version.map_or(Era::Modern, ProtocolVersion::era)
+    }
+}
+
+impl ServerInfo {
+    /// Whether it declared a capability, such as `tools` or `resources/subscribe`.
+    #[must_use]
+    pub fn can(&self, capability: &str) -> bool {
+        let mut names = capability.split('/');
+        let first = names.next().and_then(|name| self.capabilities.get(name));
+        let last = names.try_fold(first, |value, name| Some(value?.get(name)));
+        !matches!(
+            last.flatten(),
+            None | Some(Value::Null | Value::Bool(false))
+        )
+    }
+
+    /// Whether it declared an extension.
+    #[must_use]
+    pub fn has_extension(&self, id: &str) -> bool {
+        let extensions = self.capabilities.get("extensions");
+        extensions.is_some_and(|extensions| extensions.get(id).is_some())
+    }
+
+    pub(super) fn read(
+        version: ProtocolVersion,
+        info: Option<&Value>,
+        result: &Value,
+    ) -> Arc<Self> {
+        let instructions = result.get("instructions").and_then(Value::as_str);
+        let capabilities = result.get("capabilities").and_then(Value::as_object);
+        Arc::new(Self {
+            version,
+            info: info.and_then(|info| serde_json::from_value(info.clone()).ok()),
+            capabilities: capabilities.cloned().unwrap_or_default(),
+            instructions: instructions.map(str::to_owned),
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! Connections over TLS, by rustls.
+
+use std::sync::Arc;
+
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+
+use super::{ClientError, Trust};
+
+/// Connects to `http` and `https` URLs.
+pub(super) type Connector = HttpsConnector<HttpConnector>;
+
+/// A connector that trusts these authorities. The protocol is agreed on by TLS, or HTTP/2 alone.
+pub(super) fn connector(
+    mut http: HttpConnector,
+    trust: &Trust,
+    http2: bool,
+) -> Result<Connector, ClientError> {
+    http.enforce_http(false);
+    let tls = HttpsConnectorBuilder::new().with_tls_config(configuration(trust)?);
+    let connector = tls.https_or_http();
+    Ok(match http2 {
+        true => connector.enable_http2().wrap_connector(http),
+        false => connector.enable_all_versions().wrap_connector(http),
+    })
+}
+
+fn configuration(trust: &Trust) -> Result<ClientConfig, ClientError> {
+    let failed = |problem: String| ClientError::Connection(problem);
+    let mut roots = RootCertStore::empty();
+    if trust.system {
+        let found = rustls_native_certs::load_native_certs();
+        let (taken, _passed_over) = roots.add_parsable_certificates(found.certs);
+        if taken == 0 {
+            // What the connection then fails with says only that an authority is unknown.
+            tracing::warn!(problems = ?found.errors, "the system has no certificates of authorities");
+        }
+    }
+    for pem in &trust.pem {
+        let before = roots.len();
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            let certificate = certificate.map_err(|problem| {
+                failed(format!("a certificate to trust is no PEM: {problem}"))
+            })?;
+            roots
+                .add(certificate)
+                .map_err(|problem| failed(format!("a certificate cannot be trusted: {problem}")))?;
+        }
+        if roots.len() == before {
+            return Err(failed(
+                "a PEM text to trust has no section that begins with -----BEGIN CERTIFICATE-----"
+                    .to_owned(),
+            ));
+        }
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|problem| failed(format!("TLS cannot be spoken: {problem}")))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}

@@ -1,0 +1,17 @@
+//! Stands in for TLS where it is not compiled in: plain HTTP alone.
+
+use hyper_util::client::legacy::connect::HttpConnector;
+
+use super::{ClientError, Trust};
+
+/// Connects to `http` URLs; says of others that they are none.
+pub(super) type Connector = HttpConnector;
+
+/// The connector as it is.
+pub(super) fn connector(
+    http: HttpConnector,
+    _trust: &Trust,
+    _http2: bool,
+) -> Result<Connector, ClientError> {
+    Ok(http)
+}

@@ -1,0 +1,57 @@
+//! Whom the client believes over HTTPS.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The certificate authorities that the client believes over HTTPS: those of the system by default.
+///
+/// Certificates are read when a client connects, and those that cannot be read are an error then. Needs the feature
+/// `tls`; without it there is plain HTTP alone.
+#[derive(Clone)]
+pub struct Trust {
+    pub(super) system: bool,
+    pub(super) pem: Vec<Arc<[u8]>>,
+}
+
+impl Trust {
+    /// The authorities that the system trusts.
+    #[must_use]
+    pub fn system() -> Self {
+        Self {
+            system: true,
+            pem: Vec::new(),
+        }
+    }
+
+    /// No authority but those that [`Trust::with_pem`] adds.
+    #[must_use]
+    pub fn only() -> Self {
+        Self {
+            system: false,
+            pem: Vec::new(),
+        }
+    }
+
+    /// The same and the certificates of this PEM text, one or several.
+    #[must_use]
+    pub fn with_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.pem.push(pem.into().into());
+        self
+    }
+}
+
+impl Default for Trust {
+    fn default() -> Self {
+        Self::system()
+    }
+}
+
+impl fmt::Debug for Trust {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Trust");
+        shown
+            .field("system", &self.system)
+            .field("pem", &self.pem.len())
+            .finish()
+    }
+}

@@ -1,0 +1,122 @@
+//! Extensions: what they are called, and the methods that they add.
+
+use std::future::Future;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{BuildError, ServerBuilder};
+use crate::context::Context;
+use crate::interrupt::RequestError;
+use crate::lifecycle::is_extension_id;
+
+impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
+    /// Declares an extension such as `com.example/thing`, with its settings. Its identifier is a `_meta` key with a
+    /// prefix: labels of a domain turned round, a slash, a name.
+    pub fn extension(mut self, id: impl Into<String>, settings: Map<String, Value>) -> Self {
+        let id = id.into();
+        let checked = check_id(&id);
+        self.extensions.insert(id, Value::Object(settings));
+        self.keep_first(checked)
+    }
+
+    /// Answers requests of a method that an extension adds, in both eras. The extension is declared, without settings
+    /// unless [`ServerBuilder::extension`] gives it some. The method has a prefix that is not one of MCP's, such as
+    /// `notes/` in `notes/search`.
+    ///
+    /// Params that the handler's type cannot take are −32602 with the place that is wrong. `_meta` is not among them: it is
+    /// [`Context::meta`]. The result must be a JSON object; a `_meta` in it is the result's. Scopes are asked for by
+    /// [`Guarded::Method`](crate::Guarded::Method). The handler cannot ask the client.
+    ///
+    /// ```
+    /// use mcp_proto::jsonrpc::Request;
+    /// use mcp_proto::{Context, RequestError, Server};
+    /// use serde_json::json;
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Search {
+    ///     words: String,
+    /// }
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Found {
+    ///     notes: Vec<String>,
+    /// }
+    ///
+    /// async fn search((): (), asked: Search, _: Context) -> Result<Found, RequestError> {
+    ///     Ok(Found { notes: vec![format!("about {}", asked.words)] })
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::builder("notes", "1.0.0", ())
+    ///     .extension_method("com.example/notes", "notes/search", search)
+    ///     .build()?;
+    /// let request = Request::new(1, "notes/search", json!({ "words": "tea" }));
+    /// let answer = server.handle(request, Context::test()).await.outcome.unwrap();
+    /// assert_eq!(answer.to_value()["notes"], json!(["about tea"]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn extension_method<P, O, F, R>(
+        mut self,
+        id: impl Into<String>,
+        method: impl Into<String>,
+        handler: F,
+    ) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+        F: Fn(S, P, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, RequestError>> + Send + 'static,
+    {
+        let (id, method) = (id.into(), method.into());
+        let added = self
+            .methods
+            .add(method.clone(), self.state.clone(), handler);
+        self.declared(id, &method, added)
+    }
+
+    /// Takes notifications that an extension adds, in both eras; their method begins with `notifications/` and a prefix
+    /// that is not one of MCP's, such as `notifications/notes/seen`. The extension is declared as by
+    /// [`ServerBuilder::extension_method`].
+    ///
+    /// The handler runs before anything else of its connection is read: it must not block, and what takes time belongs
+    /// into a task of its own. A notification that its type cannot take has no answer; it is passed over, with a line in
+    /// the log at debug level. Of its [`Context`] the `request_id` means nothing.
+    pub fn extension_notification<P, F>(
+        mut self,
+        id: impl Into<String>,
+        method: impl Into<String>,
+        handler: F,
+    ) -> Self
+    where
+        P: DeserializeOwned + 'static,
+        F: Fn(S, P, Context) + Send + Sync + 'static,
+    {
+        let (id, method) = (id.into(), method.into());
+        let added = self
+            .methods
+            .add_notification(method.clone(), self.state.clone(), handler);
+        self.declared(id, &method, added)
+    }
+
+    fn declared(mut self, id: String, method: &str, added: Result<(), String>) -> Self {
+        let added = added
+            .map_err(|problem| BuildError::Server(format!("the method {method:?}: {problem}")));
+        let checked = check_id(&id).and(added);
+        let settings = self.extensions.entry(id);
+        settings.or_insert_with(|| Map::new().into());
+        self.keep_first(checked)
+    }
+}
+
+fn check_id(id: &str) -> Result<(), BuildError> {
+    match is_extension_id(id) {
+        true => Ok(()),
+        false => Err(BuildError::Server(format!(
+            "the extension {id:?} needs an identifier such as \"com.example/thing\": labels, a slash, a name"
+        ))),
+    }
+}

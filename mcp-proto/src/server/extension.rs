@@ -1,0 +1,215 @@
+//! Methods and notifications that extensions add to those of MCP.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::Server;
+use super::lists::not_asked;
+use crate::context::Context;
+use crate::interrupt::RequestError;
+use crate::json;
+use crate::jsonrpc::{ErrorObject, Notification, Payload};
+
+/// The first parts of names that MCP keeps for itself, of requests and, behind `notifications/`, of notifications.
+const RESERVED: [&str; 19] = [
+    "cancelled",
+    "completion",
+    "elicitation",
+    "initialize",
+    "initialized",
+    "logging",
+    "message",
+    "notifications",
+    "ping",
+    "progress",
+    "prompts",
+    "resources",
+    "roots",
+    "sampling",
+    "server",
+    "skills",
+    "subscriptions",
+    "tasks",
+    "tools",
+];
+
+type Requested = Arc<
+    dyn Fn(Map<String, Value>, Context) -> BoxFuture<'static, Result<Value, RequestError>>
+        + Send
+        + Sync,
+>;
+type Notified = Box<dyn Fn(Map<String, Value>, Context) + Send + Sync>;
+
+/// The methods of extensions by their names.
+#[derive(Default)]
+pub(super) struct ExtensionMethods {
+    requests: HashMap<String, Requested>,
+    notifications: HashMap<String, Notified>,
+}
+
+impl ExtensionMethods {
+    pub(super) fn add<S, P, O, F, R>(
+        &mut self,
+        method: String,
+        state: S,
+        handler: F,
+    ) -> Result<(), String>
+    where
+        S: Clone + Send + Sync + 'static,
+        P: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+        F: Fn(S, P, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, RequestError>> + Send + 'static,
+    {
+        check_name(&method, &method, "notes/search")?;
+        let handler = Arc::new(handler);
+        let requested: Requested = Arc::new(move |params, context| {
+            let (state, handler) = (state.clone(), Arc::clone(&handler));
+            Box::pin(async move {
+                let params = json::typed(Value::Object(params)).map_err(|(path, problem)| {
+                    RequestError::invalid_params(format!("params{path}: {problem}"))
+                })?;
+                let result = handler(state, params, context).await?;
+                serde_json::to_value(result).map_err(|problem| {
+                    tracing::error!(%problem, "the result of an extension's method is not JSON");
+                    RequestError::internal()
+                })
+            })
+        });
+        match self.requests.insert(method, requested) {
+            None => Ok(()),
+            Some(_) => Err("another handler has the same method".to_owned()),
+        }
+    }
+
+    pub(super) fn add_notification<S, P, F>(
+        &mut self,
+        method: String,
+        state: S,
+        handler: F,
+    ) -> Result<(), String>
+    where
+        S: Clone + Send + Sync + 'static,
+        P: DeserializeOwned + 'static,
+        F: Fn(S, P, Context) + Send + Sync + 'static,
+    {
+        let rest = method.strip_prefix("notifications/").unwrap_or_default();
+        check_name(&method, rest, "notifications/notes/seen")?;
+        let name = method.clone();
+        let notified: Notified = Box::new(move |params, context| {
+            match json::typed(Value::Object(params)) {
+                Ok(params) => handler(state.clone(), params, context),
+                // It has no answer that could say so.
+                Err((path, problem)) => {
+                    tracing::debug!(method = name, path, %problem, "a notification was passed over");
+                }
+            }
+        });
+        match self.notifications.insert(method, notified) {
+            None => Ok(()),
+            Some(_) => Err("another handler has the same method".to_owned()),
+        }
+    }
+
+    pub(super) fn has(&self, method: &str) -> bool {
+        self.requests.contains_key(method)
+    }
+
+    pub(super) fn get(&self, method: &str) -> Option<Requested> {
+        self.requests.get(method).cloned()
+    }
+}
+
+/// Two parts or more with slashes between, the first of them not one of MCP's.
+fn check_name(method: &str, rest: &str, example: &str) -> Result<(), String> {
+    let is_good = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+    };
+    let parts: Vec<&str> = rest.split('/').collect();
+    match parts.as_slice() {
+        [first, _, ..] if parts.iter().copied().all(is_good) => match RESERVED.contains(first) {
+            true => Err(format!(
+                "{first}/ is a prefix of MCP's own: take another one"
+            )),
+            false => Ok(()),
+        },
+        _ => Err(format!(
+            "{method:?} needs a prefix of the extension's own, as {example:?} has one"
+        )),
+    }
+}
+
+impl Server {
+    /// Answers a request of an extension's method.
+    pub(super) async fn answer_extension(
+        &self,
+        requested: Requested,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Payload, ErrorObject> {
+        let era = context.era();
+        match requested(params, context).await {
+            Ok(Value::Object(mut result)) => {
+                let meta = match result.remove("_meta") {
+                    Some(Value::Object(meta)) => Some(meta),
+                    _ => None,
+                };
+                self.complete(&result, None, meta.as_ref(), era)
+            }
+            Ok(_) => {
+                tracing::error!("the result of an extension's method must be a JSON object");
+                Err(ErrorObject::internal())
+            }
+            Err(error) => Err(not_asked(error, era)),
+        }
+    }
+
+    /// Hands a notification to the extension that takes it, if there is one. `context` takes `_meta` out of the params and
+    /// makes of it what the sender is known by; where it cannot, or the sender lacks a scope, the notification is passed
+    /// over.
+    pub(crate) fn take(
+        &self,
+        notification: &Notification,
+        context: impl FnOnce(&mut Map<String, Value>) -> Option<Context>,
+    ) {
+        let method = notification.method.as_str();
+        let Some(notified) = self.0.methods.notifications.get(method) else {
+            return;
+        };
+        let mut params = notification.params.clone();
+        let Some(context) = context(&mut params) else {
+            tracing::debug!(
+                method,
+                "a notification was passed over: its sender is not known"
+            );
+            return;
+        };
+        let offered = self.offered();
+        let missing = offered.needs.missing(method, &params, &context.extensions);
+        if let Some(missing) = missing {
+            tracing::debug!(method, %missing, "a notification was passed over for want of scopes");
+            return;
+        }
+        if catch_unwind(AssertUnwindSafe(|| notified(params, context))).is_err() {
+            tracing::error!(method, "the handler of a notification panicked");
+        }
+    }
+}
+
+impl fmt::Debug for ExtensionMethods {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let methods = self.requests.keys().chain(self.notifications.keys());
+        formatter.debug_set().entries(methods).finish()
+    }
+}

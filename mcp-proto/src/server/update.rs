@@ -1,0 +1,286 @@
+//! Changing what a running server offers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::Server;
+use super::build_error::BuildError;
+use super::offered::Offered;
+use crate::app;
+use crate::change::Change;
+use crate::completion::Reference;
+use crate::content::Resource;
+use crate::context::Context;
+use crate::interrupt::RequestError;
+use crate::prompt::{GetPromptResult, Prompt};
+use crate::resource::{ReadResourceResult, ResourceTemplate, ResourceUri};
+use crate::scopes::{Guarded, Scopes};
+use crate::tool::{CallToolResult, Tool, ToolError};
+
+type Step = Box<dyn FnOnce(&mut Offered) -> Result<(), BuildError> + Send>;
+
+/// What is added to a running server and taken away from it at once, in the order in which it is said; for
+/// [`Server::update`]. The handlers are those of [`ServerBuilder`](crate::ServerBuilder), with a state of their own.
+#[must_use]
+pub struct Update<S> {
+    state: S,
+    steps: Vec<Step>,
+    tools: bool,
+    resources: bool,
+    prompts: bool,
+}
+
+impl<S: Clone + Send + Sync + 'static> Update<S> {
+    /// Nothing yet; the handlers that are added get a clone of the state.
+    pub fn new(state: S) -> Self {
+        Self {
+            state,
+            steps: Vec::new(),
+            tools: false,
+            resources: false,
+            prompts: false,
+        }
+    }
+
+    /// Adds a typed tool, as [`ServerBuilder::tool`](crate::ServerBuilder::tool) does.
+    pub fn tool<A, O, F, R>(self, tool: Tool, handler: F) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, ToolError>> + Send + 'static,
+    {
+        let state = self.state.clone();
+        self.of_tools(move |offered| offered.tool(tool, state, handler))
+    }
+
+    /// Adds a tool that makes its results by hand, as
+    /// [`ServerBuilder::content_tool`](crate::ServerBuilder::content_tool) does.
+    pub fn content_tool<A, F, R>(self, tool: Tool, handler: F) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+    {
+        let state = self.state.clone();
+        self.of_tools(move |offered| offered.content_tool(tool, state, handler))
+    }
+
+    /// Adds a tool whose schemas are written by hand, as [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) does.
+    pub fn raw_tool<F, R>(self, tool: Tool, handler: F) -> Self
+    where
+        F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+    {
+        let state = self.state.clone();
+        self.of_tools(move |offered| offered.raw_tool(tool, state, handler))
+    }
+
+    /// Takes a tool away. Calls of it that run go on.
+    pub fn without_tool(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.of_tools(move |offered| match offered.tools.remove(&name) {
+            true => Ok(()),
+            false => Err(BuildError::tool(name, MISSING)),
+        })
+    }
+
+    /// Adds a resource, as [`ServerBuilder::resource`](crate::ServerBuilder::resource) does.
+    pub fn resource<O, F, R>(self, resource: Resource, handler: F) -> Self
+    where
+        O: Into<ReadResourceResult>,
+        F: Fn(S, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, RequestError>> + Send + 'static,
+    {
+        let state = self.state.clone();
+        self.of_resources(move |offered| offered.resource(resource, state, handler))
+    }
+
+    /// Adds a family of resources, as [`ServerBuilder::resource_template`](crate::ServerBuilder::resource_template) does.
+    pub fn resource_template<O, F, R>(self, template: ResourceTemplate, handler: F) -> Self
+    where
+        O: Into<ReadResourceResult>,
+        F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, RequestError>> + Send + 'static,
+    {
+        let state = self.state.clone();
+        self.of_resources(move |offered| offered.resource_template(template, state, handler))
+    }
+
+    /// Takes a resource away. Subscriptions to it stay, and hear of updates that the server sends.
+    pub fn without_resource(self, uri: impl Into<String>) -> Self {
+        let uri = uri.into();
+        self.of_resources(move |offered| match offered.resources.remove(&uri) {
+            true => Ok(()),
+            false => Err(BuildError::resource(uri, MISSING)),
+        })
+    }
+
+    /// Takes a family of resources away, named by its template exactly as it was added, with its completions.
+    pub fn without_resource_template(self, uri_template: impl Into<String>) -> Self {
+        let text = uri_template.into();
+        self.of_resources(move |offered| {
+            if !offered.resources.remove_template(&text) {
+                return Err(BuildError::resource(text, MISSING));
+            }
+            offered.completions.remove(&Reference::Template(text));
+            Ok(())
+        })
+    }
+
+    /// Adds a prompt, as [`ServerBuilder::prompt`](crate::ServerBuilder::prompt) does.
+    pub fn prompt<A, F, R>(self, prompt: Prompt, handler: F) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
+    {
+        let state = self.state.clone();
+        self.of_prompts(move |offered| offered.prompt(prompt, state, handler))
+    }
+
+    /// Adds a prompt whose arguments are listed by hand, as
+    /// [`ServerBuilder::raw_prompt`](crate::ServerBuilder::raw_prompt) does.
+    pub fn raw_prompt<F, R>(self, prompt: Prompt, handler: F) -> Self
+    where
+        F: Fn(S, BTreeMap<String, String>, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
+    {
+        let state = self.state.clone();
+        self.of_prompts(move |offered| offered.raw_prompt(prompt, state, handler))
+    }
+
+    /// Takes a prompt away, with its completions.
+    pub fn without_prompt(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.of_prompts(move |offered| {
+            if !offered.prompts.remove(&name) {
+                return Err(BuildError::prompt(name, MISSING));
+            }
+            offered.completions.remove(&Reference::Prompt(name));
+            Ok(())
+        })
+    }
+
+    /// Asks callers for scopes, as [`ServerBuilder::require_scopes`](crate::ServerBuilder::require_scopes) does. They stay
+    /// when what they are for is taken away, and hold for what comes back under its name.
+    pub fn require_scopes(self, guarded: Guarded, scopes: Scopes) -> Self {
+        self.then(move |offered| {
+            offered.needs.insert(guarded, scopes);
+            Ok(())
+        })
+    }
+
+    fn of_tools(
+        mut self,
+        step: impl FnOnce(&mut Offered) -> Result<(), BuildError> + Send + 'static,
+    ) -> Self {
+        self.tools = true;
+        self.then(step)
+    }
+
+    fn of_resources(
+        mut self,
+        step: impl FnOnce(&mut Offered) -> Result<(), BuildError> + Send + 'static,
+    ) -> Self {
+        self.resources = true;
+        self.then(step)
+    }
+
+    fn of_prompts(
+        mut self,
+        step: impl FnOnce(&mut Offered) -> Result<(), BuildError> + Send + 'static,
+    ) -> Self {
+        self.prompts = true;
+        self.then(step)
+    }
+
+    fn then(
+        mut self,
+        step: impl FnOnce(&mut Offered) -> Result<(), BuildError> + Send + 'static,
+    ) -> Self {
+        self.steps.push(Box::new(step));
+        self
+    }
+}
+
+const MISSING: &str = "it is not offered, so it cannot be taken away";
+
+impl Server {
+    /// Changes what the server offers while it runs. A request sees all of the change or nothing of it, calls that run
+    /// go on, and every client that listens hears once that a list has changed, in both eras. An update costs about as
+    /// much as there are things on offer, so many are changed in one.
+    ///
+    /// ```
+    /// use mcp_proto::{CallToolResult, Server, Tool, Update};
+    /// use serde_json::json;
+    ///
+    /// let server = Server::builder("office", "1.0.0", ()).tools_list_changed().build()?;
+    /// // Later, when a printer is found:
+    /// let print = Tool::new("print", "Prints a page.").with_input_schema(json!({"type": "object"}));
+    /// server.update(Update::new("printer 1").raw_tool(print, async |printer, _, _| {
+    ///     Ok(CallToolResult::text(format!("printed on {printer}")))
+    /// }))?;
+    /// // And when it is gone:
+    /// server.update(Update::new(()).without_tool("print"))?;
+    /// # Ok::<_, mcp_proto::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BuildError`]: the first thing that cannot be served, or that is to be taken away and is not there, or a list of
+    /// which the builder did not declare that it changes
+    /// ([`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed) and its like): clients may keep it
+    /// for ever. Nothing has changed then.
+    pub fn update<S>(&self, update: Update<S>) -> Result<(), BuildError> {
+        let lists = [
+            (update.tools, Change::ToolsListChanged, "tools"),
+            (update.resources, Change::ResourcesListChanged, "resources"),
+            (update.prompts, Change::PromptsListChanged, "prompts"),
+        ];
+        for (changes, change, list) in &lists {
+            if *changes && !self.0.tells(change) {
+                return Err(BuildError::Server(format!(
+                    "the list of {list} cannot change: ServerBuilder::{list}_list_changed declares that it does"
+                )));
+            }
+        }
+        let turn = self.turn_to_change();
+        let before = self.offered();
+        let mut offered = Offered::clone(&before);
+        for step in update.steps {
+            step(&mut offered)?;
+        }
+        offered.settle(self.0.tasks.is_some())?;
+        let declared = &self.0.capabilities.extensions;
+        if offered.uses_apps() && !declared.contains_key(app::UI_EXTENSION) {
+            return Err(BuildError::Server(format!(
+                "pages of MCP Apps can only be added where ServerBuilder::extension has declared {}",
+                app::UI_EXTENSION
+            )));
+        }
+        offered.derive_needs(&before);
+        self.offer(offered);
+        drop(turn);
+        for (changes, change, _) in lists {
+            if changes {
+                self.notify(change);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<S> fmt::Debug for Update<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Update")
+            .field("steps", &self.steps.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,217 @@
+//! One tool and its calls: judged, run, their results as clients can take them.
+
+use std::fmt;
+use std::future::{Future, ready};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Either};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::{CallToolResult, Tool, ToolError};
+use crate::context::Context;
+use crate::interrupt::Interrupt;
+use crate::jsonrpc::{ErrorObject, RequestId};
+use crate::schema::{CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
+
+/// A handler whose types are erased: arguments and context in, a result out.
+pub(super) type Handler = Box<
+    dyn Fn(Value, Context) -> BoxFuture<'static, Result<CallToolResult, ToolError>> + Send + Sync,
+>;
+
+/// Words the failure of a call whose arguments do not fit, by the name of the tool, the arguments and what is wrong.
+pub(crate) type Refuse = Arc<dyn Fn(&str, &Value, &[Finding]) -> ToolError + Send + Sync>;
+
+/// A tool that neither asks its client nor becomes a task.
+pub(crate) struct Plain(pub(super) Arc<Registered>);
+
+/// A call of a tool whose arguments were judged. Nothing of its handler has run yet. It goes on although the tool is taken
+/// off the list.
+pub(crate) struct Started {
+    registered: Arc<Registered>,
+    request_id: RequestId,
+    call: Result<BoxFuture<'static, Result<CallToolResult, ToolError>>, Box<ToolError>>,
+}
+
+/// A tool as it was registered, which never changes.
+pub(super) struct Registered {
+    pub(super) tool: Tool,
+    input: CompiledSchema,
+    output: Option<CompiledSchema>,
+    /// Results are checked against `output`.
+    checked: bool,
+    nulls: Nulls,
+    handler: Handler,
+    /// The parameters that headers repeat.
+    pub(super) mirrored: Vec<MirroredParam>,
+}
+
+impl Registered {
+    /// Compiles the schemas of a tool.
+    pub(super) fn new(tool: Tool, nulls: Nulls, handler: Handler) -> Result<Self, SchemaError> {
+        let input = CompiledSchema::of_arguments(tool.input_schema.clone())?;
+        let mirrored = input.mirrored()?;
+        let output = tool.output_schema.clone();
+        let output = output.map(CompiledSchema::of_results).transpose()?;
+        // A result made by hand fits its schema as far as its author is right. Debug builds, and so the tests, check
+        // whatever there is to check.
+        let checked = cfg!(debug_assertions) || !tool.trusted_output;
+        Ok(Self {
+            tool,
+            input,
+            output,
+            checked,
+            nulls,
+            handler,
+            mirrored,
+        })
+    }
+
+    /// Judges the arguments of a call.
+    pub(super) fn start(
+        self: Arc<Self>,
+        arguments: Value,
+        context: Context,
+        refuse: Option<&Refuse>,
+    ) -> Started {
+        let request_id = context.request_id.clone();
+        let call = match self.input.accept(arguments, self.nulls) {
+            Ok(arguments) => Ok((self.handler)(arguments, context)),
+            Err((arguments, findings)) => Err(Box::new(match refuse {
+                Some(refuse) => refuse(&self.tool.name, &arguments, &findings),
+                None => ToolError::invalid_arguments(&self.tool.name, &findings),
+            })),
+        };
+        Started {
+            registered: self,
+            request_id,
+            call,
+        }
+    }
+
+    /// A failure as a result.
+    pub(super) fn failed(&self, error: ToolError) -> Result<CallToolResult, Interrupt> {
+        Ok(self.told(error.into_result()?))
+    }
+
+    /// A result as clients can take it. Structured content keeps to the output schema (MCP "Output Schema"), that of a
+    /// failure too: widely used clients check it alike, and throw. A failure that does not is told as text alone.
+    fn told(&self, mut result: CallToolResult) -> CallToolResult {
+        if let (true, Some(schema)) = (result.is_error, &self.output) {
+            let fits = |json: &RawValue| {
+                serde_json::from_str(json.get()).is_ok_and(|content| schema.check(&content).is_ok())
+            };
+            result.structured_content = result.structured_content.filter(|json| fits(json));
+        }
+        result
+    }
+
+    fn timed_out(&self) -> ToolError {
+        let limit = self.tool.timeout.unwrap_or_default();
+        ToolError::new(
+            "TIMEOUT",
+            format!(
+                "{} did not finish within {} s",
+                self.tool.name,
+                limit.as_secs_f64()
+            ),
+        )
+    }
+
+    /// A result that its own schema does not allow is a failure of the tool.
+    fn check_output(&self, result: &CallToolResult) -> Result<(), ToolError> {
+        if !self.checked || result.is_error {
+            return Ok(());
+        }
+        let Some(schema) = &self.output else {
+            return Ok(());
+        };
+        let content = result
+            .structured_content
+            .as_ref()
+            .map(|json| serde_json::from_str(json.get()));
+        let Some(Ok(content)) = content else {
+            tracing::error!(
+                tool = self.tool.name,
+                "an output schema is published, but no structured content came"
+            );
+            return Err(ToolError::internal());
+        };
+        schema.check(&content).map_err(|findings| {
+            tracing::error!(
+                tool = self.tool.name,
+                ?findings,
+                "the result is not what the output schema says"
+            );
+            ToolError::internal()
+        })
+    }
+}
+
+impl Started {
+    /// Runs the handler; its result, or what interrupts the call.
+    // Not an `async fn`, whose future would keep the call twice.
+    pub(crate) fn finish(
+        self,
+    ) -> impl Future<Output = Result<CallToolResult, Interrupt>> + Send + use<> {
+        let Self {
+            registered,
+            request_id,
+            call,
+        } = self;
+        let call = match call {
+            Ok(call) => call,
+            Err(refused) => return Either::Left(ready(registered.failed(*refused))),
+        };
+        let call = AssertUnwindSafe(call).catch_unwind();
+        Either::Right(async move {
+            let outcome = match registered.tool.timeout {
+                None => call.await,
+                Some(limit) => Box::pin(tokio::time::timeout(limit, call))
+                    .await
+                    .unwrap_or_else(|_| Ok(Err(registered.timed_out()))),
+            };
+            let outcome = outcome.unwrap_or_else(|_panic| {
+                tracing::error!(tool = registered.tool.name, %request_id, "a tool panicked");
+                Err(ToolError::internal())
+            });
+            let checked = outcome.and_then(|result| {
+                registered.check_output(&result)?;
+                Ok(registered.told(result))
+            });
+            checked.or_else(|error| registered.failed(error))
+        })
+    }
+}
+
+/// The name and the arguments of a call.
+pub(super) fn split(params: Map<String, Value>) -> Result<(String, Value), ErrorObject> {
+    let (mut name, mut arguments) = (None, None);
+    for (member, value) in params {
+        match member.as_str() {
+            "name" => name = Some(value),
+            "arguments" => arguments = Some(value),
+            _ => {}
+        }
+    }
+    let wrong = |problem| Err(ErrorObject::invalid_params(problem));
+    let Some(Value::String(name)) = name else {
+        return wrong("tools/call needs params.name, a string");
+    };
+    match arguments {
+        None | Some(Value::Null) => Ok((name, Value::Object(Map::new()))),
+        Some(arguments @ Value::Object(_)) => Ok((name, arguments)),
+        Some(_) => wrong("params.arguments must be an object"),
+    }
+}
+
+impl fmt::Debug for Registered {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Registered")
+            .field("tool", &self.tool)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,66 @@
+// The time that is looked at: it follows the universe's time, or goes its own way. Looking changes nothing on the server.
+
+import { signal } from '@preact/signals';
+import type { World } from './model';
+import { period } from './orbit';
+
+/** The time shown, in seconds of simulation. */
+export const shown = signal(0);
+export const playing = signal(false);
+/** Whether the time shown is that of the universe. */
+export const attached = signal(true);
+/** Seconds of simulation in a second of ours. */
+export const speed = signal(1);
+
+/** Lets so many real seconds pass. */
+export function pass(seconds: number): void {
+  if (playing.value) shown.value += seconds * speed.value;
+}
+
+export function play(on: boolean): void {
+  playing.value = on;
+  if (on) attached.value = false;
+}
+
+export function jump(time: number): void {
+  if (!Number.isFinite(time)) return;
+  attached.value = false;
+  shown.value = time;
+}
+
+export function attach(time: number): void {
+  playing.value = false;
+  attached.value = true;
+  shown.value = time;
+}
+
+/** Speeds to choose from, round in the units that people read. */
+export const SPEEDS = [
+  0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, ...[1, 2, 5, 10, 30].map((it) => 60 * it), ...[1, 2, 6, 12].map((it) => 3600 * it),
+  ...[1, 2, 5, 10, 20, 50, 100, 200].map((it) => 86_400 * it), ...[1, 2, 5, 10, 20, 50, 100, 1000].map((it) => 31_557_600 * it),
+];
+
+/** A speed at which a middling planet goes round in half a minute. */
+export function fittingSpeed(world: World): number {
+  const periods = world.bodies.filter((body) => body.depth === 1).map((body) => period(body.orbit))
+    .filter(Number.isFinite).sort((a, b) => a - b);
+  const wanted = (periods[periods.length >> 2] ?? 30) / 30;
+  return SPEEDS.find((it) => it >= wanted) ?? 1;
+}
+
+const UNITS: [string, number][] = [['y', 31_557_600], ['d', 86_400], ['h', 3600], ['min', 60], ['s', 1]];
+
+/** A span of time for people: `2.4 y`. */
+export function span(seconds: number): string {
+  if (!Number.isFinite(seconds)) return '∞';
+  const size = Math.abs(seconds);
+  const [unit, length] = UNITS.find(([, length]) => size >= length) ?? ['s', 1];
+  return `${figure(seconds / length)} ${unit}`;
+}
+
+/** A number in few digits. */
+export function figure(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (value !== 0 && (Math.abs(value) < 0.001 || Math.abs(value) >= 1e7)) return value.toExponential(2).replace('e+', 'e');
+  return String(Number(value.toPrecision(4)));
+}

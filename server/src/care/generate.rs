@@ -1,0 +1,86 @@
+//! `generate`: a universe from a seed, to stdout or into the data directory.
+
+use std::io::{self, Write as _};
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::{CareError, Request, UniverseId};
+use crate::commands::Replacement;
+use crate::generate;
+
+/// What a universe is made from, and what becomes of it.
+#[derive(Debug, Clone, Args)]
+pub struct Given {
+    /// Any text; digits alone are a number, up to 4294967295 and without a zero in front. A random one by default, which is told on stderr.
+    #[arg(long)]
+    seed: Option<String>,
+    /// How systems are built: classic (the default), compact, multiStarHeavy, moonRich, sparseOutpost, deepHierarchy.
+    #[arg(long)]
+    preset: Option<String>,
+    /// How much there is: sparse, solarLike (the default), crowded, superDenseExperimental.
+    #[arg(long)]
+    style: Option<String>,
+    /// How far apart orbits are: realistic (the default), compressed, toy.
+    #[arg(long)]
+    scale: Option<String>,
+    /// How many systems, 1 to 50; as many as the style has by default.
+    #[arg(long, value_name = "N")]
+    systems: Option<u64>,
+    /// Makes it a universe of this name in the data directory.
+    #[arg(long)]
+    name: Option<String>,
+    /// The id that it gets there; a random one by default.
+    #[arg(long, requires = "name")]
+    id: Option<UniverseId>,
+}
+
+impl Given {
+    /// Makes the universe. Gives what is to be done with it, or writes its state to stdout.
+    pub(super) fn request(self) -> Result<Option<Request>, CareError> {
+        let (named, id) = (self.name.clone(), self.id.clone());
+        let name = named.as_deref().map(Replacement::check_name).transpose();
+        let name = name.map_err(CareError::Recipe)?;
+        let recipe = generate::recipe(&self.into_value());
+        let recipe = recipe.map_err(|findings| CareError::Recipe(options(&findings)))?;
+        let told = recipe.to_value();
+        let _closed = writeln!(io::stderr().lock(), "made from {told}");
+        let state = recipe.universe();
+        let state = state.map_err(|findings| CareError::Recipe(findings.to_string()))?;
+        let Some(name) = name else {
+            let mut out = io::stdout().lock();
+            serde_json::to_writer(&mut out, &state).map_err(io::Error::from)?;
+            writeln!(out)?;
+            return Ok(None);
+        };
+        let state = Box::new(state);
+        Ok(Some(Request::Import { id, name, state }))
+    }
+
+    fn into_value(self) -> Value {
+        // As it would be in JSON, where the same number is the same seed.
+        let seed = self.seed.map(|seed| match seed.parse::<u32>() {
+            Ok(number) if number.to_string() == seed => json!(number),
+            _ => json!(seed),
+        });
+        let members = [
+            ("seed", seed),
+            ("preset", self.preset.map(Value::from)),
+            ("style", self.style.map(Value::from)),
+            ("scale", self.scale.map(Value::from)),
+            ("systems", self.systems.map(Value::from)),
+        ];
+        let given = members.into_iter();
+        let given = given.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        Value::Object(given.collect::<Map<_, _>>())
+    }
+}
+
+/// Findings in the words of the command line.
+fn options(findings: &universe_core::Findings) -> String {
+    let told = findings.iter().map(|finding| {
+        let option = finding.path.trim_start_matches('/');
+        format!("--{option} {}", finding.message)
+    });
+    told.collect::<Vec<_>>().join("; ")
+}

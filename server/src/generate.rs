@@ -1,0 +1,49 @@
+//! Universes made from a seed, as both dialects and the command line are asked for them.
+
+use mcp_proto::budget::Turn;
+use serde_json::Value;
+use universe_core::generate::Recipe;
+use universe_core::{Findings, State};
+use uuid::Uuid;
+
+use crate::offload::{self, NotDone};
+
+/// The recipe that somebody gives; a seed that is left out is drawn.
+///
+/// # Errors
+/// All that is wrong with it, with the nearest names.
+pub(crate) fn recipe(given: &Value) -> Result<Recipe, Findings> {
+    let mut given = given.clone();
+    if is_without_seed(&given)
+        && let Some(members) = given.as_object_mut()
+    {
+        members.insert("seed".to_owned(), seed().into());
+    }
+    Recipe::read(&given)
+}
+
+/// Whether a seed has to be drawn. A retry would draw another one.
+pub(crate) fn is_without_seed(given: &Value) -> bool {
+    given.as_object().is_some_and(|it| !it.contains_key("seed"))
+}
+
+/// A seed that is short enough to be written down.
+pub(crate) fn seed() -> String {
+    let mut seed = Uuid::new_v4().simple().to_string();
+    seed.truncate(12);
+    seed
+}
+
+/// The universe of a recipe, made where it holds up no other request, in its client's turn if clients are counted.
+pub(crate) async fn universe(recipe: Recipe, turn: Option<Turn>) -> Result<State, NotDone> {
+    let made = offload::run(false, move || {
+        // Its client may go away before it is made.
+        let _turn = turn;
+        recipe.universe()
+    });
+    let made = made.await?;
+    made.map_err(|findings| {
+        tracing::error!(%findings, "a generated universe is not what it should be");
+        NotDone
+    })
+}

@@ -1,0 +1,20 @@
+//! The view of a universe inside a conversation: a page of MCP Apps that draws what the tools tell it.
+
+use mcp_proto::{ServerBuilder, UiResource};
+
+use crate::commands::CommandService;
+
+/// Where the page is.
+pub(super) const URI: &str = "ui://universe/view";
+
+/// The page: one file, which loads nothing.
+const PAGE: &str = include_str!("view/view.html");
+
+/// Adds the page. It is the same for everybody: what concerns a universe reaches it as the result of a tool.
+pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<CommandService> {
+    let mut page = UiResource::new(URI, "universe-view")
+        .with_title("A universe, drawn")
+        .with_description("Draws the universe that a tool told of, and lets it go on in time.");
+    page.prefers_border = Some(true);
+    builder.ui_page(page, PAGE)
+}

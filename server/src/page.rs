@@ -1,0 +1,160 @@
+//! The live page at `/`: files that are compiled in, and how browsers are told to treat them.
+//!
+//! The page is the same for everybody and has nothing of any universe in it, so nobody is asked for a token here; what it
+//! shows it reads over REST, as its visitor. Its source is in `server/page/`, what is made from it is committed beside it.
+
+mod assets;
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, REFERRER_POLICY, VARY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+
+use crate::demo;
+use crate::rest::RestBody;
+
+/// What the page may do: run and load what this server serves, and nothing else. No other page may frame it: hosts of MCP
+/// Apps show a page of their own making, which is a resource and not this one.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
+const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+/// Where the solar system is, as a state to make universes from.
+const SOL: &str = "/page/sol.json";
+
+/// A file of the page.
+#[derive(Debug)]
+struct Asset {
+    /// Where it is. All but `/` and the licences have the hash of their content in it.
+    path: &'static str,
+    content_type: &'static str,
+    /// The beginning of the content's SHA-256, in hexadecimal.
+    tag: &'static str,
+    text: &'static [u8],
+    gzip: &'static [u8],
+}
+
+/// A path of the page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found(Source);
+
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Asset(&'static Asset),
+    Sol,
+}
+
+/// The state of the demo universe as JSON text, made when it is first asked for. `None` if it cannot be made.
+static SOL_STATE: LazyLock<Option<Bytes>> = LazyLock::new(|| {
+    let text = demo::sol().and_then(|state| serde_json::to_vec(&state));
+    text.ok().map(Bytes::from)
+});
+
+/// What is at a path, if it is one of the page's.
+pub(crate) fn find(path: &str) -> Option<Found> {
+    if path == SOL {
+        return Some(Found(Source::Sol));
+    }
+    let asset = assets::ASSETS.iter().find(|asset| asset.path == path)?;
+    Some(Found(Source::Asset(asset)))
+}
+
+impl Found {
+    /// Its route in the log: all files but the page itself are one.
+    pub(crate) fn route(self) -> &'static str {
+        match self.0 {
+            Source::Asset(Asset { path: "/", .. }) => "/",
+            Source::Asset(_) | Source::Sol => "/page",
+        }
+    }
+
+    /// Answers a request for it: the file, 304 for one that is known, 405 for what does not read.
+    pub(crate) fn answer<B>(self, request: &Request<B>) -> Response<RestBody> {
+        let mut response = Response::new(Full::default().boxed_unsync());
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+            response
+                .headers_mut()
+                .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return response;
+        }
+        match self.0 {
+            Source::Asset(asset) => asset.answer(request.headers(), &mut response),
+            Source::Sol => match &*SOL_STATE {
+                Some(state) => {
+                    let json = HeaderValue::from_static("application/json");
+                    response.headers_mut().insert(CONTENT_TYPE, json);
+                    *response.body_mut() = Full::new(state.clone()).boxed_unsync();
+                }
+                None => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
+            },
+        }
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        headers.insert(OPENER, HeaderValue::from_static("same-origin"));
+        response
+    }
+}
+
+impl Asset {
+    fn answer(&'static self, asked: &HeaderMap, response: &mut Response<RestBody>) {
+        let is_gzip = takes_gzip(asked);
+        // The two bodies differ, and so do their tags (RFC 9110 §8.8.3.3).
+        let tag = match is_gzip {
+            true => format!("\"{}-gzip\"", self.tag),
+            false => format!("\"{}\"", self.tag),
+        };
+        let is_known = asked
+            .get(IF_NONE_MATCH)
+            .and_then(|known| known.to_str().ok())
+            .is_some_and(|known| {
+                known
+                    .split(',')
+                    .any(|one| one.trim().trim_start_matches("W/") == tag)
+            });
+        let caching = match self.path.contains(self.tag) {
+            true => "public, max-age=31536000, immutable",
+            false => "no-cache",
+        };
+        let headers = response.headers_mut();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(caching));
+        headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+        if let Ok(tag) = HeaderValue::from_str(&tag) {
+            headers.insert(ETAG, tag);
+        }
+        if is_known {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            return;
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        if is_gzip {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        let body = if is_gzip { self.gzip } else { self.text };
+        *response.body_mut() = Full::new(Bytes::from_static(body)).boxed_unsync();
+    }
+}
+
+/// Whether a client takes gzip: it names it, and not with a weight of zero.
+fn takes_gzip(asked: &HeaderMap) -> bool {
+    let lines = asked.get_all(ACCEPT_ENCODING).iter();
+    let mut named = lines
+        .filter_map(|line| line.to_str().ok())
+        .flat_map(|line| line.split(','))
+        .map(|one| one.split(';').map(str::trim));
+    named.any(|mut parts| {
+        parts
+            .next()
+            .is_some_and(|name| name.eq_ignore_ascii_case("gzip"))
+            && !parts.any(|weight| matches!(weight, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+    })
+}

@@ -1,0 +1,42 @@
+//! The files of the page, written by `server/page/build.mjs`: change them there.
+
+use super::Asset;
+
+/// All of them.
+pub(super) const ASSETS: [Asset; 5] = [
+    Asset {
+        path: "/page/page-30c22689e964.js",
+        content_type: "text/javascript; charset=utf-8",
+        tag: "30c22689e964",
+        text: include_bytes!("../../page/dist/page.js"),
+        gzip: include_bytes!("../../page/dist/page.js.gz"),
+    },
+    Asset {
+        path: "/page/page-4cd7d5ef9a92.css",
+        content_type: "text/css; charset=utf-8",
+        tag: "4cd7d5ef9a92",
+        text: include_bytes!("../../page/dist/page.css"),
+        gzip: include_bytes!("../../page/dist/page.css.gz"),
+    },
+    Asset {
+        path: "/page/icon-4866b70dfc0e.svg",
+        content_type: "image/svg+xml",
+        tag: "4866b70dfc0e",
+        text: include_bytes!("../../page/dist/icon.svg"),
+        gzip: include_bytes!("../../page/dist/icon.svg.gz"),
+    },
+    Asset {
+        path: "/",
+        content_type: "text/html; charset=utf-8",
+        tag: "9e0d83bede4c",
+        text: include_bytes!("../../page/dist/index.html"),
+        gzip: include_bytes!("../../page/dist/index.html.gz"),
+    },
+    Asset {
+        path: "/page/licenses.txt",
+        content_type: "text/plain; charset=utf-8",
+        tag: "25957970979d",
+        text: include_bytes!("../../page/dist/licenses.txt"),
+        gzip: include_bytes!("../../page/dist/licenses.txt.gz"),
+    },
+];

@@ -1,0 +1,69 @@
+//! A universe as a picture: a chart of its systems, as SVG and as PNG.
+//!
+//! Distances span ten orders of magnitude, so they are drawn on a logarithmic scale, each system and each family of
+//! moons on its own; directions are true, seen from above. Sizes are not to scale. The picture says so itself.
+//!
+//! [`draw`] makes a [`Scene`] of a few kinds of shapes and texts; `svg` and `png` write it.
+
+mod cells;
+mod chart;
+mod labels;
+mod options;
+mod png;
+mod regions;
+mod scene;
+mod svg;
+mod theme;
+mod view;
+
+use universe_core::State;
+
+use crate::commands::Universe;
+pub(crate) use options::{Options, PARAMETERS};
+pub(crate) use scene::Scene;
+
+/// The most bodies of a picture; of those beyond, the picture tells the number.
+pub(crate) const MAX_BODIES: usize = 20_000;
+
+/// Changes with how pictures look, so that caches let go of older ones.
+const VERSION: u32 = 1;
+
+/// A picture cannot be drawn as it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PictureError {
+    /// What is to be in the middle is not there.
+    #[error("focus: there is no body or group {0:?} in this universe")]
+    NoFocus(String),
+    /// The library that draws failed.
+    #[error("the picture could not be drawn")]
+    NotDrawn,
+}
+
+/// Draws a universe. Takes time in proportion to its bodies, at most [`MAX_BODIES`] of them.
+///
+/// # Errors
+/// [`PictureError::NoFocus`].
+pub(crate) fn draw(universe: &Universe, options: &Options) -> Result<Scene, PictureError> {
+    chart::draw(universe, options)
+}
+
+/// A universe as an SVG document.
+///
+/// # Errors
+/// As for [`draw`].
+pub(crate) fn svg(universe: &Universe, options: &Options) -> Result<String, PictureError> {
+    Ok(svg::write(&draw(universe, options)?))
+}
+
+/// A universe as a PNG file.
+///
+/// # Errors
+/// As for [`draw`]; [`PictureError::NotDrawn`].
+pub(crate) fn png(universe: &Universe, options: &Options) -> Result<Vec<u8>, PictureError> {
+    png::write(&draw(universe, options)?).ok_or(PictureError::NotDrawn)
+}
+
+/// Whether a body or group of this id can be in the middle.
+fn is_there(state: &State, id: &str) -> bool {
+    state.star(id).is_some() || state.group(id).is_some()
+}

@@ -1,0 +1,164 @@
+//! Which systems a picture shows, and where: one fills it, several stand in rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use universe_core::{ChildKind, State};
+
+use super::scene::{At, Color};
+use super::view::{Body, Kind};
+use super::{MAX_BODIES, PictureError, is_there};
+
+/// What is drawn by itself.
+pub(super) struct Cell {
+    pub(super) root: Body,
+    /// The group it is in.
+    pub(super) group: Option<usize>,
+    pub(super) at: At,
+    /// How far it may reach, pixels.
+    pub(super) reach: f64,
+}
+
+/// A group that has something in the picture.
+pub(super) struct Group {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) color: Color,
+}
+
+/// What a picture shows.
+pub(super) struct Shown {
+    pub(super) cells: Vec<Cell>,
+    pub(super) groups: Vec<Group>,
+    /// Planets without a star.
+    pub(super) rogues: Vec<Body>,
+    /// Whether only a part of the universe is shown.
+    pub(super) is_part: bool,
+}
+
+/// Finds what is to be shown: a body, what is in a group, or all systems; places it in an area (left, top, width, height).
+pub(super) fn shown(
+    state: &State,
+    focus: Option<&str>,
+    area: [f64; 4],
+) -> Result<Shown, PictureError> {
+    if let Some(id) = focus
+        && !is_there(state, id)
+    {
+        return Err(PictureError::NoFocus(id.to_owned()));
+    }
+    let (groups, group_of) = groups(state);
+    let mut roots: Vec<&str> = match focus {
+        Some(id) if state.star(id).is_some() => vec![id],
+        Some(id) => below(state, id),
+        None => state.root_ids().collect(),
+    };
+    roots.truncate(MAX_BODIES);
+    let bodies = roots.into_iter().filter_map(|id| state.star(id));
+    let (rogues, systems): (Vec<_>, Vec<_>) = bodies
+        .map(Body::of)
+        .partition(|body| body.kind == Kind::Rogue && focus.is_none());
+    let mut cells: Vec<_> = systems
+        .into_iter()
+        .map(|root| Cell {
+            group: group_of.get(&root.id).copied(),
+            root,
+            at: [0.0; 2],
+            reach: 0.0,
+        })
+        .collect();
+    // Systems of a group stand together, in the order of the groups; those of no group come last.
+    cells.sort_by_key(|cell| cell.group.unwrap_or(usize::MAX));
+    place(&mut cells, area);
+    let used: BTreeSet<_> = cells.iter().filter_map(|cell| cell.group).collect();
+    let mut kept = Vec::new();
+    let mut places = BTreeMap::new();
+    for (at, group) in groups.into_iter().enumerate() {
+        if used.contains(&at) {
+            places.insert(at, kept.len());
+            kept.push(group);
+        }
+    }
+    for cell in &mut cells {
+        cell.group = cell.group.and_then(|at| places.get(&at).copied());
+    }
+    Ok(Shown {
+        cells,
+        groups: kept,
+        rogues,
+        is_part: focus.is_some(),
+    })
+}
+
+/// The groups, and for each body the first group that lists it.
+fn groups(state: &State) -> (Vec<Group>, BTreeMap<String, usize>) {
+    let (mut groups, mut group_of) = (Vec::new(), BTreeMap::new());
+    for (group, at) in state.groups().zip(0..) {
+        let text = |member| group.get(member).and_then(|value| value.as_str());
+        groups.push(Group {
+            id: group.id().to_owned(),
+            name: text("name").unwrap_or(group.id()).to_owned(),
+            color: Color::read(text("color")),
+        });
+        for child in group.children() {
+            if child.kind() == ChildKind::System {
+                group_of.entry(child.id().to_owned()).or_insert(at);
+            }
+        }
+    }
+    (groups, group_of)
+}
+
+/// The bodies in a group and in the groups within it.
+fn below<'s>(state: &'s State, group: &'s str) -> Vec<&'s str> {
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut waiting = vec![group];
+    // Each group once, however they are nested.
+    while let Some(id) = waiting.pop() {
+        let Some(group) = state.group(id).filter(|_| seen.insert(id)) else {
+            continue;
+        };
+        for child in group.children() {
+            match child.kind() {
+                ChildKind::System => found.push(child.id()),
+                ChildKind::Group => waiting.push(child.id()),
+            }
+        }
+    }
+    found
+}
+
+/// Places the cells in as many columns as make them largest.
+fn place(cells: &mut [Cell], [left, top, width, height]: [f64; 4]) {
+    let count = cells.len();
+    if count == 0 {
+        return;
+    }
+    let side = |columns: usize| {
+        let rows = count.div_ceil(columns);
+        (width / columns as f64).min(height / rows as f64)
+    };
+    // Of equally good ones that with the fullest last row.
+    let empty = |columns: usize| count.div_ceil(columns) * columns - count;
+    let best = (1..=count.min(500)).max_by(|a, b| {
+        let larger = side(*a).total_cmp(&side(*b));
+        larger.then(empty(*b).cmp(&empty(*a)))
+    });
+    let columns = best.unwrap_or(1);
+    let rows = count.div_ceil(columns);
+    let (wide, high) = (width / columns as f64, height / rows as f64);
+    for (at, cell) in cells.iter_mut().enumerate() {
+        let (row, column) = (at / columns, at % columns);
+        // The last row is in the middle, too.
+        let in_row = if row + 1 == rows {
+            count - row * columns
+        } else {
+            columns
+        };
+        let indent = (columns - in_row) as f64 * wide / 2.0;
+        cell.at = [
+            left + indent + (column as f64 + 0.5) * wide,
+            top + (row as f64 + 0.5) * high,
+        ];
+        cell.reach = wide.min(high) / 2.0;
+    }
+}

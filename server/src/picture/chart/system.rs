@@ -1,0 +1,280 @@
+//! A body with what circles it, and with what circles that, as far as there is room.
+
+use std::collections::VecDeque;
+
+use universe_core::State;
+
+use super::super::cells::Cell;
+use super::super::labels::{Labels, shortened};
+use super::super::regions::Bands;
+use super::super::scene::{At, Color, Shape, Size, Text};
+use super::super::theme::Theme;
+use super::super::view::{Body, Kind};
+use super::scale::Scale;
+
+/// The least room that is worth drawing in, pixels.
+const LEAST_ROOM: f64 = 5.0;
+/// With more of them around one body, orbits would only be a grey disc.
+const MAX_ORBITS: usize = 160;
+/// The most bodies around one that are measured exactly.
+const MAX_MEASURED: usize = 400;
+/// The least room in which names are written, pixels.
+const NAMED_ROOM: f64 = 120.0;
+
+/// What a picture is painted with.
+pub(in crate::picture) struct Painter<'u> {
+    pub(in crate::picture) state: &'u State,
+    pub(in crate::picture) bands: &'u Bands,
+    pub(in crate::picture) time: f64,
+    pub(in crate::picture) theme: Theme,
+    pub(in crate::picture) shapes: Vec<Shape>,
+    pub(in crate::picture) labels: Labels,
+    pub(in crate::picture) words: bool,
+    /// How many bodies may still be drawn.
+    pub(in crate::picture) left: usize,
+}
+
+/// A body that is to be drawn with what circles it.
+struct Centre {
+    id: String,
+    at: At,
+    /// How far what circles it may reach, pixels.
+    reach: f64,
+    /// How far the body itself reaches, pixels.
+    radius: f64,
+    /// How many bodies are above it in the picture.
+    depth: u32,
+}
+
+/// A body around another.
+struct Around {
+    body: Body,
+    place: [f64; 2],
+    /// Its orbit from above, if it is drawn.
+    path: Vec<[f64; 2]>,
+    nearest: f64,
+    farthest: f64,
+}
+
+/// From above: x to the right, z upwards, so that what turns from x to z turns against the clock.
+fn above([x, _, z]: [f64; 3]) -> [f64; 2] {
+    [x, -z]
+}
+
+impl Painter<'_> {
+    /// A cell: its root in the middle, and its name below if there are several.
+    pub(in crate::picture) fn system(&mut self, cell: &Cell, color: Option<Color>, alone: bool) {
+        let title = self.words && !alone && cell.reach > 34.0;
+        let [x, y] = cell.at;
+        let at = if title { [x, y - 8.0] } else { cell.at };
+        let reach = cell.reach - if title { 16.0 } else { 6.0 };
+        let reach = reach.max(1.0);
+        if let Some(color) = color.filter(|_| !alone && reach > 12.0) {
+            self.shapes.push(Shape::Circle {
+                at,
+                radius: reach,
+                width: 1.0,
+                paint: color.at(0.35),
+            });
+        }
+        if self.left == 0 {
+            return;
+        }
+        let radius = (reach * 0.055).clamp(1.2, 15.0);
+        self.left -= 1;
+        self.body(&cell.root, at, radius);
+        if title {
+            let text = shortened(&cell.root.name, (cell.reach * 2.0 / 7.0) as usize);
+            let begin = x - Size::Label.width(&text) / 2.0;
+            let color = self.theme.letters();
+            let at = [begin, y + cell.reach - 10.0];
+            self.labels.write(Text {
+                at,
+                text,
+                size: Size::Label,
+                color,
+            });
+        } else if alone && self.words {
+            self.name(&cell.root, at, radius, 0.0);
+        }
+        let root = Centre {
+            id: cell.root.id.clone(),
+            at,
+            reach: reach - 4.0,
+            radius,
+            depth: 0,
+        };
+        let mut waiting = VecDeque::from([root]);
+        while let Some(centre) = waiting.pop_front() {
+            waiting.extend(self.around(&centre));
+        }
+    }
+
+    /// Draws what circles a body. Gives those of it that are circled themselves and have the room.
+    fn around(&mut self, centre: &Centre) -> Vec<Centre> {
+        let Some(star) = self.state.star(&centre.id) else {
+            return Vec::new();
+        };
+        let count = star.children().len();
+        let taken = count.min(self.left);
+        self.left -= taken;
+        let ids: Vec<_> = star.children().take(taken).collect();
+        let measured = count <= MAX_MEASURED;
+        // Lines closer together than this would be a grey disc.
+        let drawn = count <= MAX_ORBITS && count as f64 * 2.2 <= centre.reach;
+        let bodies = ids
+            .into_iter()
+            .filter_map(|id| self.state.star(id))
+            .map(Body::of);
+        let points = ((centre.reach * 0.6) as u32).clamp(24, 120);
+        let around: Vec<_> = bodies
+            .map(|body| Around::of(body, self.time, if measured { points } else { 0 }))
+            .collect();
+        let bands = self.bands.around(&centre.id);
+        let mut extents: Vec<_> = around.iter().map(|it| (it.nearest, it.farthest)).collect();
+        extents.extend(bands.iter().map(|band| (band.inner, band.outer)));
+        let Some(scale) = Scale::fitting(&extents, centre.reach, centre.radius) else {
+            return Vec::new();
+        };
+        if centre.reach > 20.0 {
+            for band in bands {
+                self.band(band, centre.at, &scale);
+            }
+        }
+        if drawn {
+            for it in &around {
+                self.orbit(it, centre, &scale);
+            }
+        }
+        self.bodies(around, centre, &scale)
+    }
+
+    fn orbit(&mut self, it: &Around, centre: &Centre, scale: &Scale) {
+        let opacity = match it.body.kind {
+            Kind::Marker => return,
+            _ if it.body.is_trojan => return,
+            Kind::Comet | Kind::Small => 0.3,
+            _ => 0.6,
+        };
+        let paint = self.theme.orbits().at(opacity);
+        let width = if centre.depth == 0 { 1.0 } else { 0.6 };
+        // What is a circle in the picture is written as one.
+        let (near, far) = (scale.pixels(it.nearest), scale.pixels(it.farthest));
+        if far - near < 0.7 {
+            let radius = f64::midpoint(near, far);
+            self.shapes.push(Shape::Circle {
+                at: centre.at,
+                radius,
+                width,
+                paint,
+            });
+        } else if !it.path.is_empty() {
+            let points = it
+                .path
+                .iter()
+                .map(|&point| scale.place(centre.at, point))
+                .collect();
+            self.shapes.push(Shape::Line {
+                points,
+                closed: true,
+                width,
+                paint,
+            });
+        }
+    }
+
+    fn bodies(&mut self, around: Vec<Around>, centre: &Centre, scale: &Scale) -> Vec<Centre> {
+        let many = around.len() > MAX_MEASURED;
+        let largest = around.iter().map(|it| it.body.radius).fold(0.0, f64::max);
+        // Between which neighbours a body has room for its own.
+        let majors = around.iter().filter(|it| it.body.is_major());
+        let mut ways: Vec<_> = majors
+            .map(|it| scale.pixels(f64::midpoint(it.nearest, it.farthest)))
+            .collect();
+        ways.sort_by(f64::total_cmp);
+        let most = (centre.reach * 0.03).clamp(0.8, 9.0);
+        let mut next = Vec::new();
+        let mut crowd: std::collections::BTreeMap<Color, Vec<At>> =
+            std::collections::BTreeMap::new();
+        for it in around {
+            let at = scale.place(centre.at, it.place);
+            if many {
+                crowd.entry(it.body.color).or_default().push(at);
+                continue;
+            }
+            let share = if largest > 0.0 {
+                (it.body.radius / largest).powf(0.4)
+            } else {
+                0.5
+            };
+            let way = scale.pixels(f64::midpoint(it.nearest, it.farthest));
+            let room = scale.room(&ways, way).min(centre.reach * 0.16);
+            let radius = match it.body.kind {
+                Kind::Marker => 1.5,
+                Kind::Small | Kind::Comet => (most * 0.4).clamp(0.8, 2.2),
+                _ => (most * share).max(0.9).min((room * 0.45).max(1.0)),
+            };
+            self.body(&it.body, at, radius);
+            if self.words && centre.reach >= NAMED_ROOM && !it.body.is_trojan {
+                let minor = if it.body.is_major() { 0.0 } else { 2.0 };
+                let marker = if it.body.kind == Kind::Marker {
+                    1.0
+                } else {
+                    0.0
+                };
+                self.name(
+                    &it.body,
+                    at,
+                    radius,
+                    1.0 + f64::from(centre.depth) + minor + marker - share * 0.5,
+                );
+            } else if centre.depth == 0 || radius > 2.0 {
+                self.labels.keep_off(at, radius);
+            }
+            if it.body.has_children && room >= LEAST_ROOM {
+                let (id, depth) = (it.body.id, centre.depth + 1);
+                next.push(Centre {
+                    id,
+                    at,
+                    reach: room,
+                    radius,
+                    depth,
+                });
+            }
+        }
+        for (color, points) in crowd {
+            self.shapes.push(Shape::Dots {
+                points,
+                radius: 0.9,
+                paint: color.at(0.85),
+            });
+        }
+        next
+    }
+}
+
+impl Around {
+    /// Its place at a time, and its orbit by so many points.
+    fn of(body: Body, time: f64, points: u32) -> Self {
+        let place = above(body.orbit.place(time));
+        let mut path = Vec::new();
+        let [x, y] = place;
+        let (mut nearest, mut farthest) = (x.hypot(y), x.hypot(y));
+        if body.orbit.is_round() {
+            for n in 0..points {
+                let point = above(body.orbit.at(f64::from(n) * 360.0 / f64::from(points)));
+                let [x, y] = point;
+                nearest = nearest.min(x.hypot(y));
+                farthest = farthest.max(x.hypot(y));
+                path.push(point);
+            }
+        }
+        Self {
+            body,
+            place,
+            path,
+            nearest,
+            farthest,
+        }
+    }
+}

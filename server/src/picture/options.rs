@@ -1,0 +1,96 @@
+//! How a picture is to be: size, time, theme, what is in the middle.
+
+use universe_core::{Findings, nearest};
+
+use super::VERSION;
+use super::theme::Theme;
+use crate::store::Revision;
+
+/// The query parameters of pictures.
+pub(crate) const PARAMETERS: [&str; 5] = ["width", "height", "time", "theme", "focus"];
+
+const THEMES: [&str; 2] = ["dark", "light"];
+/// The least and the greatest width and height, pixels.
+const SIDES: (u32, u32) = (64, 2_048);
+/// A time whose digits count, seconds: beyond it angles are noise.
+const MAX_TIME: f64 = 1e15;
+
+/// How a picture is to be.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Options {
+    /// Pixels; 1,200 by default.
+    pub(crate) width: u32,
+    /// Pixels; 900 by default.
+    pub(crate) height: u32,
+    /// Simulated seconds; the time of the universe by default.
+    pub(crate) time: Option<f64>,
+    /// Dark by default.
+    pub(crate) theme: Theme,
+    /// The body or group that is shown; everything by default.
+    pub(crate) focus: Option<String>,
+}
+
+impl Options {
+    /// Reads the options by their names.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub(crate) fn read(given: impl Fn(&str) -> Option<String>) -> Result<Self, Findings> {
+        let mut findings = Findings::default();
+        let mut options = Self::default();
+        for (name, side) in [
+            ("width", &mut options.width),
+            ("height", &mut options.height),
+        ] {
+            let (least, most) = SIDES;
+            let Some(text) = given(name) else { continue };
+            match text.parse() {
+                Ok(pixels) if (least..=most).contains(&pixels) => *side = pixels,
+                _ => findings.add(
+                    name,
+                    format_args!("must be a whole number from {least} to {most}"),
+                ),
+            }
+        }
+        if let Some(text) = given("time") {
+            let time = text.parse::<f64>().ok();
+            options.time = time.filter(|time| time.abs() <= MAX_TIME);
+            if options.time.is_none() {
+                let message =
+                    format_args!("must be a number of seconds, at most {MAX_TIME:e} from 0");
+                findings.add("time", message);
+            }
+        }
+        match given("theme").as_deref() {
+            None | Some("dark") => {}
+            Some("light") => options.theme = Theme::Light,
+            Some(other) => {
+                let hint = nearest::hint(other, THEMES);
+                findings.add("theme", format_args!("must be dark or light{hint}"));
+            }
+        }
+        options.focus = given("focus").filter(|id| !id.is_empty());
+        match findings.is_empty() {
+            true => Ok(options),
+            false => Err(findings),
+        }
+    }
+
+    /// What names a picture of a revision with these options, without quotes.
+    pub(crate) fn tag(&self, revision: Revision) -> String {
+        let digest = crc32fast::hash(format!("{VERSION} {self:?}").as_bytes());
+        format!("{revision}.{digest:08x}")
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            width: 1_200,
+            height: 900,
+            time: None,
+            theme: Theme::Dark,
+            focus: None,
+        }
+    }
+}

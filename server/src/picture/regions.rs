@@ -1,0 +1,252 @@
+//! Belts, fields and disks around bodies, and nebulae behind everything.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use universe_core::generate::{Random, Seed};
+use universe_core::{Record, State};
+
+use super::cells::Shown;
+use super::chart::{Painter, Scale};
+use super::labels::Wanted;
+use super::scene::{At, Color, Shape};
+use super::theme::Theme;
+
+/// The most belts, fields and disks that a picture reads, of each, and its most nebulae.
+const MAX_READ: usize = 500;
+const MAX_NEBULAE: usize = 16;
+/// The most specks of a belt.
+const MAX_SPECKS: f64 = 220.0;
+
+/// The belts, fields and disks of a universe, by the body that they are around. Each is read once for a picture.
+pub(super) struct Bands(BTreeMap<String, Vec<Band>>);
+
+/// A belt, field or disk.
+pub(super) struct Band {
+    id: String,
+    name: String,
+    pub(super) inner: f64,
+    pub(super) outer: f64,
+    color: Color,
+    specks: Color,
+    is_disk: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Members {
+    name: Option<String>,
+    region_label: Option<String>,
+    host_star_id: Option<String>,
+    central_star_id: Option<String>,
+    parent_id: Option<String>,
+    inner_radius: Option<f64>,
+    outer_radius: Option<f64>,
+    base_color: Option<String>,
+    highlight_color: Option<String>,
+    color: Option<String>,
+    visible: Option<bool>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Nebula {
+    name: Option<String>,
+    position: Option<Position>,
+    base_color: Option<String>,
+    accent_color: Option<String>,
+    associated_group_ids: Option<Vec<String>>,
+    visible: Option<bool>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Position {
+    x: Option<f64>,
+    z: Option<f64>,
+}
+
+impl Bands {
+    pub(super) fn of(state: &State) -> Self {
+        let fields = state.small_body_fields().take(MAX_READ);
+        let disks = state.protoplanetary_disks().take(MAX_READ);
+        let belts = state.belts().take(MAX_READ);
+        let all = fields.map(|it| (it, false));
+        let all = all.chain(disks.map(|it| (it, true)));
+        let all = all.chain(belts.map(|it| (it, false)));
+        let mut by_host = BTreeMap::<_, Vec<_>>::new();
+        for ((id, record), is_disk) in all {
+            if let Some((host, band)) = band(id, record, is_disk) {
+                by_host.entry(host).or_default().push(band);
+            }
+        }
+        Self(by_host)
+    }
+
+    /// What is around a body.
+    pub(super) fn around(&self, host: &str) -> &[Band] {
+        self.0.get(host).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A record as it is drawn, and what it is around. `None` if it is not drawn.
+fn band(id: &str, record: &Record, is_disk: bool) -> Option<(String, Band)> {
+    let it: Members = record.read()?;
+    let host = it.host_star_id.or(it.central_star_id).or(it.parent_id)?;
+    let (inner, outer) = (it.inner_radius?, it.outer_radius?);
+    if it.visible == Some(false) || inner >= outer || outer <= 0.0 {
+        return None;
+    }
+    let color = it.base_color.or(it.color);
+    let band = Band {
+        id: id.to_owned(),
+        name: it.name.or(it.region_label).unwrap_or_default(),
+        // From the middle on, on a logarithmic scale, would be endless.
+        inner: inner.max(outer * 1e-2),
+        outer,
+        specks: Color::read(it.highlight_color.as_deref().or(color.as_deref())),
+        color: Color::read(color.as_deref()),
+        is_disk,
+    };
+    Some((host, band))
+}
+
+impl Painter<'_> {
+    pub(super) fn band(&mut self, band: &Band, at: At, scale: &Scale) {
+        let (inner, outer) = (scale.pixels(band.inner), scale.pixels(band.outer));
+        let width = outer - inner;
+        if band.is_disk {
+            // Brighter inside.
+            for (part, opacity) in [(1.0, 0.10), (0.7, 0.10), (0.4, 0.12)] {
+                let outer = inner + width * part;
+                self.shapes.push(Shape::Band {
+                    at,
+                    inner,
+                    outer,
+                    paint: band.color.at(opacity),
+                });
+            }
+        } else {
+            self.shapes.push(Shape::Band {
+                at,
+                inner,
+                outer,
+                paint: band.color.at(0.16),
+            });
+        }
+        let mut random = Random::new(&Seed::Text(band.id.clone()));
+        let count = (width * (inner + outer) * 0.02).clamp(0.0, MAX_SPECKS) as u32;
+        let points: Vec<_> = (0..count)
+            .map(|_| {
+                let angle = random.float() * std::f64::consts::TAU;
+                let distance = inner + width * random.float();
+                let [x, y] = at;
+                [x + distance * angle.cos(), y + distance * angle.sin()]
+            })
+            .collect();
+        if !points.is_empty() {
+            self.shapes.push(Shape::Dots {
+                points,
+                radius: 0.6,
+                paint: band.specks.at(0.6),
+            });
+        }
+        if self.words && outer > 120.0 && !band.name.is_empty() {
+            // Below the middle of the band, where the eye looks last.
+            let middle = f64::midpoint(inner, outer);
+            let [x, y] = at;
+            self.labels.want(Wanted {
+                at: [x + middle * 0.5, y + middle * 0.866],
+                distance: 0.0,
+                text: band.name.clone(),
+                color: self.theme.muted(),
+                rank: 1.6,
+            });
+        }
+    }
+}
+
+/// Nebulae, behind the groups that they belong to, or else in their direction.
+pub(super) fn nebulae(
+    painter: &mut Painter<'_>,
+    shown: &Shown,
+    [left, top, width, height]: [f64; 4],
+) {
+    if shown.is_part {
+        // They lie behind all systems, and would hide one.
+        return;
+    }
+    let light = if painter.theme == Theme::Light {
+        0.6
+    } else {
+        1.0
+    };
+    let radius = width.min(height) * 0.3;
+    let records = painter.state.nebulae().take(MAX_NEBULAE);
+    let nebulae: Vec<Nebula> = records.filter_map(|(_, record)| record.read()).collect();
+    for (nebula, n) in nebulae.into_iter().zip(0_u32..) {
+        if nebula.visible == Some(false) {
+            continue;
+        }
+        let groups = nebula.associated_group_ids.unwrap_or_default();
+        let named: BTreeSet<_> = groups.iter().map(String::as_str).collect();
+        let own: Vec<_> = shown
+            .groups
+            .iter()
+            .map(|group| named.contains(group.id.as_str()))
+            .collect();
+        let is_own = |at: usize| own.get(at) == Some(&true);
+        let cells = shown
+            .cells
+            .iter()
+            .filter(|cell| cell.group.is_some_and(is_own));
+        let places: Vec<At> = cells.map(|cell| cell.at).collect();
+        let count = places.len() as f64;
+        let aside = f64::from(n) * 2.4;
+        let at = if shown.cells.len() > 1 && !places.is_empty() {
+            let sum = places
+                .iter()
+                .fold([0.0; 2], |[a, b], [x, y]| [a + x, b + y]);
+            // Several of a group are not on top of each other.
+            [
+                sum[0] / count + radius * 0.4 * aside.cos(),
+                sum[1] / count + radius * 0.4 * aside.sin(),
+            ]
+        } else {
+            let position = nebula.position.unwrap_or_default();
+            let (x, z) = (
+                position.x.unwrap_or_default(),
+                position.z.unwrap_or_default(),
+            );
+            let angle = if x == 0.0 && z == 0.0 {
+                aside
+            } else {
+                (-z).atan2(x)
+            };
+            [
+                left + width * (0.5 + 0.36 * angle.cos()),
+                top + height * (0.5 + 0.36 * angle.sin()),
+            ]
+        };
+        for (color, size, opacity) in [
+            (nebula.base_color, 1.0, 0.30),
+            (nebula.accent_color, 0.5, 0.16),
+        ] {
+            let paint = Color::read(color.as_deref()).at(opacity * light);
+            painter.shapes.push(Shape::Glow {
+                at,
+                radius: radius * size,
+                paint,
+            });
+        }
+        if painter.words {
+            painter.labels.want(Wanted {
+                at,
+                distance: 0.0,
+                text: nebula.name.unwrap_or_default(),
+                color: painter.theme.muted(),
+                rank: 5.0,
+            });
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What a picture is made of, before it is SVG or PNG.
+
+use super::theme::Theme;
+
+/// A place in the picture, pixels from the top left.
+pub(super) type At = [f64; 2];
+
+/// Red, green and blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Color(pub(super) [u8; 3]);
+
+/// How something is painted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Paint {
+    pub(super) color: Color,
+    /// 0 to 1.
+    pub(super) opacity: f64,
+}
+
+/// A picture.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) theme: Theme,
+    /// What the picture shows, for people who do not see it.
+    pub(super) title: String,
+    pub(super) shapes: Vec<Shape>,
+    pub(super) texts: Vec<Text>,
+}
+
+/// A shape. Later ones cover earlier ones.
+#[derive(Debug)]
+pub(super) enum Shape {
+    /// Light that fades outwards.
+    Glow { at: At, radius: f64, paint: Paint },
+    /// A flat ring.
+    Band {
+        at: At,
+        inner: f64,
+        outer: f64,
+        paint: Paint,
+    },
+    /// A circle as a line.
+    Circle {
+        at: At,
+        radius: f64,
+        width: f64,
+        paint: Paint,
+    },
+    /// A line through points, closed to a loop or not.
+    Line {
+        points: Vec<At>,
+        closed: bool,
+        width: f64,
+        paint: Paint,
+    },
+    /// A filled circle.
+    Disc { at: At, radius: f64, paint: Paint },
+    /// Many small filled circles.
+    Dots {
+        points: Vec<At>,
+        radius: f64,
+        paint: Paint,
+    },
+}
+
+/// A line of text.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// Where it begins, at half of its height.
+    pub(super) at: At,
+    pub(super) text: String,
+    pub(super) size: Size,
+    pub(super) color: Color,
+}
+
+/// How large a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    Label,
+    Title,
+}
+
+impl Size {
+    /// How much room a letter takes at most, pixels.
+    pub(super) fn letter(self) -> f64 {
+        match self {
+            Self::Label => 7.0,
+            Self::Title => 9.0,
+        }
+    }
+
+    /// How high a line is, pixels.
+    pub(super) fn height(self) -> f64 {
+        match self {
+            Self::Label => 14.0,
+            Self::Title => 20.0,
+        }
+    }
+
+    /// How much room a text takes, pixels.
+    pub(super) fn width(self, text: &str) -> f64 {
+        text.chars().count() as f64 * self.letter()
+    }
+}
+
+impl Color {
+    /// A CSS colour; of what is none, a grey.
+    pub(super) fn read(text: Option<&str>) -> Self {
+        let parsed = text.and_then(|text| csscolorparser::parse(text).ok());
+        let [red, green, blue, _] = parsed.map_or([160, 160, 160, 255], |color| color.to_rgba8());
+        Self([red, green, blue])
+    }
+
+    pub(super) fn at(self, opacity: f64) -> Paint {
+        Paint {
+            color: self,
+            opacity,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The view of the universe server (MCP Apps) in Chromium, inside the official host's side of the extension.
+//!
+//! The checks are in `xtask/app/view.mjs`, which counts the tokens of the tools as well.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::install::{self, Toolbox};
+use crate::process::{self, Server};
+use crate::{Result, chromium, interop, programs, say};
+
+/// Where the lock file of the host and of the browser's driver is, below `xtask`.
+pub(crate) const SOURCE: &str = "app";
+
+/// How long the checks may take: they wait for a few seconds of play.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Arguments {
+    /// The universe server to test; by default it is built.
+    #[arg(long, value_name = "PATH")]
+    server: Option<PathBuf>,
+    /// Put pictures of the view into this folder.
+    #[arg(long, value_name = "DIR")]
+    shots: Option<PathBuf>,
+    /// Install Chromium from Debian's packages if it is missing, and fail where that does not work, instead of skipping.
+    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
+    ci: bool,
+}
+
+impl Arguments {
+    /// As a step of the whole test.
+    pub(crate) fn whole(ci: bool) -> Self {
+        Self {
+            ci,
+            ..Self::default()
+        }
+    }
+}
+
+/// Runs the checks. `true` when none failed.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let found = install::install(Toolbox::Node, SOURCE)
+        .and_then(|installed| Ok((installed, chromium::find(arguments.ci)?)));
+    let (installed, chromium) = match found {
+        Ok(found) => found,
+        Err(missing) if arguments.ci => {
+            say(&format!("the view FAILED to be shown: {missing}"))?;
+            return Ok(false);
+        }
+        Err(missing) => {
+            say(&format!(
+                "view skipped: {missing} (set CI=true to make this a failure)"
+            ))?;
+            return Ok(true);
+        }
+    };
+    let binary = match &arguments.server {
+        Some(binary) => binary.clone(),
+        None => {
+            programs::build_judged()?;
+            programs::judged("universe-server")
+        }
+    };
+    let words = ["--demo", "--extra-tools", "--store", "memory", "--listen"];
+    let words: Vec<_> = words
+        .into_iter()
+        .chain(["127.0.0.1:0"])
+        .map(Into::into)
+        .collect();
+    let server = Server::start(&binary, &words)?;
+    let mut command = installed.command("view.mjs");
+    command
+        .args(["--url", server.url()])
+        .arg("--chromium")
+        .arg(chromium);
+    if let Some(shots) = &arguments.shots {
+        std::fs::create_dir_all(shots)?;
+        command.arg("--shots").arg(std::path::absolute(shots)?);
+    }
+    let finished = process::run(&mut command, DEADLINE)?;
+    say(finished.stdout.trim_end())?;
+    if !finished.success {
+        say(finished.stderr.trim_end())?;
+    }
+    Ok(finished.success)
+}

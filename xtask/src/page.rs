@@ -1,0 +1,123 @@
+//! The live page of the universe server: what is committed is what its source makes, and a browser does on it all that a
+//! person does.
+//!
+//! The tests are `server/page/tests/`. They start the server by themselves, because they kill it, too.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::install::{self, Installed, Toolbox};
+use crate::{Result, chromium, interop, process, programs, root, say};
+
+/// Where the page is.
+pub(crate) const SOURCE: &str = "server/page";
+/// What it is called below `target`.
+pub(crate) const NAME: &str = "page";
+
+/// How long a compiler or bundler may take.
+const BUILD_DEADLINE: Duration = Duration::from_secs(120);
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Arguments {
+    /// The universe server to test; by default it is built.
+    #[arg(long, value_name = "PATH")]
+    server: Option<PathBuf>,
+    /// The browser; by default the Chromium of this machine.
+    #[arg(long, value_name = "PATH")]
+    chromium: Option<PathBuf>,
+    /// Keep the pictures that the tests take in this folder.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// The one part to run: positions, apart, actions, others, access, look or figures; by default all.
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// Fail when something cannot be installed, instead of skipping; and install Chromium, where that may be done.
+    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
+    ci: bool,
+}
+
+impl Arguments {
+    /// Everything, as a step of the whole test.
+    pub(crate) fn whole(ci: bool) -> Self {
+        Self {
+            ci,
+            ..Self::default()
+        }
+    }
+}
+
+/// Compares the committed files with what their source makes, then tests them in a browser. `true` when nothing failed.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let source = root().join(SOURCE);
+    let installed = match install::install_from(Toolbox::Node, &source, NAME) {
+        Ok(installed) => installed,
+        Err(missing) => return without(&missing, arguments.ci),
+    };
+    let folder = installed.folder();
+    for part in ["src", "tests"] {
+        install::mirror(&source.join(part), &folder.join(part))?;
+    }
+    let checked = check(&installed, &source)?;
+    let found = arguments
+        .chromium
+        .clone()
+        .map_or_else(|| chromium::find(arguments.ci), Ok);
+    let chromium = match found {
+        Ok(chromium) => chromium,
+        Err(missing) => return Ok(without(&missing, arguments.ci)? && checked),
+    };
+    let server = match &arguments.server {
+        Some(server) => std::path::absolute(server)?,
+        None => {
+            programs::build_judged()?;
+            programs::judged("universe-server")
+        }
+    };
+    let results = match &arguments.keep {
+        Some(keep) => std::path::absolute(keep)?,
+        None => folder.join("results"),
+    };
+    let mut tests = installed.command("tests/run.mjs");
+    tests
+        .current_dir(folder)
+        .arg("--server")
+        .arg(server)
+        .arg("--chromium")
+        .arg(chromium)
+        .arg("--results")
+        .arg(results)
+        .arg("--vectors")
+        .arg(root().join("universe-core/tests/vectors/reducer.jsonl"));
+    if let Some(only) = &arguments.only {
+        tests.args(["--only", only]);
+    }
+    Ok(tests.status()?.success() && checked)
+}
+
+/// Whether the source is well typed and makes what is committed, byte for byte.
+fn check(installed: &Installed, source: &Path) -> Result<bool> {
+    let mut types = installed.command("node_modules/typescript/bin/tsc");
+    types.args(["--noEmit", "-p"]).arg(installed.folder());
+    let mut build = installed.command("build.mjs");
+    build.arg("--check").env("PAGE_OUT", source);
+    let mut passed = true;
+    for mut step in [types, build] {
+        let finished = process::run(&mut step, BUILD_DEADLINE)?;
+        for line in finished.stdout.lines().chain(finished.stderr.lines()) {
+            say(&format!("  {line}"))?;
+        }
+        passed &= finished.success;
+    }
+    Ok(passed)
+}
+
+/// What a missing tool means.
+fn without(missing: &str, ci: bool) -> Result<bool> {
+    say(&match ci {
+        true => format!("the page was NOT tested: {missing}"),
+        false => format!("page skipped: {missing} (set CI=true to make this a failure)"),
+    })?;
+    Ok(!ci)
+}
