@@ -57,6 +57,12 @@ pub const MAX_PAGE: usize = 1_000;
 /// most one universe at a time; a universe made again under the id of a deleted one is a new
 /// universe, starting at revision 0.
 pub trait UniverseLog: Send + Sync {
+    /// Whether others may write into it meanwhile: other processes, on other machines. Then what was read is what was, and
+    /// [`record`](Self::record) tells whether it still is. By default only this process writes.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// Makes a universe at revision 0 with `genesis` as its body.
     ///
     /// # Errors

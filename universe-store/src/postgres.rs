@@ -41,7 +41,8 @@ use super::{
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PostgresOptions {
-    /// Most connections that read; there are one that writes and one that listens besides. 1 to 64. Default 3.
+    /// Most connections that read; there are three besides: one that appends, one for all else that is written, one that
+    /// listens. 1 to 64. Default 3.
     pub readers: usize,
     /// How long connecting may take. Default 5 s.
     pub connect_timeout: Duration,
@@ -108,12 +109,14 @@ impl PostgresStore {
             link
         };
         let readers = (0..options.readers.clamp(1, 64)).map(|_| link()).collect();
-        let (write, clean) = (link(), link());
+        let (write, bodies) = (link(), Arc::new(link()));
         let readers = Arc::new(Reader::new(readers));
-        let (writer, writing) = Writer::start(write, Arc::clone(&live));
+        let (writer, writing) = Writer::start(write, Arc::clone(&bodies), Arc::clone(&live));
         tasks.push(writing.into());
-        tasks.push(listen::start(connector, Arc::clone(&readers), Arc::clone(&live)).into());
-        tasks.push(purge::start(clean, Arc::clone(&purge)).into());
+        let (patience, reading) = (options.statement_timeout, Arc::clone(&readers));
+        let listening = listen::start(connector, patience, reading, Arc::clone(&live));
+        tasks.push(listening.into());
+        tasks.push(purge::start(bodies, Arc::clone(&purge)).into());
         Ok(Self {
             writer,
             readers,
@@ -137,6 +140,10 @@ impl Drop for PostgresStore {
 }
 
 impl UniverseLog for PostgresStore {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
         async move {
             if genesis.len().saturating_add(meta.name.len()) > MAX_WRITE {

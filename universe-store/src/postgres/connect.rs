@@ -66,17 +66,23 @@ impl Connector {
         serve: impl Fn(Client) -> F,
     ) {
         let [mut pause, longest] = PAUSES;
+        let mut is_told = false;
         loop {
             match self.connect().await {
                 Ok((client, driver)) => {
-                    pause = PAUSES[0];
+                    (pause, is_told) = (PAUSES[0], false);
                     // Dropped together: neither is of use without the other.
                     tokio::select! {
                         () = drive(driver, &heard) => {}
                         () = serve(client) => {}
                     }
                 }
-                Err(problem) => tracing::warn!(%problem, "the database cannot be reached"),
+                // Once: it is tried many times.
+                Err(problem) if !is_told => {
+                    tracing::warn!(%problem, "the database cannot be reached, and is tried again");
+                    is_told = true;
+                }
+                Err(problem) => tracing::debug!(%problem, "the database cannot be reached"),
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(longest);

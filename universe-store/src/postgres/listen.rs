@@ -19,6 +19,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) fn start(
     connector: Arc<Connector>,
+    patience: Duration,
     readers: Arc<Reader>,
     live: Arc<Live>,
 ) -> JoinHandle<()> {
@@ -36,11 +37,9 @@ pub(super) fn start(
         let serve = |client: tokio_postgres::Client| {
             let (readers, live) = (Arc::clone(&readers), Arc::clone(&live));
             async move {
-                if client
-                    .batch_execute(&format!("LISTEN {CHANNEL}"))
-                    .await
-                    .is_err()
-                {
+                let sql = format!("LISTEN {CHANNEL}");
+                let listening = tokio::time::timeout(patience, client.batch_execute(&sql));
+                if !matches!(listening.await, Ok(Ok(()))) {
                     return;
                 }
                 loop {
@@ -88,8 +87,8 @@ async fn look(readers: &Reader, live: &Live) {
     };
     let mut channels = live.channels();
     for uni in followed {
-        match heads.iter().find(|(found, _)| *found == uni) {
-            Some((_, rev)) => channels.reached(uni, *rev),
+        match heads.get(&uni) {
+            Some(rev) => channels.reached(uni, *rev),
             None => channels.deleted(uni),
         }
     }

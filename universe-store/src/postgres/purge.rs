@@ -25,7 +25,7 @@ const SOME: &str = "
              WHERE doomed.uni = target.uni AND doomed.upto = target.upto AND counted.n < $1)
     SELECT count(*) FROM target";
 
-pub(super) fn start(link: Link, wanted: Arc<Notify>) -> JoinHandle<()> {
+pub(super) fn start(link: Arc<Link>, wanted: Arc<Notify>) -> JoinHandle<()> {
     tokio::spawn(async move {
         loop {
             if let Some(client) = link.client().await {

@@ -1,5 +1,6 @@
 //! What is read from the tables.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
@@ -93,7 +94,12 @@ impl Reader {
         let row = self.find(sql, &[]).await?;
         let file: i64 = row.try_get(0).map_err(unavailable)?;
         let file = file.cast_unsigned();
-        Ok(Size { file, free: 0 })
+        Ok(Size {
+            file,
+            // The engine's own, and of all its databases.
+            log: 0,
+            free: 0,
+        })
     }
 
     pub(super) async fn base(&self, id: &UniverseId) -> Result<Base, ReadError> {
@@ -148,7 +154,8 @@ impl Reader {
         &self,
         id: &UniverseId,
     ) -> Result<Option<Revision>, ReadError> {
-        let sql = "SELECT (SELECT min(log.rev) FROM log WHERE log.uni = universe.uni AND keyed AND at >= $2) \
+        let sql = "SELECT (SELECT min(log.rev) FROM log WHERE log.uni = universe.uni AND keyed AND at >= $2 \
+                     AND log.rev > oldest) \
                    FROM universe WHERE id = $1";
         self.keyed(sql, &[(&id.as_str(), Type::TEXT), (&old(), Type::INT8)])
             .await
@@ -165,7 +172,7 @@ impl Reader {
     }
 
     /// The heads of those of these universes that exist.
-    pub(super) async fn heads(&self, unis: &[i64]) -> Result<Vec<(i64, Revision)>, ReadError> {
+    pub(super) async fn heads(&self, unis: &[i64]) -> Result<HashMap<i64, Revision>, ReadError> {
         let sql = "SELECT uni, rev FROM universe WHERE uni = ANY($1)";
         let rows = self.query(sql, &[(&unis, Type::INT8_ARRAY)]).await?;
         let head = |row: &Row| Ok((row.try_get(0)?, revision(row, 1)?));

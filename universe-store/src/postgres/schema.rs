@@ -11,6 +11,9 @@ const FORMAT: i32 = 1;
 /// Held while tables are made, so that of nodes that start together one does it.
 const LOCK: i64 = 0x756e_6976_6572_7365;
 
+/// How long that may take with another node, in seconds.
+const LOCK_TIME: u64 = 120;
+
 /// From each format to the next one.
 const STEPS: [&str; 1] = ["
     CREATE TABLE universe (
@@ -67,11 +70,20 @@ pub(super) async fn prepare(connector: &Connector) -> Result<(), PostgresError> 
 
 async fn make(client: &Client) -> Result<(), PostgresError> {
     let failed = |problem: tokio_postgres::Error| PostgresError::Tables(causes(&problem));
+    let wait = format!("SET lock_timeout = '{LOCK_TIME}s'");
+    client.batch_execute(&wait).await.map_err(failed)?;
     // Taken before anything is looked at; given back with the connection, whatever happens.
     client
         .execute("SELECT pg_advisory_lock($1)", &[&LOCK])
         .await
         .map_err(failed)?;
+    let durable = "SELECT current_setting('synchronous_commit') <> 'off'";
+    let durable = client.query_one(durable, &[]).await.map_err(failed)?;
+    if !durable.get::<_, bool>(0) {
+        tracing::warn!(
+            "synchronous_commit is off in this database: what was acknowledged may be lost with its server"
+        );
+    }
     let is_there = "SELECT to_regclass('universe_format') IS NOT NULL";
     let is_there: bool = client
         .query_one(is_there, &[])

@@ -5,7 +5,7 @@ mod batch;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
@@ -22,10 +22,10 @@ use crate::{
     Revision, Snapshot, SnapshotError, TrimError, UniverseId,
 };
 
-/// Most bytes of appends waiting or being written. One that finds no room waits.
+/// Most bytes waiting or being written. What finds no room waits.
 const QUEUE_BYTES: usize = MAX_WRITE;
 
-/// What an append counts for at least, in bytes, so that no more than 1,024 wait.
+/// What a write counts for at least, in bytes, so that no more than 1,024 are queued.
 const MIN_SHARE: usize = QUEUE_BYTES / 1_024;
 
 /// How often a statement is sent that loses against another one.
@@ -33,6 +33,7 @@ const TRIES: usize = 5;
 
 /// Where writes go.
 pub(super) struct Writer {
+    /// For all that is no append: a large body holds up no append.
     link: Arc<Link>,
     jobs: mpsc::UnboundedSender<Job>,
     budget: Arc<Semaphore>,
@@ -42,11 +43,10 @@ type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 impl Writer {
     /// The writer, and its task that appends.
-    pub(super) fn start(link: Link, live: Arc<Live>) -> (Self, JoinHandle<()>) {
-        let link = Arc::new(link);
+    pub(super) fn start(appends: Link, link: Arc<Link>, live: Arc<Live>) -> (Self, JoinHandle<()>) {
         // Bounded by the budget.
         let (jobs, queue) = mpsc::unbounded_channel();
-        let task = tokio::spawn(append_all(Arc::clone(&link), live, queue));
+        let task = tokio::spawn(append_all(appends, live, queue));
         let budget = Arc::new(Semaphore::new(QUEUE_BYTES));
         let writer = Self { link, jobs, budget };
         (writer, task)
@@ -58,9 +58,7 @@ impl Writer {
         append: Append,
         size: usize,
     ) -> Result<Revision, AppendError> {
-        let share = u32::try_from(size.clamp(MIN_SHARE, QUEUE_BYTES)).unwrap_or(u32::MAX);
-        let share = Arc::clone(&self.budget).acquire_many_owned(share).await;
-        let share = share.map_err(|_| AppendError::Unavailable)?;
+        let share = self.share::<AppendError>(size).await?;
         let (reply, answer) = oneshot::channel();
         let job = Job {
             id,
@@ -76,6 +74,13 @@ impl Writer {
         answer.await.unwrap_or(Err(AppendError::Unknown))
     }
 
+    /// Waits for its part of what may be queued.
+    async fn share<E: From<Failure>>(&self, size: usize) -> Result<OwnedSemaphorePermit, E> {
+        let share = u32::try_from(size.clamp(MIN_SHARE, QUEUE_BYTES)).unwrap_or(u32::MAX);
+        let share = Arc::clone(&self.budget).acquire_many_owned(share).await;
+        share.map_err(|_| Failure::Unavailable.into())
+    }
+
     pub(super) async fn create(&self, meta: &Meta, genesis: &[u8]) -> Result<(), CreateError> {
         let sql = "WITH made AS (INSERT INTO universe (id, name, created_at, rev, updated_at, oldest) \
                      VALUES ($1, $2, $3, 0, $3, 0) ON CONFLICT (id) DO NOTHING RETURNING uni), \
@@ -89,6 +94,7 @@ impl Writer {
             (&at, Type::INT8),
             (&genesis, Type::BYTEA),
         ];
+        let _share = self.share::<CreateError>(genesis.len()).await?;
         match self.write::<CreateError>(sql, parameters).await?.is_empty() {
             true => Err(CreateError::Exists),
             false => Ok(()),
@@ -152,6 +158,7 @@ impl Writer {
             (&at, Type::INT8),
             (&body, Type::BYTEA),
         ];
+        let _share = self.share::<TrimError>(body.len()).await?;
         let rows = self.write::<TrimError>(sql, parameters).await?;
         let row = rows.first().ok_or(TrimError::NotFound)?;
         let oldest = revision(row, 0).map_err(|_| TrimError::Unavailable)?;
@@ -176,6 +183,7 @@ impl Writer {
         let (id, body) = (id.as_str(), &snapshot.body[..]);
         let parameters: Parameters<'_> =
             &[(&id, Type::TEXT), (&rev, Type::INT8), (&body, Type::BYTEA)];
+        let _share = self.share::<SnapshotError>(body.len()).await?;
         let rows = self.write::<SnapshotError>(sql, parameters).await?;
         let row = rows.first().ok_or(SnapshotError::NotFound)?;
         let head = revision(row, 0).map_err(|_| SnapshotError::Unavailable)?;
@@ -214,7 +222,7 @@ fn failed(link: &Link, error: &tokio_postgres::Error) -> Failure {
 }
 
 /// Appends what waits, batch by batch, until the store is dropped.
-async fn append_all(link: Arc<Link>, live: Arc<Live>, mut queue: mpsc::UnboundedReceiver<Job>) {
+async fn append_all(link: Link, live: Arc<Live>, mut queue: mpsc::UnboundedReceiver<Job>) {
     let mut waiting = VecDeque::new();
     loop {
         if waiting.is_empty() {
@@ -236,19 +244,19 @@ async fn append_all(link: Arc<Link>, live: Arc<Live>, mut queue: mpsc::Unbounded
 /// Writes a batch and answers it. Gives back what has to be tried again.
 async fn land(link: &Link, live: &Live, mut batch: Batch) -> Vec<Job> {
     let Some(client) = link.client().await else {
-        batch.fail(Failure::Unavailable);
+        batch.fail(Failure::Unavailable, &live.channels());
         return Vec::new();
     };
     let written = link.within(write(&client, &mut batch)).await;
     let failure = match written {
-        Some(Ok(())) => return batch.settle(&mut live.channels()),
+        Some(Ok(())) => return batch.settle(&live.channels()),
         Some(Err(error)) if is_conflict(&error) && batch.may_try_again() => {
             return batch.into_jobs();
         }
         Some(Err(error)) => failed(link, &error),
         None => Failure::Unknown,
     };
-    batch.fail(failure);
+    batch.fail(failure, &live.channels());
     Vec::new()
 }
 

@@ -1,6 +1,6 @@
-//! A server of PostgreSQL for these tests, from the programs that are installed here.
+//! A server of PostgreSQL for tests, from the programs that are installed here. The tests of the universe server use it, too.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -8,149 +8,287 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use universe_store::UniverseLog;
-use universe_store::postgres::{PostgresOptions, PostgresStore};
-
-use crate::Subject;
 
 /// Long enough for a server to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// For tests that look at nothing that depends on the disk.
+pub(crate) const QUICK: [&str; 5] = [
+    "fsync=off",
+    "synchronous_commit=on",
+    "full_page_writes=off",
+    "wal_level=minimal",
+    "max_wal_senders=0",
+];
+
 /// A server with its data in a directory of its own. It ends with the process of the tests, however that ends.
 pub(crate) struct Cluster {
     dir: TempDir,
-    child: Child,
+    guard: Child,
+    settings: Vec<String>,
 }
 
 impl Cluster {
     /// A fresh one; `None`, and a word about it, where PostgreSQL is not installed.
     pub(crate) fn start(settings: &[&str]) -> Option<Self> {
-        if !is_installed() {
-            return None;
-        }
-        let programs = programs()?;
-        let dir = TempDir::new().unwrap();
-        let data = dir.path().join("data");
-        if is_root() {
-            let owned = Command::new("chown")
-                .arg("postgres")
-                .arg(dir.path())
-                .status();
-            assert!(owned.unwrap().success());
-        }
-        let made = as_owner(&programs.join("initdb"))
+        let initdb = program("initdb")?;
+        let dir = directory();
+        let made = as_owner(&initdb)
             .args(["-A", "trust", "-U", "postgres", "--no-sync", "-D"])
-            .arg(&data)
+            .arg(dir.path().join("data"))
             .stdout(Stdio::null())
             .status();
         assert!(made.unwrap().success(), "initdb failed");
-        let child = serve(&programs, dir.path(), settings);
-        let cluster = Self { dir, child };
-        cluster.wait();
-        Some(cluster)
+        Some(Self::on(dir, settings))
     }
 
-    /// The URL of a database there.
-    pub(crate) fn url(&self, database: &str) -> String {
-        let socket = self.dir.path().to_str().unwrap().replace('/', "%2F");
-        format!("postgres://postgres@{socket}/{database}")
+    fn on(dir: TempDir, settings: &[&str]) -> Self {
+        let settings: Vec<String> = settings.iter().map(|it| (*it).to_owned()).collect();
+        let guard = serve(dir.path(), &settings);
+        Self {
+            dir,
+            guard,
+            settings,
+        }
+    }
+
+    /// A copy that follows this one. What is acknowledged from now on, both have.
+    pub(crate) fn standby(&self) -> Self {
+        let dir = directory();
+        let copied = as_owner(&installed("pg_basebackup"))
+            .args([
+                "-R",
+                "-X",
+                "stream",
+                "--no-sync",
+                "--checkpoint=fast",
+                "-U",
+                "postgres",
+                "-h",
+            ])
+            .arg(self.dir.path())
+            .arg("-D")
+            .arg(dir.path().join("data"))
+            .status();
+        assert!(copied.unwrap().success(), "the standby was not made");
+        let standby = Self::on(dir, &[]);
+        let begun = Instant::now();
+        while self.sql("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") != "1"
+        {
+            assert!(begun.elapsed() < PATIENCE, "the standby does not follow");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        self.sql("ALTER SYSTEM SET synchronous_standby_names = '*'");
+        self.sql("SELECT pg_reload_conf()");
+        standby
+    }
+
+    /// Makes a standby the server that is written to.
+    pub(crate) fn promote(&self) {
+        let promoted = as_owner(&installed("pg_ctl"))
+            .args(["promote", "-w", "-s", "-D"])
+            .arg(self.dir.path().join("data"))
+            .status();
+        assert!(promoted.unwrap().success());
+    }
+
+    /// What a statement gives, as text.
+    pub(crate) fn sql(&self, statement: &str) -> String {
+        let asked = Command::new(installed("psql"))
+            .args([
+                "-XqAt", "-U", "postgres", "-d", "postgres", "-c", statement, "-h",
+            ])
+            .arg(self.dir.path())
+            .output()
+            .unwrap();
+        assert!(asked.status.success(), "{asked:?}");
+        String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+    }
+
+    /// The URL of a new database.
+    pub(crate) fn database(&self) -> String {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let name = format!("test{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        self.sql(&format!("CREATE DATABASE {name} TEMPLATE template0"));
+        format!("postgres://postgres@{}/{name}", self.host())
+    }
+
+    /// What its URLs call it.
+    pub(crate) fn host(&self) -> String {
+        self.dir.path().to_str().unwrap().replace('/', "%2F")
     }
 
     /// Ends every process of the server at once, without a word to its clients.
     pub(crate) fn kill(&mut self) {
         let pid = std::fs::read_to_string(self.dir.path().join("data/postmaster.pid")).unwrap();
         let pid = pid.lines().next().unwrap().to_owned();
-        let killed = Command::new("pkill").args(["-KILL", "-P", &pid]).status();
-        assert!(killed.is_ok());
-        let killed = Command::new("kill").args(["-KILL", &pid]).status();
-        assert!(killed.unwrap().success());
-        self.child.wait().unwrap();
+        let workers = Command::new("pgrep").args(["-P", &pid]).output().unwrap();
+        let workers = String::from_utf8(workers.stdout).unwrap();
+        let all: Vec<&str> = [pid.as_str()].into_iter().chain(workers.lines()).collect();
+        // Some may have gone by themselves when their parent did.
+        let _ = Command::new("kill")
+            .arg("-KILL")
+            .args(&all)
+            .stderr(Stdio::null())
+            .status();
+        let begun = Instant::now();
+        while all.iter().any(|pid| runs(pid)) {
+            assert!(begun.elapsed() < PATIENCE, "the server does not die");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Its guard leaves the directory alone then.
+        let _ = self.guard.stdin.take().unwrap().write_all(b"keep\n");
+        self.guard.wait().unwrap();
     }
 
     /// Starts it again after [`Cluster::kill`].
-    pub(crate) fn restart(&mut self, settings: &[&str]) {
-        self.child = serve(&programs().unwrap(), self.dir.path(), settings);
-        self.wait();
-    }
-
-    fn wait(&self) {
-        let begun = Instant::now();
-        let ready = programs().unwrap().join("pg_isready");
-        loop {
-            let asked = Command::new(&ready)
-                .arg("-q")
-                .arg("-h")
-                .arg(self.dir.path())
-                .status();
-            if asked.unwrap().success() {
-                return;
-            }
-            assert!(begun.elapsed() < PATIENCE, "the server does not start");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+    pub(crate) fn restart(&mut self) {
+        self.guard = serve(self.dir.path(), &self.settings);
     }
 }
 
 impl Drop for Cluster {
     fn drop(&mut self) {
         // Its guard ends the server, and then itself.
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
+        drop(self.guard.stdin.take());
+        let _ = self.guard.wait();
     }
 }
 
-/// The server, and a guard that ends it when this process has ended: then the guard's input ends.
-fn serve(programs: &Path, dir: &Path, settings: &[&str]) -> Child {
+/// One server for all tests that only need a database.
+pub(crate) fn shared() -> Option<&'static Cluster> {
+    static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
+    SHARED.get_or_init(|| Cluster::start(&QUICK)).as_ref()
+}
+
+/// Starts the server, and a guard that ends it and removes its directory when this process has ended: then the guard's
+/// input ends.
+fn serve(dir: &Path, settings: &[String]) -> Child {
     let mut guard = as_owner(Path::new("sh"));
     guard.args([
         "-c",
-        "\"$0\" \"$@\" >/dev/null 2>&1 & echo started; cat >/dev/null & cat=$!; \
-         (wait_for() { while kill -0 \"$1\" 2>/dev/null; do sleep 0.05; done; }; wait_for $! ; kill $cat) 2>/dev/null & \
-         wait $cat; kill -INT %1 2>/dev/null; wait %1",
+        "\"$0\" \"$@\" >/dev/null 2>&1 & server=$!; echo started; read -r word; kill -INT $server 2>/dev/null; \
+         wait $server 2>/dev/null; [ \"$word\" = keep ] || rm -rf \"$DIRECTORY\"",
     ]);
+    let socket = format!("unix_socket_directories={}", dir.display());
     guard
-        .arg(programs.join("postgres"))
+        .env("DIRECTORY", dir)
+        .arg(installed("postgres"))
         .arg("-D")
-        .arg(dir.join("data"));
+        .arg(dir.join("data"))
+        .args(["-c", "listen_addresses=", "-c", &socket])
+        .args(["-c", "max_connections=300"]);
     for setting in settings {
         guard.args(["-c", setting]);
     }
-    let socket = format!("unix_socket_directories={}", dir.display());
-    let mut child = guard
-        .args(["-c", "listen_addresses=", "-c", &socket])
-        .args(["-c", "max_connections=300"])
+    let mut guard = guard
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut said = String::new();
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut lines = BufReader::new(guard.stdout.take().unwrap());
     lines.read_line(&mut said).unwrap();
     assert_eq!(said, "started\n");
-    child
+    let begun = Instant::now();
+    let mut asking = Command::new(installed("pg_isready"));
+    asking.arg("-q").arg("-h").arg(dir);
+    while !asking.status().unwrap().success() {
+        assert!(begun.elapsed() < PATIENCE, "the server does not start");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    guard
 }
 
-/// Whether there is PostgreSQL; where there is not, it says so.
+/// A directory that the server may have.
+fn directory() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    if is_root() {
+        let owned = Command::new("chown")
+            .arg("postgres")
+            .arg(dir.path())
+            .status();
+        assert!(owned.unwrap().success());
+    }
+    dir
+}
+
+fn installed(name: &str) -> PathBuf {
+    program(name).expect("it was there before")
+}
+
+/// A program of PostgreSQL; where there is none, it says so. In CI it is installed.
 ///
 /// # Panics
-/// Where there is not, and `CI=true`.
-pub(crate) fn is_installed() -> bool {
-    if programs().is_some() {
-        return true;
+/// Where that cannot be done, and `CI=true`.
+fn program(name: &str) -> Option<PathBuf> {
+    static PROGRAMS: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let programs = PROGRAMS.get_or_init(|| {
+        let found = find();
+        if found.is_some() {
+            return found;
+        }
+        if std::env::var("CI").as_deref() == Ok("true") {
+            install();
+            let found = find();
+            assert!(
+                found.is_some(),
+                "PostgreSQL is not installed (Debian: apt-get install postgresql)"
+            );
+            return found;
+        }
+        None
+    });
+    if programs.is_none() {
+        eprintln!("SKIPPED: PostgreSQL is not installed");
     }
-    assert!(
-        std::env::var("CI").as_deref() != Ok("true"),
-        "PostgreSQL is not installed (Debian: apt-get install postgresql)"
-    );
-    eprintln!("SKIPPED: PostgreSQL is not installed");
-    false
+    Some(programs.as_ref()?.join(name))
 }
 
-fn programs() -> Option<PathBuf> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
-    let found = versions.filter_map(|version| Some(version.ok()?.path().join("bin")));
-    let found = found.filter(|programs| programs.join("initdb").exists());
-    found.max()
+/// Where the newest version that is installed has its programs: beside each other by version as in Debian, or on the path.
+fn find() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let beside = versions
+        .filter_map(|version| Some(version.ok()?.path().join("bin")))
+        .max();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut all = beside.into_iter().chain(std::env::split_paths(&path));
+    all.find(|programs| programs.join("initdb").exists())
+}
+
+/// Installs it, where that is Debian and may be done.
+fn install() {
+    if !is_root() || !Path::new("/usr/bin/apt-get").exists() {
+        return;
+    }
+    // Its own server is not wanted.
+    let conf = Path::new("/etc/postgresql-common/createcluster.conf");
+    if !conf.exists() {
+        std::fs::create_dir_all(conf.parent().unwrap()).unwrap();
+        std::fs::write(conf, "create_main_cluster = false\n").unwrap();
+    }
+    let apt = |arguments: &[&str]| {
+        let done = Command::new("apt-get")
+            .args(["-q", "-o", "DPkg::Lock::Timeout=300"])
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .status();
+        done.is_ok_and(|status| status.success())
+    };
+    let package = ["install", "-y", "--no-install-recommends", "postgresql"];
+    if !apt(&package) {
+        apt(&["update"]);
+        apt(&package);
+    }
+}
+
+/// Whether a process is there, and does something yet.
+fn runs(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
 }
 
 fn is_root() -> bool {
@@ -174,60 +312,4 @@ fn as_owner(program: &Path) -> Command {
         .arg(program)
         .current_dir("/");
     command
-}
-
-/// One server for all tests that only need a database.
-fn shared() -> Option<&'static Cluster> {
-    static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
-    // What these tests look at does not depend on the disk.
-    SHARED
-        .get_or_init(|| Cluster::start(&["fsync=off"]))
-        .as_ref()
-}
-
-/// A database of its own in a cluster.
-pub(crate) fn database(cluster: &Cluster) -> String {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let name = format!("test{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-    let made = Command::new(programs().unwrap().join("createdb"))
-        .args(["-U", "postgres", "-T", "template0", "-h"])
-        .arg(cluster.dir.path())
-        .arg(&name)
-        .status();
-    assert!(made.unwrap().success());
-    cluster.url(&name)
-}
-
-/// Two nodes on one database. Opening it again is going on with the other node.
-pub(crate) struct Nodes {
-    nodes: [PostgresStore; 2],
-    turn: usize,
-}
-
-impl Nodes {
-    /// `None` where PostgreSQL is not installed.
-    pub(crate) async fn new() -> Option<Self> {
-        let url = database(shared()?);
-        Some(Self {
-            nodes: [open(&url).await, open(&url).await],
-            turn: 0,
-        })
-    }
-}
-
-pub(crate) async fn open(url: &str) -> PostgresStore {
-    let opened = PostgresStore::open(url, &PostgresOptions::default()).await;
-    opened.unwrap_or_else(|problem| panic!("{problem}"))
-}
-
-impl Subject for Nodes {
-    fn log(&self) -> &dyn UniverseLog {
-        &self.nodes[self.turn]
-    }
-
-    fn reopen(&mut self) -> bool {
-        self.turn = 1 - self.turn;
-        // Readers on the node before go on.
-        false
-    }
 }

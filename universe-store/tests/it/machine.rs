@@ -131,9 +131,9 @@ fn sqlite_follows_the_model() {
 #[cfg(feature = "postgres")]
 #[test]
 fn two_nodes_on_postgres_follow_the_model() {
-    use crate::cluster::Nodes;
+    use crate::nodes::Nodes;
 
-    if !crate::cluster::is_installed() {
+    if crate::cluster::shared().is_none() {
         return;
     }
     judge(16, async || {

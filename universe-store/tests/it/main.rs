@@ -9,6 +9,8 @@ mod formats;
 mod machine;
 #[cfg(feature = "postgres")]
 mod nodes;
+#[cfg(feature = "postgres")]
+mod outages;
 mod rules;
 mod torn;
 

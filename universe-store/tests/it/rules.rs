@@ -19,7 +19,7 @@ async fn subjects() -> Vec<Box<dyn Subject>> {
     let mut subjects: Vec<Box<dyn Subject>> =
         vec![Box::new(MemoryStore::default()), Box::new(OnDisk::new())];
     #[cfg(feature = "postgres")]
-    if let Some(nodes) = crate::cluster::Nodes::new().await {
+    if let Some(nodes) = crate::nodes::Nodes::new().await {
         subjects.push(Box::new(nodes));
     }
     subjects

@@ -120,17 +120,11 @@ impl Batch {
     }
 
     /// Answers everything, and tells readers. Gives back what met a head that has come to fit since.
-    pub(super) fn settle(self, channels: &mut Channels) -> Vec<Job> {
+    pub(super) fn settle(self, channels: &Channels) -> Vec<Job> {
         let mut again = Vec::new();
         for (job, fate) in self.0 {
             let answer = match fate {
-                Fate::Landed(uni) => {
-                    let Append {
-                        expected, entries, ..
-                    } = &job.append;
-                    channels.appended(uni, *expected, entries);
-                    Ok(Revision(expected.0.saturating_add(entries.len() as u64)))
-                }
+                Fate::Landed(uni) => Ok(landed(&job, uni, channels)),
                 Fate::Found(head) => match head.admit(&job.append) {
                     Ok(Admission::Landed) => Ok(head.revision),
                     Ok(Admission::Proceed(_)) if job.tries < TRIES => {
@@ -157,12 +151,25 @@ impl Batch {
         self.0.into_iter().map(|(job, _)| job).collect()
     }
 
-    /// The statement has failed.
-    pub(super) fn fail(self, failure: Failure) {
-        for (job, _) in self.0 {
-            let _ = job.reply.send(Err(failure.into()));
+    /// A statement has failed: the first one, or that which was to find out why some have not landed.
+    pub(super) fn fail(self, failure: Failure, channels: &Channels) {
+        for (job, fate) in self.0 {
+            let answer = match fate {
+                Fate::Landed(uni) => Ok(landed(&job, uni, channels)),
+                Fate::Open | Fate::Found(_) => Err(failure.into()),
+            };
+            let _ = job.reply.send(answer);
         }
     }
+}
+
+/// Tells readers of an append that has landed, and gives the revision that it came to.
+fn landed(job: &Job, uni: i64, channels: &Channels) -> Revision {
+    let Append {
+        expected, entries, ..
+    } = &job.append;
+    channels.appended(uni, *expected, entries);
+    Revision(expected.0.saturating_add(entries.len() as u64))
 }
 
 /// The appends, a column for each of their parts, and their entries.
