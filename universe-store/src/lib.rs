@@ -63,6 +63,15 @@ pub trait UniverseLog: Send + Sync {
         false
     }
 
+    /// How far a universe comes in a store that is [shared](Self::is_shared): its revision whenever that may be a new one,
+    /// and [`Revision::MAX`] to say that one has to look, at first, where some may have been missed, and when the universe
+    /// is gone. Does nothing until polled, costs no reading of entries, and ends with the universe or when the store does
+    /// not work. By default there are none.
+    fn hints(&self, id: &UniverseId) -> BoxStream<'static, Revision> {
+        let _none_to_tell_of = id;
+        Box::pin(futures_util::stream::empty())
+    }
+
     /// Makes a universe at revision 0 with `genesis` as its body.
     ///
     /// # Errors

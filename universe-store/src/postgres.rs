@@ -7,6 +7,7 @@
 
 mod connect;
 mod error;
+mod hints;
 mod listen;
 mod purge;
 mod reader;
@@ -91,6 +92,14 @@ impl Drop for Task {
 }
 
 impl PostgresStore {
+    /// Whether a URL and options can be meant, without connecting.
+    ///
+    /// # Errors
+    /// [`PostgresError`] that says what to change.
+    pub fn check(url: &str, options: &PostgresOptions) -> Result<(), PostgresError> {
+        Connector::new(url, options).map(drop)
+    }
+
     /// Connects to the database that a URL names, such as `postgres://user:password@host:5432/universes`, and makes its
     /// tables or brings them to the present form, under a lock. Several hosts with commas between them are tried in turn;
     /// only one that can be written to is used.
@@ -142,6 +151,14 @@ impl Drop for PostgresStore {
 impl UniverseLog for PostgresStore {
     fn is_shared(&self) -> bool {
         true
+    }
+
+    fn hints(&self, id: &UniverseId) -> BoxStream<'static, Revision> {
+        hints::hints(
+            Arc::clone(&self.readers),
+            Arc::clone(&self.live),
+            id.clone(),
+        )
     }
 
     fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {

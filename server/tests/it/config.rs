@@ -127,7 +127,7 @@ async fn what_a_file_cannot_mean_is_told_with_its_line() {
         (
             "store = \"memry\"",
             1,
-            "[possible values: embedded, memory]",
+            "embedded, memory or the URL of a database",
         ),
         ("keep-history = \"3x\"", 1, "such as 90m, 12h, 30d or 1y"),
         ("demo = true\ndemo = false", 2, "duplicate key"),

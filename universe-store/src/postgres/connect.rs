@@ -35,6 +35,13 @@ pub(super) struct Connector {
 impl Connector {
     pub(super) fn new(url: &str, options: &PostgresOptions) -> Result<Self, PostgresError> {
         let unreadable = |problem: tokio_postgres::Error| PostgresError::Url(causes(&problem));
+        // What else the driver reads could be quoted in its errors, with the password.
+        if !["postgres://", "postgresql://"]
+            .iter()
+            .any(|scheme| url.starts_with(scheme))
+        {
+            return Err(PostgresError::Url("it has another scheme".to_owned()));
+        }
         let mut config: Config = url.parse().map_err(unreadable)?;
         config
             .application_name("universe-server")

@@ -244,9 +244,7 @@ async fn a_server_that_takes_no_writes_is_read_and_refuses_clearly() {
         node.record(&sol).await.unwrap().head.revision,
         Revision(head)
     );
-    cluster.sql(
-        "SET default_transaction_read_only = off; ALTER SYSTEM RESET default_transaction_read_only",
-    );
+    cluster.sql("ALTER SYSTEM RESET default_transaction_read_only");
     cluster.sql("SELECT pg_reload_conf()");
     loop {
         match node.append(&sol, after(head, vec![entry("x")])).await {
