@@ -61,8 +61,9 @@ async fn what_one_does_the_other_reads_at_once() {
         let now = b.client.universe(&id).await;
         assert_eq!(now["revision"], revision + 1);
         assert!(now["state"]["stars"][&star].is_object(), "{now}");
-        assert_eq!(mcp.read_json(&uri).await["revision"], revision + 1);
-        assert_eq!(heard.updates().await, [uri.clone()]);
+        assert!(mcp.read_json(&uri).await["stars"][&star].is_object());
+        let [updated] = heard.updates().await;
+        assert_eq!(updated, uri);
         let event = feed.event().await.unwrap();
         assert_eq!(
             (event.id, &event.data["id"]),
@@ -187,10 +188,10 @@ async fn a_database_that_dies_and_comes_back_is_said_to_be_away() {
         cluster
     };
     // One that is sent while it is away is done once, or not at all and says so.
-    let (sent, _cluster) = tokio::join!(
-        client.post(&format!("/universes/{id}/commands"), &tick()),
-        async { tokio::task::spawn_blocking(restart).await.unwrap() }
-    );
+    let (path, ticked) = (format!("/universes/{id}/commands"), tick());
+    let (sent, _cluster) = tokio::join!(client.post(&path, &ticked), async {
+        tokio::task::spawn_blocking(restart).await.unwrap()
+    });
     let done = match sent.status {
         200 => 2..=2,
         503 => 1..=1,

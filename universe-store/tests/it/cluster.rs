@@ -1,6 +1,8 @@
 //! A server of PostgreSQL for tests, from the programs that are installed here. The tests of the universe server use it, too.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -25,6 +27,7 @@ pub(crate) const QUICK: [&str; 5] = [
 pub(crate) struct Cluster {
     dir: TempDir,
     guard: Child,
+    port: u16,
     settings: Vec<String>,
 }
 
@@ -44,10 +47,12 @@ impl Cluster {
 
     fn on(dir: TempDir, settings: &[&str]) -> Self {
         let settings: Vec<String> = settings.iter().map(|it| (*it).to_owned()).collect();
-        let guard = serve(dir.path(), &settings);
+        let port = free_port();
+        let guard = serve(dir.path(), port, &settings);
         Self {
             dir,
             guard,
+            port,
             settings,
         }
     }
@@ -67,7 +72,7 @@ impl Cluster {
                 "-h",
             ])
             .arg(self.dir.path())
-            .arg("-D")
+            .args(["-p", &self.port.to_string(), "-D"])
             .arg(dir.path().join("data"))
             .status();
         assert!(copied.unwrap().success(), "the standby was not made");
@@ -99,6 +104,7 @@ impl Cluster {
                 "-XqAt", "-U", "postgres", "-d", "postgres", "-c", statement, "-h",
             ])
             .arg(self.dir.path())
+            .args(["-p", &self.port.to_string()])
             .output()
             .unwrap();
         assert!(asked.status.success(), "{asked:?}");
@@ -115,7 +121,26 @@ impl Cluster {
 
     /// What its URLs call it.
     pub(crate) fn host(&self) -> String {
-        self.dir.path().to_str().unwrap().replace('/', "%2F")
+        let socket = self.dir.path().to_str().unwrap().replace('/', "%2F");
+        format!("{socket}:{}", self.port)
+    }
+
+    /// Has it speak TLS with those who come by TCP, and gives what their URLs call it.
+    pub(crate) fn speak_tls(&self, certificate: &str, key: &str) -> String {
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let file = self.dir.path().join("data").join(name);
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+            give(&file);
+        }
+        self.sql("ALTER SYSTEM SET ssl = on");
+        self.sql("SELECT pg_reload_conf()");
+        let begun = Instant::now();
+        while self.sql("SHOW ssl") != "on" {
+            assert!(begun.elapsed() < PATIENCE, "it does not speak TLS");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        format!("localhost:{}", self.port)
     }
 
     /// Ends every process of the server at once, without a word to its clients.
@@ -143,7 +168,7 @@ impl Cluster {
 
     /// Starts it again after [`Cluster::kill`].
     pub(crate) fn restart(&mut self) {
-        self.guard = serve(self.dir.path(), &self.settings);
+        self.guard = serve(self.dir.path(), self.port, &self.settings);
     }
 }
 
@@ -163,7 +188,7 @@ pub(crate) fn shared() -> Option<&'static Cluster> {
 
 /// Starts the server, and a guard that ends it and removes its directory when this process has ended: then the guard's
 /// input ends.
-fn serve(dir: &Path, settings: &[String]) -> Child {
+fn serve(dir: &Path, port: u16, settings: &[String]) -> Child {
     let mut guard = as_owner(Path::new("sh"));
     guard.args([
         "-c",
@@ -177,7 +202,7 @@ fn serve(dir: &Path, settings: &[String]) -> Child {
         .arg("-D")
         .arg(dir.join("data"))
         .args(["-c", "listen_addresses=", "-c", &socket])
-        .args(["-c", "max_connections=300"]);
+        .args(["-c", "max_connections=300", "-p", &port.to_string()]);
     for setting in settings {
         guard.args(["-c", setting]);
     }
@@ -193,7 +218,7 @@ fn serve(dir: &Path, settings: &[String]) -> Child {
     assert_eq!(said, "started\n");
     let begun = Instant::now();
     let mut asking = Command::new(installed("pg_isready"));
-    asking.arg("-q").arg("-h").arg(dir);
+    asking.args(["-q", "-p", &port.to_string(), "-h"]).arg(dir);
     while !asking.status().unwrap().success() {
         assert!(begun.elapsed() < PATIENCE, "the server does not start");
         std::thread::sleep(Duration::from_millis(50));
@@ -201,17 +226,25 @@ fn serve(dir: &Path, settings: &[String]) -> Child {
     guard
 }
 
+/// For a server that listens to TCP, and for the names of sockets.
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
 /// A directory that the server may have.
 fn directory() -> TempDir {
     let dir = TempDir::new().unwrap();
-    if is_root() {
-        let owned = Command::new("chown")
-            .arg("postgres")
-            .arg(dir.path())
-            .status();
-        assert!(owned.unwrap().success());
-    }
+    give(dir.path());
     dir
+}
+
+/// Makes it the server's own.
+fn give(path: &Path) {
+    if is_root() {
+        let given = Command::new("chown").arg("postgres").arg(path).status();
+        assert!(given.unwrap().success());
+    }
 }
 
 fn installed(name: &str) -> PathBuf {

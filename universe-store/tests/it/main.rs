@@ -12,6 +12,8 @@ mod nodes;
 #[cfg(feature = "postgres")]
 mod outages;
 mod rules;
+#[cfg(feature = "postgres")]
+mod tls;
 mod torn;
 
 use std::time::Duration;
