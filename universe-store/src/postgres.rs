@@ -47,7 +47,8 @@ pub struct PostgresOptions {
     pub readers: usize,
     /// How long connecting may take. Default 5 s.
     pub connect_timeout: Duration,
-    /// How long a statement may take to be answered before its connection is given up. Default 30 s.
+    /// How long a statement may take to be answered before its connection is given up, and a second more for each MiB
+    /// of bodies in it. Default 30 s.
     pub statement_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,

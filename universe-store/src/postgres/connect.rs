@@ -47,7 +47,10 @@ impl Connector {
             .application_name("universe-server")
             .connect_timeout(options.connect_timeout)
             .tcp_user_timeout(options.statement_timeout)
+            // A host that is gone is noticed within half a minute, however long a statement may take.
             .keepalives_idle(Duration::from_secs(10))
+            .keepalives_interval(Duration::from_secs(5))
+            .keepalives_retries(4)
             .target_session_attrs(TargetSessionAttrs::ReadWrite);
         Ok(Self {
             config,
@@ -191,9 +194,11 @@ impl Link {
         found.ok()?.ok()?.clone()
     }
 
-    /// What `work` gives within the time for a statement; otherwise the connection is given up.
-    pub(super) async fn within<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        let done = tokio::time::timeout(self.timeout, work).await.ok();
+    /// What `work`, which moves up to so many bytes, gives within the time for a statement and a second for each MiB;
+    /// otherwise the connection is given up.
+    pub(super) async fn within<T>(&self, bytes: usize, work: impl Future<Output = T>) -> Option<T> {
+        let time = self.timeout + Duration::from_secs((bytes >> 20) as u64);
+        let done = tokio::time::timeout(time, work).await.ok();
         if done.is_none() {
             self.renew();
         }

@@ -30,7 +30,7 @@ pub(super) fn start(link: Arc<Link>, wanted: Arc<Notify>) -> JoinHandle<()> {
         loop {
             if let Some(client) = link.client().await {
                 // What fails now is tried again after the pause.
-                let _ = link.within(purge(&client)).await;
+                let _ = link.within(0, purge(&client)).await;
             }
             let _ = tokio::time::timeout(PAUSE, wanted.notified()).await;
         }

@@ -12,8 +12,8 @@ use super::connect::Link;
 use super::error::causes;
 use crate::tail::{Chunk, History};
 use crate::{
-    Base, CommandId, Entry, Head, KEY_TIME, MAX_PAGE, Meta, Page, ReadError, Record, Revision,
-    Size, Snapshot, TailError, Timestamp, UniverseId,
+    Base, CommandId, Entry, Head, KEY_TIME, MAX_PAGE, MAX_WRITE, Meta, Page, ReadError, Record,
+    Revision, Size, Snapshot, TailError, Timestamp, UniverseId,
 };
 
 /// A stretch of a log is read until its bodies exceed this many bytes.
@@ -41,19 +41,37 @@ impl Reader {
     }
 
     async fn query(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, ReadError> {
+        self.query_bytes(0, sql, parameters).await
+    }
+
+    /// The same for an answer of up to so many bytes.
+    async fn query_bytes(
+        &self,
+        bytes: usize,
+        sql: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>, ReadError> {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         let link = turn
             .checked_rem(self.links.len())
             .and_then(|at| self.links.get(at));
         let link = link.ok_or(ReadError::Unavailable)?;
         let client = link.client().await.ok_or(ReadError::Unavailable)?;
-        let rows = link.within(client.query_typed(sql, parameters)).await;
+        let rows = link
+            .within(bytes, client.query_typed(sql, parameters))
+            .await;
         rows.ok_or(ReadError::Unavailable)?.map_err(unavailable)
     }
 
     /// The one row that a universe has.
     async fn find(&self, sql: &str, parameters: Parameters<'_>) -> Result<Row, ReadError> {
         let rows = self.query(sql, parameters).await?;
+        rows.into_iter().next().ok_or(ReadError::NotFound)
+    }
+
+    /// The one row that a universe has, with a body.
+    async fn find_body(&self, sql: &str, parameters: Parameters<'_>) -> Result<Row, ReadError> {
+        let rows = self.query_bytes(MAX_WRITE, sql, parameters).await?;
         rows.into_iter().next().ok_or(ReadError::NotFound)
     }
 
@@ -104,7 +122,7 @@ impl Reader {
 
     pub(super) async fn base(&self, id: &UniverseId) -> Result<Base, ReadError> {
         let sql = "SELECT base.rev, at, body FROM universe JOIN base USING (uni) WHERE id = $1";
-        let row = self.find(sql, &[(&id.as_str(), Type::TEXT)]).await?;
+        let row = self.find_body(sql, &[(&id.as_str(), Type::TEXT)]).await?;
         let base = || {
             Ok(Base {
                 revision: revision(&row, 0)?,
@@ -117,7 +135,7 @@ impl Reader {
 
     pub(super) async fn snapshot(&self, id: &UniverseId) -> Result<Option<Snapshot>, ReadError> {
         let sql = "SELECT snap.rev, body FROM universe LEFT JOIN snap USING (uni) WHERE id = $1";
-        let row = self.find(sql, &[(&id.as_str(), Type::TEXT)]).await?;
+        let row = self.find_body(sql, &[(&id.as_str(), Type::TEXT)]).await?;
         let snapshot = || {
             let kept: Option<i64> = row.try_get(0)?;
             if kept.is_none() {
@@ -197,7 +215,7 @@ impl Reader {
             (&CHUNK_ENTRIES, Type::INT8),
             (&CHUNK_BYTES, Type::INT8),
         ];
-        let rows = self.query(sql, parameters).await;
+        let rows = self.query_bytes(MAX_WRITE, sql, parameters).await;
         let rows = rows.map_err(|_| TailError::Unavailable)?;
         let first = rows.first().ok_or(TailError::Deleted)?;
         let ends = || Ok::<_, tokio_postgres::Error>((revision(first, 0)?, revision(first, 1)?));

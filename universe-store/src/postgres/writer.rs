@@ -95,7 +95,11 @@ impl Writer {
             (&genesis, Type::BYTEA),
         ];
         let _share = self.share::<CreateError>(genesis.len()).await?;
-        match self.write::<CreateError>(sql, parameters).await?.is_empty() {
+        match self
+            .write::<CreateError>(sql, parameters, genesis.len())
+            .await?
+            .is_empty()
+        {
             true => Err(CreateError::Exists),
             false => Ok(()),
         }
@@ -117,13 +121,13 @@ impl Writer {
         let rev = expected.map(|revision| revision.0.cast_signed());
         let parameters: Parameters<'_> = &[(&id.as_str(), Type::TEXT), (&rev, Type::INT8)];
         for _ in 0..TRIES {
-            let rows = self.write::<DeleteError>(&sql, parameters).await?;
+            let rows = self.write::<DeleteError>(&sql, parameters, 0).await?;
             if let Some(row) = rows.first() {
                 return row.try_get(0).map_err(|_| DeleteError::Unknown);
             }
             let sql = "SELECT rev, command, updated_at FROM universe WHERE id = $1";
             let rows = self
-                .write::<DeleteError>(sql, &[(&id.as_str(), Type::TEXT)])
+                .write::<DeleteError>(sql, &[(&id.as_str(), Type::TEXT)], 0)
                 .await?;
             let row = rows.first().ok_or(DeleteError::NotFound)?;
             let found: Head = head(row, 0).map_err(|_| DeleteError::Unavailable)?;
@@ -159,7 +163,7 @@ impl Writer {
             (&body, Type::BYTEA),
         ];
         let _share = self.share::<TrimError>(body.len()).await?;
-        let rows = self.write::<TrimError>(sql, parameters).await?;
+        let rows = self.write::<TrimError>(sql, parameters, body.len()).await?;
         let row = rows.first().ok_or(TrimError::NotFound)?;
         let oldest = revision(row, 0).map_err(|_| TrimError::Unavailable)?;
         let moved: Option<i64> = row.try_get(1).map_err(|_| TrimError::Unavailable)?;
@@ -184,7 +188,9 @@ impl Writer {
         let parameters: Parameters<'_> =
             &[(&id, Type::TEXT), (&rev, Type::INT8), (&body, Type::BYTEA)];
         let _share = self.share::<SnapshotError>(body.len()).await?;
-        let rows = self.write::<SnapshotError>(sql, parameters).await?;
+        let rows = self
+            .write::<SnapshotError>(sql, parameters, body.len())
+            .await?;
         let row = rows.first().ok_or(SnapshotError::NotFound)?;
         let head = revision(row, 0).map_err(|_| SnapshotError::Unavailable)?;
         match snapshot.revision > head {
@@ -198,10 +204,14 @@ impl Writer {
         &self,
         sql: &str,
         parameters: Parameters<'_>,
+        bytes: usize,
     ) -> Result<Vec<Row>, E> {
         let client = self.link.client().await.ok_or(Failure::Unavailable)?;
         for _ in 0..TRIES {
-            let rows = self.link.within(client.query_typed(sql, parameters)).await;
+            let rows = self
+                .link
+                .within(bytes, client.query_typed(sql, parameters))
+                .await;
             match rows.ok_or(Failure::Unknown)? {
                 Ok(rows) => return Ok(rows),
                 Err(error) if is_conflict(&error) => {}
@@ -247,7 +257,8 @@ async fn land(link: &Link, live: &Live, mut batch: Batch) -> Vec<Job> {
         batch.fail(Failure::Unavailable, &live.channels());
         return Vec::new();
     };
-    let written = link.within(write(&client, &mut batch)).await;
+    let bytes = batch.bytes();
+    let written = link.within(bytes, write(&client, &mut batch)).await;
     let failure = match written {
         Some(Ok(())) => return batch.settle(&live.channels()),
         Some(Err(error)) if is_conflict(&error) && batch.may_try_again() => {

@@ -67,6 +67,11 @@ impl Batch {
         Self(taken)
     }
 
+    /// What it weighs.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.iter().map(|(job, _)| job.size).sum()
+    }
+
     /// Its parts as the parameters of [`sql`].
     pub(super) fn columns(&self) -> Columns<'_> {
         let mut columns = Columns::default();
