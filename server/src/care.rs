@@ -5,6 +5,7 @@
 
 mod backup;
 mod check;
+mod database;
 mod export;
 mod generate;
 mod import;
@@ -87,6 +88,9 @@ pub enum CareError {
          goes back to a backup"
     )]
     Unreadable(#[from] Unreadable),
+    /// The database cannot be used.
+    #[error("{0}")]
+    Database(String),
     /// A universe cannot be used so.
     #[error(transparent)]
     Service(#[from] ServiceError),

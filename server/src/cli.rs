@@ -1,15 +1,15 @@
 //! What the program is asked to do instead of serving.
 
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Subcommand};
 use clap_complete::Shell;
 
 use crate::care;
-use crate::client;
-use crate::config::{Arguments, Settings};
+use crate::client::{self, ClientError};
+use crate::config::{Arguments, Settings, StoreKind};
 use crate::run::RunError;
 
 /// A verb.
@@ -41,14 +41,31 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Does it to a data directory.
+    /// Does it to the universes, wherever they are.
     ///
     /// # Errors
     /// [`RunError`], a sentence for the person who asked.
-    pub(crate) async fn run(self, dir: &Path, settings: &Settings) -> Result<ExitCode, RunError> {
+    pub(crate) async fn run(
+        self,
+        arguments: &Arguments,
+        settings: &Settings,
+    ) -> Result<ExitCode, RunError> {
+        let dir = &arguments.data_dir;
+        let database = match &arguments.store {
+            StoreKind::Postgres(url) => Some((url, arguments.store_ca.as_deref())),
+            StoreKind::Embedded | StoreKind::Memory => None,
+        };
         match self {
+            Self::Client(verb) if database.is_some() && verb.url().is_none() => {
+                return Err(ClientError::Elsewhere.into());
+            }
             Self::Client(verb) => return Ok(verb.run(dir).await?),
-            Self::Care(verb) => return Ok(verb.run(dir).await?),
+            Self::Care(verb) => {
+                return Ok(match database {
+                    Some((url, authorities)) => verb.run_on(url, authorities).await?,
+                    None => verb.run(dir).await?,
+                });
+            }
             Self::CheckConfig { json } => settings.show(json)?,
             Self::Completions { shell } => {
                 let mut script = Vec::new();

@@ -80,6 +80,9 @@ pub enum ClientError {
     /// The data directory cannot be used, or stdin or stdout.
     #[error(transparent)]
     Care(#[from] CareError),
+    /// The universes are in a database.
+    #[error("the universes are in a database: name a server that uses it with --url")]
+    Elsewhere,
     /// There is no server where one is needed.
     #[error("no server uses the data directory {0}: start one, or name one with --url")]
     NoServer(String),
@@ -105,6 +108,19 @@ pub enum ClientError {
 }
 
 impl Verb {
+    /// The server that it names.
+    pub(crate) fn url(&self) -> Option<&str> {
+        let common = match self {
+            Self::List(list::Arguments { common, .. })
+            | Self::Get(get::Arguments { common, .. })
+            | Self::Send(send::Arguments { common, .. })
+            | Self::Watch(watch::Arguments { common, .. })
+            | Self::Diff(diff::Arguments { common, .. })
+            | Self::Top(top::Arguments { common, .. }) => common,
+        };
+        common.url.as_deref()
+    }
+
     /// Does it. `dir` is the data directory, for where no URL is given.
     ///
     /// # Errors

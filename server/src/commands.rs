@@ -108,8 +108,8 @@ impl CommandService {
 
     /// Tells `watcher` of every change that is made through this service from now on, as long as the service is.
     ///
-    /// It is called where the change is made, so it must be quick, and must not panic. It does not hear of what others
-    /// write into the same store.
+    /// It is called where the change is made, so it must be quick, and must not panic. Of what others write into a store
+    /// that is shared it hears when this service reads it.
     pub fn watch(&self, watcher: impl Fn(Change<'_>) + Send + Sync + 'static) {
         self.0.watchers.add(watcher);
     }
@@ -193,10 +193,40 @@ impl CommandService {
     pub async fn get(&self, id: &UniverseId) -> Result<Universe, ServiceError> {
         self.is_seen(id)?;
         let latest = self.writers().latest(id);
-        match latest {
-            Some(universe) => Ok(universe),
-            None => self.ask(id, |reply| Job::Read { reply }).await,
+        if let Some(universe) = latest {
+            match self.is_current(&universe).await {
+                Ok(true) => return Ok(universe),
+                // Its writer catches up, and tells of that.
+                Ok(false) | Err(ServiceError::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
+        self.ask(id, |reply| Job::Read { reply }).await
+    }
+
+    /// Sees to it that watchers hear what others write to a universe in a store that is shared, as long as there is room in
+    /// memory for it: of those that have been asked for least recently they hear no more.
+    ///
+    /// # Errors
+    /// As for [`CommandService::get`].
+    pub async fn follow(&self, id: &UniverseId) -> Result<(), ServiceError> {
+        if self.store().is_shared() {
+            return self.get(id).await.map(drop);
+        }
+        let record = self.store().record(id).await;
+        record
+            .map(drop)
+            .map_err(|error| ServiceError::reading(id, &error))
+    }
+
+    /// Whether a universe in memory is as it is now: where the store is shared, it may have been changed elsewhere.
+    async fn is_current(&self, universe: &Universe) -> Result<bool, ServiceError> {
+        if !self.store().is_shared() {
+            return Ok(true);
+        }
+        let record = self.store().record(&universe.id).await;
+        let record = record.map_err(|error| ServiceError::reading(&universe.id, &error))?;
+        Ok(writer::is_current(universe, &record))
     }
 
     /// A universe as it was at a revision, under its present name. Replays the log, from the newest snapshot before it.

@@ -2,6 +2,7 @@
 
 mod door;
 mod settings;
+mod store;
 
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -16,11 +17,13 @@ use universe_core::Strictness;
 
 use crate::cli::Verb;
 use crate::commands::{Keep, ServiceLimits};
+use crate::engine;
 use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
 
 pub use door::Door;
 pub use settings::{Settings, read};
+pub use store::{InvalidStore, StoreKind, StoreUrl};
 
 /// The largest body and the largest universe that can be asked for. Both together, and what is written along with them,
 /// fit into one write of the store; a body fits into what one client may have of the memory for requests.
@@ -75,9 +78,22 @@ pub struct Arguments {
     )]
     pub data_dir: PathBuf,
 
-    /// Where universes are kept: in the data directory, or in memory until the exit.
-    #[arg(long, env = "UNIVERSE_STORE", default_value = "embedded", value_enum)]
+    /// Where universes are kept: in the data directory (embedded), in memory until the exit, or in a database of
+    /// PostgreSQL from version 13 on that several servers may share, such as
+    /// postgres://user:password@host/universes?sslmode=require. A password is better given by the environment or the
+    /// file of options: other users of the machine can see arguments.
+    #[arg(
+        long,
+        env = "UNIVERSE_STORE",
+        hide_env_values = true,
+        default_value = "embedded",
+        value_name = "embedded|memory|URL"
+    )]
     pub store: StoreKind,
+
+    /// A file of authorities (PEM) that are trusted for TLS to the database, instead of those that the system trusts.
+    #[arg(long, env = "UNIVERSE_STORE_CA", value_name = "FILE")]
+    pub store_ca: Option<PathBuf>,
 
     /// How much of each universe's history is kept: all, a number of revisions, or a time such as 12h, 30d or 1y. What
     /// is older is removed in the background; up to 1,024 revisions more are kept (more of large universes), and what
@@ -205,15 +221,6 @@ pub struct Arguments {
     pub door: Door,
 }
 
-/// Which store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StoreKind {
-    /// SQLite in the data directory; survives crashes.
-    Embedded,
-    /// Forgotten at the exit.
-    Memory,
-}
-
 /// Whether something is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
@@ -246,6 +253,14 @@ pub enum ConfigError {
          another server that listens on the same data directory"
     )]
     StdioListens,
+    /// A database that is none.
+    #[error("--store {url}: {problem}")]
+    Store {
+        /// Its URL, without a password.
+        url: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
     /// A collector that is none.
     #[error(
         "--otlp {0:?}: a collector is named by a URL without TLS, such as http://127.0.0.1:4318"
@@ -301,6 +316,13 @@ impl Arguments {
     pub fn config(&self) -> Result<Config, ConfigError> {
         if self.stdio && self.listen.is_some() {
             return Err(ConfigError::StdioListens);
+        }
+        if let StoreKind::Postgres(url) = &self.store {
+            let checked = engine::check(url, self.store_ca.as_deref());
+            checked.map_err(|problem| ConfigError::Store {
+                url: url.to_string(),
+                problem,
+            })?;
         }
         let hosts = self.hosts()?;
         let origins = self.origins()?;

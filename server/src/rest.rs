@@ -41,6 +41,9 @@ use read::Reading;
 
 pub use answer::RestBody;
 
+/// How long the store may take to answer a probe.
+const READY_TIME: Duration = Duration::from_secs(2);
+
 /// What may be set about the REST side, and its defaults.
 #[derive(Debug, Clone)]
 pub struct RestConfig {
@@ -240,7 +243,11 @@ impl Rest {
             after: None,
             limit: 1,
         };
-        self.service.list(page).await?;
+        // Sooner than a store that is away says so: probes have little patience.
+        match tokio::time::timeout(READY_TIME, self.service.list(page)).await {
+            Ok(listed) => listed?,
+            Err(_) => return Err(Failure::unavailable("the store does not answer")),
+        };
         Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true })))
     }
 }

@@ -37,6 +37,14 @@ pub enum RunError {
     /// The data directory cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// The database cannot be used.
+    #[error("{url}: {problem}")]
+    Database {
+        /// Its URL, without a password.
+        url: String,
+        /// Why.
+        problem: String,
+    },
     /// The address is taken or not ours.
     #[error("cannot listen on {address}: {error}")]
     Listen {
@@ -88,7 +96,7 @@ pub async fn run(arguments: Arguments, settings: Settings) -> Result<ExitCode, R
         if let Verb::CheckConfig { .. } = verb {
             arguments.config()?;
         }
-        return verb.run(&arguments.data_dir, &settings).await;
+        return verb.run(&arguments, &settings).await;
     }
     let config = arguments.config()?;
     let traces = Traces::begin(&arguments)?;

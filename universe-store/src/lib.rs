@@ -5,14 +5,19 @@
 //! of an event stream, catching up before a command) is [`UniverseLog::tail`]; snapshots only save
 //! replaying and may be lost at any time.
 //!
-//! Adapters: [`MemoryStore`] forgets at exit, [`SqliteStore`] keeps one data directory. One suite
-//! of tests judges both.
+//! Adapters: [`MemoryStore`] forgets at exit, [`SqliteStore`] keeps one data directory, `PostgresStore` (feature
+//! `postgres`) a database that many nodes share. One suite of tests judges all.
 
 mod error;
+mod failure;
 mod id;
+mod live;
 mod memory;
 mod model;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod sqlite;
+mod tail;
 mod timestamp;
 
 use std::time::Duration;
@@ -30,6 +35,8 @@ pub use self::model::{
     Append, Base, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Size,
     Snapshot,
 };
+#[cfg(feature = "postgres")]
+pub use self::postgres::PostgresStore;
 pub use self::sqlite::SqliteStore;
 pub use self::timestamp::Timestamp;
 
@@ -50,6 +57,21 @@ pub const MAX_PAGE: usize = 1_000;
 /// most one universe at a time; a universe made again under the id of a deleted one is a new
 /// universe, starting at revision 0.
 pub trait UniverseLog: Send + Sync {
+    /// Whether others may write into it meanwhile: other processes, on other machines. Then what was read is what was, and
+    /// [`record`](Self::record) tells whether it still is. By default only this process writes.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// How far a universe comes in a store that is [shared](Self::is_shared): its revision whenever that may be a new one,
+    /// and [`Revision::MAX`] to say that one has to look, at first, where some may have been missed, and when the universe
+    /// is gone. Does nothing until polled, costs no reading of entries, and ends with the universe or when the store does
+    /// not work. By default there are none.
+    fn hints(&self, id: &UniverseId) -> BoxStream<'static, Revision> {
+        let _none_to_tell_of = id;
+        Box::pin(futures_util::stream::empty())
+    }
+
     /// Makes a universe at revision 0 with `genesis` as its body.
     ///
     /// # Errors

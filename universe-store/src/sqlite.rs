@@ -9,11 +9,9 @@ mod directory;
 mod inspect;
 mod job;
 mod ledger;
-mod live;
 mod reader;
 mod readers;
 mod schema;
-mod tail;
 mod writer;
 
 use std::fmt;
@@ -31,10 +29,11 @@ use tokio::sync::Semaphore;
 pub use self::directory::OpenError;
 use self::directory::{Directory, unreadable};
 pub use self::inspect::{Inspector, Stretch, Unreadable, View};
-use self::job::{Failure, Job, Reply, Work};
-use self::live::Live;
+use self::job::{Job, Reply, Work};
 use self::readers::Readers;
 use self::writer::Writer;
+use super::failure::Failure;
+use super::live::Live;
 use super::{
     Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
     ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError, UniverseId,
@@ -371,7 +370,7 @@ impl UniverseLog for SqliteStore {
         id: &UniverseId,
         after: Revision,
     ) -> BoxStream<'static, Result<Entry, TailError>> {
-        tail::tail(
+        super::tail::tail(
             Arc::clone(&self.readers),
             Arc::clone(&self.live),
             id.clone(),

@@ -10,9 +10,9 @@ use universe_core::State;
 
 use super::replay::{Found, Replay};
 use super::{CareError, Inspector, UniverseId, present, say, write_new};
-use crate::commands::ServiceError;
+use crate::commands::{ServiceError, Universe};
 use crate::store::sqlite::View;
-use crate::store::{MAX_PAGE, Page, Record, Revision, Timestamp};
+use crate::store::{MAX_PAGE, Meta, Page, Record, Revision, Timestamp};
 use crate::view::Known;
 
 #[derive(Serialize)]
@@ -44,12 +44,31 @@ pub(super) fn export(
         return Err(CareError::NotFound { id, hint });
     };
     let (state, updated_at, revision) = state(&view, &record, revision.map(Revision))?;
+    let Meta {
+        id,
+        name,
+        created_at,
+    } = record.meta;
+    let universe = Universe {
+        id,
+        name,
+        created_at,
+        updated_at,
+        revision,
+        state,
+    };
+    write(&universe, file)
+}
+
+/// Writes a universe to a file or to stdout.
+pub(super) fn write(universe: &Universe, file: Option<&Path>) -> Result<ExitCode, CareError> {
+    let (id, revision) = (&universe.id, universe.revision);
     let exported = Exported {
         id: id.as_str(),
-        name: &record.meta.name,
-        state: &state,
-        created_at: record.meta.created_at,
-        updated_at,
+        name: &universe.name,
+        state: &universe.state,
+        created_at: universe.created_at,
+        updated_at: universe.updated_at,
         revision: revision.0,
     };
     let Some(file) = file else {

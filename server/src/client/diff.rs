@@ -32,7 +32,7 @@ pub struct Arguments {
     to: Option<u64>,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 /// What differs, by families.

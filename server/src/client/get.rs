@@ -49,7 +49,7 @@ pub struct Arguments {
     revision: Option<u64>,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 impl Arguments {

@@ -17,7 +17,7 @@ const PAGE: usize = 500;
 #[derive(Debug, Clone, Args)]
 pub struct Arguments {
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 impl Arguments {

@@ -47,7 +47,7 @@ pub struct Arguments {
     key: Option<String>,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 /// A command, or what is wrong with where it should be.

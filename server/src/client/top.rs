@@ -34,7 +34,7 @@ pub struct Arguments {
     limit: usize,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 /// What a server tells at a moment.

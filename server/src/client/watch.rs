@@ -35,7 +35,7 @@ pub struct Arguments {
     count: Option<u64>,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 impl Arguments {

@@ -54,6 +54,12 @@ struct Beginning {
 }
 
 impl<'a> LogEntry<'a> {
+    /// Whether it sets the state as a whole, or may do so.
+    pub(super) fn replaces(&self) -> bool {
+        let is_named = |command: &RawValue| command.get().contains("replaceSnapshot");
+        self.state.is_some() || self.command.is_some_and(is_named)
+    }
+
     /// Reads an entry.
     ///
     /// # Errors

@@ -146,10 +146,7 @@ async fn try_load(
                 ServiceError::Unavailable
             }
         })?;
-        loaded.entries += 1;
-        loaded.entry_bytes += entry.body.len();
-        loaded.last = Some(entry.command_id);
-        apply(&mut loaded.universe, &entry)?;
+        loaded.add(&entry)?;
         if loaded.entries.is_multiple_of(YIELD_ENTRIES) {
             // A long log must not keep a thread from everybody else.
             tokio::task::yield_now().await;
@@ -206,6 +203,15 @@ pub(super) async fn again(
 }
 
 impl Loaded {
+    /// Applies the entry that follows.
+    pub(super) fn add(&mut self, entry: &Entry) -> Result<(), ServiceError> {
+        apply(&mut self.universe, entry)?;
+        self.entries += 1;
+        self.entry_bytes += entry.body.len();
+        self.last = Some(entry.command_id);
+        Ok(())
+    }
+
     /// How large the universe is at the most, in bytes of JSON, as far as can be told without writing it.
     pub(super) fn bytes(&self) -> usize {
         self.base_bytes + self.entry_bytes

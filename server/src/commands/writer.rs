@@ -1,4 +1,9 @@
-//! The one writer of a universe: a task that owns its state and makes what is waiting durable in one go.
+//! The one writer of a universe in this process: a task that owns its state and makes what is waiting durable in one go.
+//!
+//! Where the store is shared, others write, too. An append that succeeds proves that the state was the present one; what
+//! appends nothing is answered from a state that was looked up after it was asked for.
+
+mod refresh;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,6 +16,8 @@ use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 use universe_core::State;
 
+use self::refresh::Hints;
+pub(super) use self::refresh::is_current;
 use super::batch::{Batch, Outcome, Rules, reduce};
 use super::load::{Loaded, load};
 use super::writers::Place;
@@ -67,6 +74,8 @@ pub(super) struct Writer {
     loaded: Option<Loaded>,
     /// The snapshot that is being kept; gives its bytes.
     snapshot: Option<oneshot::Receiver<usize>>,
+    /// How far others come, where the store is shared.
+    hints: Option<Hints>,
 }
 
 impl Writer {
@@ -77,6 +86,7 @@ impl Writer {
             place,
             loaded: None,
             snapshot: None,
+            hints: None,
         }
     }
 
@@ -86,13 +96,21 @@ impl Writer {
         let mut jobs = Vec::new();
         let mut patience = limits.max_idle;
         loop {
-            let received = self
-                .place
-                .queue
-                .recv_many(&mut jobs, limits.max_batch.max(1));
-            match tokio::time::timeout(patience, received).await {
+            self.listen();
+            let queue = &mut self.place.queue;
+            let received = queue.recv_many(&mut jobs, limits.max_batch.max(1));
+            let received = tokio::select! {
+                received = tokio::time::timeout(patience, received) => received,
+                hint = refresh::next(&mut self.hints) => {
+                    self.hear(hint).await;
+                    continue;
+                }
+            };
+            match received {
                 Ok(0) => return self.settle_snapshot().await,
                 Ok(_) => patience = limits.max_idle,
+                // Who subscribed is to hear of what others do: it leaves when its room is needed.
+                Err(_idle) if self.hints.is_some() => continue,
                 Err(_idle) => {
                     // Readers do not come through the queue.
                     match self.still_used(limits.max_idle) {
@@ -125,15 +143,17 @@ impl Writer {
             self.service.0.limits.max_universe_bytes,
         );
         let mut at_once = jobs.len();
-        for _attempt in 0..ATTEMPTS {
+        let is_shared = self.service.store().is_shared();
+        let mut is_present = !is_shared || self.loaded.is_none();
+        let attempts = if is_shared {
+            refresh::ATTEMPTS
+        } else {
+            ATTEMPTS
+        };
+        for attempt in 0..attempts {
             let full = match self.full(max_bytes).await {
                 Ok(full) => full,
-                Err(error) => {
-                    if matches!(error, ServiceError::NotFound(_)) {
-                        self.place.queue.close();
-                    }
-                    return answer_all(jobs.drain(..), &error);
-                }
+                Err(error) => return self.give_up(jobs, &error),
             };
             let Some(universe) = self.loaded.as_ref().map(|loaded| loaded.universe.clone()) else {
                 continue;
@@ -149,17 +169,32 @@ impl Writer {
                 landed,
             };
             let batch = reduce(universe, some, rules);
-            if !batch.entries.is_empty() {
-                self.place.latest.set(None);
+            match batch.entries.is_empty() {
+                true if !is_present => match self.catch_up().await {
+                    Ok(()) => {
+                        is_present = true;
+                        continue;
+                    }
+                    Err(error) => return self.give_up(jobs, &error),
+                },
+                true => {}
+                false => self.place.latest.set(None),
             }
             let start = Instant::now();
-            let appended = self.append(&batch).await;
+            let appended = append(self.service.store(), &self.id, &batch).await;
             if !batch.entries.is_empty() {
                 metrics::appended(start.elapsed());
             }
             match appended {
                 Ok(()) => return self.commit(jobs.drain(..batch.outcomes.len()).collect(), batch),
-                // Somebody else wrote: read what, and judge the jobs anew.
+                // Another process wrote: read what, and judge the jobs by that.
+                Err(AppendError::Conflict { .. }) if is_shared => {
+                    refresh::pause(attempt).await;
+                    if let Err(error) = self.catch_up().await {
+                        return self.give_up(jobs, &error);
+                    }
+                    is_present = true;
+                }
                 Err(AppendError::Conflict { .. }) => self.loaded = None,
                 // One of them is too large; it must not keep the others out.
                 Err(AppendError::TooLarge { .. }) if batch.entries.len() > 1 => at_once = 1,
@@ -170,10 +205,22 @@ impl Writer {
         answer_all(jobs.drain(..), &ServiceError::Unavailable);
     }
 
+    /// The universe is gone or cannot be read.
+    fn give_up(&mut self, jobs: &mut Vec<Job>, error: &ServiceError) {
+        if matches!(error, ServiceError::NotFound(_)) {
+            self.place.queue.close();
+        }
+        answer_all(jobs.drain(..), error);
+    }
+
     /// The batch was not written: what would have changed something fails, and the rest is judged anew on what there is.
     fn refuse(&mut self, jobs: &mut Vec<Job>, batch: &Batch, error: &AppendError) {
-        if matches!(error, AppendError::Unknown | AppendError::NotFound) {
-            self.loaded = None;
+        let is_shared = self.service.store().is_shared();
+        match error {
+            AppendError::NotFound => self.loaded = None,
+            // Where the store is shared, what is in memory is caught up with anyway.
+            AppendError::Unknown if !is_shared => self.loaded = None,
+            _ => {}
         }
         let error = ServiceError::appending(&self.id, error);
         tracing::warn!(universe = %self.id, %error, "a write failed");
@@ -236,44 +283,6 @@ impl Writer {
             (job, Err(error)) => job.fail(ServiceError::deleting(&self.id, &error)),
             (job, Ok(())) => job.fail(ServiceError::Internal),
         }
-    }
-
-    async fn append(&self, batch: &Batch) -> Result<(), AppendError> {
-        let Some(first) = batch.entries.first() else {
-            return Ok(());
-        };
-        let expected = Revision(batch.universe.revision.0 - batch.entries.len() as u64);
-        let mut may_have_landed = false;
-        for _attempt in 1..ATTEMPTS {
-            let append = Append {
-                expected,
-                entries: batch.entries.clone(),
-                name: batch.name.clone(),
-            };
-            match self.service.store().append(&self.id, append).await {
-                // The same batch again is recognised by its command ids, so asking once more settles it.
-                Err(AppendError::Unknown) => {
-                    may_have_landed = true;
-                    tokio::time::sleep(RETRY_PAUSE).await;
-                }
-                // It landed and somebody wrote after it, or they were first: the entry at its place tells.
-                Err(conflict @ AppendError::Conflict { .. }) if may_have_landed => {
-                    let mut written = self.service.store().tail(&self.id, expected);
-                    return match written.next().await {
-                        Some(Ok(entry)) if entry.command_id == first.command_id => Ok(()),
-                        Some(Ok(_)) => Err(conflict),
-                        Some(Err(TailError::Deleted | TailError::NotFound)) => {
-                            Err(AppendError::NotFound)
-                        }
-                        Some(Err(_)) | None => Err(AppendError::Unknown),
-                    };
-                }
-                // That this attempt did nothing does not tell what the first one did.
-                Err(AppendError::Unavailable | AppendError::Full) if may_have_landed => break,
-                settled => return settled.map(drop),
-            }
-        }
-        Err(AppendError::Unknown)
     }
 
     /// The batch is durable: the universe moves on and every job gets its answer.
@@ -369,6 +378,49 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.service.forget(&self.id, self.place.key);
     }
+}
+
+/// Makes a batch durable, and finds out whether it was where the store cannot say.
+async fn append(
+    store: &dyn UniverseLog,
+    id: &UniverseId,
+    batch: &Batch,
+) -> Result<(), AppendError> {
+    let Some(first) = batch.entries.first() else {
+        return Ok(());
+    };
+    let expected = Revision(batch.universe.revision.0 - batch.entries.len() as u64);
+    let mut may_have_landed = false;
+    for _attempt in 1..ATTEMPTS {
+        let append = Append {
+            expected,
+            entries: batch.entries.clone(),
+            name: batch.name.clone(),
+        };
+        match store.append(id, append).await {
+            // The same batch again is recognised by its command ids, so asking once more settles it.
+            Err(AppendError::Unknown) => {
+                may_have_landed = true;
+                tokio::time::sleep(RETRY_PAUSE).await;
+            }
+            // It landed and somebody wrote after it, or they were first: the entry at its place tells.
+            Err(conflict @ AppendError::Conflict { .. }) if may_have_landed => {
+                let mut written = store.tail(id, expected);
+                return match written.next().await {
+                    Some(Ok(entry)) if entry.command_id == first.command_id => Ok(()),
+                    Some(Ok(_)) => Err(conflict),
+                    Some(Err(TailError::Deleted | TailError::NotFound)) => {
+                        Err(AppendError::NotFound)
+                    }
+                    Some(Err(_)) | None => Err(AppendError::Unknown),
+                };
+            }
+            // That this attempt did nothing does not tell what the first one did.
+            Err(AppendError::Unavailable | AppendError::Full) if may_have_landed => break,
+            settled => return settled.map(drop),
+        }
+    }
+    Err(AppendError::Unknown)
 }
 
 /// The keys of these jobs under which something was done before, with its last revision.

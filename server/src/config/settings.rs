@@ -14,6 +14,7 @@ use serde::Serialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::store::masked;
 use super::{Arguments, ConfigError};
 
 /// The largest file, in bytes.
@@ -111,7 +112,12 @@ fn setting(
 ) -> Setting {
     let id = arg.get_id().as_str();
     let raw = matches.get_raw(id).into_iter().flatten();
-    let values = raw.map(|value| value.to_string_lossy().into_owned());
+    // Of all values only this one may be a URL with a password.
+    let shown = |value: String| match id {
+        "store" => masked(&value),
+        _ => value,
+    };
+    let values = raw.map(|value| shown(value.to_string_lossy().into_owned()));
     let source = match (matches.value_source(id), given.get(id), file) {
         (Some(ValueSource::CommandLine), ..) => "flag".to_owned(),
         (Some(ValueSource::EnvVariable), ..) => {

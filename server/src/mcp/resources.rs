@@ -11,7 +11,7 @@ use universe_core::Family;
 
 use super::address::{self, Address};
 use super::{find, history, picture, scopes, updates};
-use crate::commands::{CommandService, ServiceError};
+use crate::commands::CommandService;
 use crate::store::{self, Position, Record};
 use read::{JSON, TEXT};
 
@@ -157,11 +157,8 @@ async fn check_subscription(
         )));
     };
     let id = find::known_id(&service, &address.universe).await?;
-    match service.store().record(&id).await {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let error = ServiceError::reading(&id, &error);
-            Err(find::failure(&service, id.as_str(), error).await)
-        }
+    match service.follow(&id).await {
+        Ok(()) => Ok(()),
+        Err(error) => Err(find::failure(&service, id.as_str(), error).await),
     }
 }

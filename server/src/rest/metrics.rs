@@ -2,9 +2,10 @@
 
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
+use tokio::time::timeout;
 
-use super::Rest;
 use super::answer::{self, Failure, RestBody};
+use super::{READY_TIME, Rest};
 use crate::metrics::{CONTENT, render};
 
 impl Rest {
@@ -18,8 +19,8 @@ impl Rest {
         }
         // A store that does not work must not hide the other figures.
         let store = self.service.store();
-        let universes = store.count().await.ok();
-        let size = store.size().await.ok().flatten();
+        let asked = async { (store.count().await.ok(), store.size().await.ok().flatten()) };
+        let (universes, size) = timeout(READY_TIME, asked).await.unwrap_or_default();
         let text = render(universes, size, &self.mcp.usage());
         let text = text.map_err(|error| Failure::internal(&error))?;
         let mut response = answer::json_text(StatusCode::OK, text.into_bytes());

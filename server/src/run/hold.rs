@@ -12,13 +12,14 @@ use crate::care::Online;
 use crate::commands::{CommandService, ServiceError};
 use crate::config::{Arguments, Config, StoreKind};
 use crate::demo;
+use crate::engine;
 use crate::store::sqlite::Options;
 use crate::store::{MemoryLimits, MemoryStore, SqliteStore, UniverseId};
 
 /// An open store and the service over it.
 pub(super) struct Hold {
     pub(super) service: CommandService,
-    /// `None` for universes in memory.
+    /// `None` for universes that are elsewhere.
     store: Option<Arc<SqliteStore>>,
     /// Trims histories.
     retention: JoinHandle<()>,
@@ -28,9 +29,17 @@ impl Hold {
     /// Opens the store and makes the demo if that was asked for.
     pub(super) async fn open(arguments: &Arguments, config: &Config) -> Result<Self, RunError> {
         let limits = arguments.limits();
-        let (service, store) = match arguments.store {
+        let (service, store) = match &arguments.store {
             StoreKind::Memory => {
                 let store = Arc::new(MemoryStore::new(MemoryLimits::default()));
+                (CommandService::new(store, limits), None)
+            }
+            StoreKind::Postgres(url) => {
+                let opened = engine::open(url, arguments.store_ca.as_deref()).await;
+                let store = opened.map_err(|problem| RunError::Database {
+                    url: url.to_string(),
+                    problem,
+                })?;
                 (CommandService::new(store, limits), None)
             }
             StoreKind::Embedded => {
@@ -55,7 +64,7 @@ impl Hold {
         Ok(hold)
     }
 
-    /// What can be asked for by the socket; `None` for universes in memory, which have none.
+    /// What can be asked for by the socket; `None` for universes that are not in a data directory.
     pub(super) fn online(&self) -> Option<Online> {
         let store = self.store.as_ref()?;
         Some(Online::new(self.service.clone(), Arc::clone(store)))

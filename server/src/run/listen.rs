@@ -131,8 +131,9 @@ fn greet(
     token: Option<&str>,
 ) {
     let version = env!("CARGO_PKG_VERSION");
-    let kept = match arguments.store {
+    let kept = match &arguments.store {
         StoreKind::Embedded => format!("universes in {}", data_dir.display()),
+        StoreKind::Postgres(url) => format!("universes in {url}"),
         StoreKind::Memory => "universes in memory, gone at the exit".to_owned(),
     };
     // Without a URL, the paths alone.

@@ -77,7 +77,7 @@ async fn a_flag_goes_before_the_environment_the_file_and_the_default() {
         assert!(!["config", "help", "version"].contains(&name));
     }
     let of_traces = usize::from(cfg!(feature = "otlp"));
-    assert_eq!(config.as_array().unwrap().len(), 25 + of_traces);
+    assert_eq!(config.as_array().unwrap().len(), 26 + of_traces);
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn what_a_file_cannot_mean_is_told_with_its_line() {
         (
             "store = \"memry\"",
             1,
-            "[possible values: embedded, memory]",
+            "embedded, memory or the URL of a database",
         ),
         ("keep-history = \"3x\"", 1, "such as 90m, 12h, 30d or 1y"),
         ("demo = true\ndemo = false", 2, "duplicate key"),

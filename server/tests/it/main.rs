@@ -5,6 +5,10 @@ mod authorize;
 mod care;
 mod cli;
 mod client;
+#[cfg(feature = "postgres")]
+#[expect(dead_code, reason = "the tests of the store need more of it")]
+#[path = "../../../universe-store/tests/it/cluster.rs"]
+mod cluster;
 mod config;
 mod crash;
 mod demo;
@@ -15,6 +19,8 @@ mod golden;
 mod harness;
 mod looking;
 mod mcp;
+#[cfg(feature = "postgres")]
+mod nodes;
 mod page;
 mod past;
 mod picture;

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::ledger::{Landed, Ledger};
-use super::live::Channels;
+use crate::failure::Failure;
+use crate::live::Channels;
 use crate::{
     Append, AppendError, Base, CommandId, CreateError, DeleteError, Meta, Revision, Snapshot,
     SnapshotError, TrimError, UniverseId,
@@ -56,17 +57,6 @@ pub(super) enum Work {
 pub(super) struct Reply<T, E> {
     to: oneshot::Sender<Result<T, E>>,
     answer: Option<Result<T, E>>,
-}
-
-/// A transaction that did not end well, as every write in it is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failure {
-    /// No room on the disk; nothing has changed.
-    Full,
-    /// Nothing has changed.
-    Unavailable,
-    /// It may or may not have been committed.
-    Unknown,
 }
 
 impl Work {
@@ -130,8 +120,10 @@ impl Work {
                 reply,
                 ..
             } => {
-                if let Some(landed) = landed {
-                    channels.appended(&landed, &append.entries);
+                if let Some(landed) = landed
+                    && landed.before != landed.after
+                {
+                    channels.appended(landed.uni, landed.before, &append.entries);
                 }
                 reply.give();
             }
@@ -176,47 +168,5 @@ impl<T, E: From<Failure>> Reply<T, E> {
 
     fn fail(self, failure: Failure) {
         let _gone = self.to.send(Err(failure.into()));
-    }
-}
-
-impl From<Failure> for CreateError {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Full => Self::Full,
-            Failure::Unavailable => Self::Unavailable,
-            Failure::Unknown => Self::Unknown,
-        }
-    }
-}
-
-impl From<Failure> for AppendError {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Full => Self::Full,
-            Failure::Unavailable => Self::Unavailable,
-            Failure::Unknown => Self::Unknown,
-        }
-    }
-}
-
-impl From<Failure> for DeleteError {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Full => Self::Full,
-            Failure::Unavailable => Self::Unavailable,
-            Failure::Unknown => Self::Unknown,
-        }
-    }
-}
-
-impl From<Failure> for TrimError {
-    fn from(_: Failure) -> Self {
-        Self::Unavailable
-    }
-}
-
-impl From<Failure> for SnapshotError {
-    fn from(_: Failure) -> Self {
-        Self::Unavailable
     }
 }

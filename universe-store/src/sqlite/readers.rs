@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use super::directory::Lock;
-use super::{reader, schema};
-use crate::ReadError;
+use super::reader::{self, Chunk};
+use super::schema;
+use crate::tail::{self, History};
+use crate::{ReadError, Revision, TailError, UniverseId};
 
 /// A few connections, opened as needed.
 pub(super) struct Readers {
@@ -89,6 +92,37 @@ impl Readers {
 
     fn pool(&self) -> MutexGuard<'_, Pool> {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl History for Arc<Readers> {
+    fn locate<'a>(
+        &'a self,
+        id: &'a UniverseId,
+    ) -> BoxFuture<'a, Result<(i64, Revision), TailError>> {
+        let id = id.clone();
+        Box::pin(async move {
+            match self.read(move |it| reader::locate(it, &id)).await {
+                Ok(found) => found.ok_or(TailError::NotFound),
+                Err(ReadError::NotFound) => Err(TailError::NotFound),
+                Err(ReadError::Unavailable | ReadError::Damaged) => Err(TailError::Unavailable),
+            }
+        })
+    }
+
+    fn chunk(&self, uni: i64, after: Revision) -> BoxFuture<'_, Result<tail::Chunk, TailError>> {
+        Box::pin(async move {
+            let chunk = self.read(move |it| reader::chunk(it, uni, after)).await;
+            let chunk = chunk.map_err(|_| TailError::Unavailable)?;
+            match chunk.ok_or(TailError::Deleted)? {
+                Chunk::Entries(entries, is_complete) => Ok(tail::Chunk {
+                    entries,
+                    is_complete,
+                }),
+                Chunk::Trimmed { oldest, head } => Err(TailError::Trimmed { oldest, head }),
+                Chunk::Damaged { first, last } => Err(TailError::Damaged { first, last }),
+            }
+        })
     }
 }
 

@@ -14,9 +14,10 @@ use tokio::sync::watch;
 
 use super::DRAIN;
 use super::directory::Lock;
-use super::job::{Failure, Job};
+use super::job::Job;
 use super::ledger::Ledger;
-use super::live::Live;
+use crate::failure::Failure;
+use crate::live::Live;
 
 /// Most writes in one transaction.
 const GROUP: usize = 512;

@@ -86,7 +86,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..100)
 }
 
-fn judge(cases: u32, subject: impl Fn() -> Box<dyn Subject>) {
+fn judge(cases: u32, subject: impl AsyncFn() -> Box<dyn Subject>) {
     let config = Config {
         cases,
         failure_persistence: None,
@@ -94,11 +94,11 @@ fn judge(cases: u32, subject: impl Fn() -> Box<dyn Subject>) {
     };
     let outcome = TestRunner::new(config).run(&steps(), |steps| {
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
+            .enable_all()
             .build()
             .unwrap();
         runtime.block_on(async {
-            let (mut subject, mut model) = (subject(), Model::default());
+            let (mut subject, mut model) = (subject().await, Model::default());
             for step in steps {
                 model.take(step, subject.as_mut()).await;
             }
@@ -114,12 +114,29 @@ fn judge(cases: u32, subject: impl Fn() -> Box<dyn Subject>) {
     }
 }
 
+fn boxed(subject: impl Subject + 'static) -> Box<dyn Subject> {
+    Box::new(subject)
+}
+
 #[test]
 fn memory_follows_the_model() {
-    judge(256, || Box::new(MemoryStore::default()));
+    judge(256, async || boxed(MemoryStore::default()));
 }
 
 #[test]
 fn sqlite_follows_the_model() {
-    judge(48, || Box::new(OnDisk::new()));
+    judge(48, async || boxed(OnDisk::new()));
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn two_nodes_on_postgres_follow_the_model() {
+    use crate::nodes::Nodes;
+
+    if crate::cluster::shared().is_none() {
+        return;
+    }
+    judge(16, async || {
+        boxed(Nodes::new().await.expect("it is installed"))
+    });
 }

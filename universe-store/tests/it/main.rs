@@ -1,11 +1,19 @@
 //! The store port: every rule is put to every adapter.
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
+#[cfg(feature = "postgres")]
+mod cluster;
 mod crash;
 mod directory;
 mod formats;
 mod machine;
+#[cfg(feature = "postgres")]
+mod nodes;
+#[cfg(feature = "postgres")]
+mod outages;
 mod rules;
+#[cfg(feature = "postgres")]
+mod tls;
 mod torn;
 
 use std::time::Duration;

@@ -31,6 +31,7 @@ pub(crate) fn binary() -> Command {
         "LISTEN",
         "DATA_DIR",
         "STORE",
+        "STORE_CA",
         "DEMO",
         "STDIO",
         "STRICT",

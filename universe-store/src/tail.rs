@@ -5,23 +5,48 @@ use std::sync::Arc;
 use std::vec;
 
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::live::{Hint, Live, Subscription};
-use super::reader::{self, Chunk};
-use super::readers::Readers;
-use crate::{Entry, ReadError, Revision, TailError, UniverseId};
+use super::{Entry, Revision, TailError, UniverseId};
+
+/// The log of an adapter, as a tail reads it.
+pub(super) trait History: Send + Sync + 'static {
+    /// A universe's number and its head's revision.
+    ///
+    /// # Errors
+    /// [`TailError::NotFound`] or [`TailError::Unavailable`].
+    fn locate<'a>(
+        &'a self,
+        id: &'a UniverseId,
+    ) -> BoxFuture<'a, Result<(i64, Revision), TailError>>;
+
+    /// Some entries after a revision; at least one if there is any.
+    ///
+    /// # Errors
+    /// Why the tail ends.
+    fn chunk(&self, uni: i64, after: Revision) -> BoxFuture<'_, Result<Chunk, TailError>>;
+}
+
+/// A stretch of a log.
+pub(super) struct Chunk {
+    /// Consecutive entries.
+    pub(super) entries: Vec<Entry>,
+    /// Whether they reach the head.
+    pub(super) is_complete: bool,
+}
 
 /// A stream of the entries after `last`.
-pub(super) fn tail(
-    readers: Arc<Readers>,
+pub(super) fn tail<H: History>(
+    history: H,
     live: Arc<Live>,
     id: UniverseId,
     last: Revision,
 ) -> BoxStream<'static, Result<Entry, TailError>> {
     let tail = Tail {
-        readers,
+        history,
         live,
         id,
         last,
@@ -37,8 +62,8 @@ pub(super) fn tail(
     .boxed()
 }
 
-struct Tail {
-    readers: Arc<Readers>,
+struct Tail<H> {
+    history: H,
     live: Arc<Live>,
     id: UniverseId,
     /// The last revision given.
@@ -56,20 +81,20 @@ struct Place {
     behind: bool,
 }
 
-impl Tail {
+impl<H: History> Tail<H> {
     async fn next(&mut self) -> Result<Entry, TailError> {
         let place = match &mut self.place {
             Some(place) => place,
             None => self
                 .place
-                .insert(start(&self.readers, &self.live, &self.id, self.last).await?),
+                .insert(start(&self.history, &self.live, &self.id, self.last).await?),
         };
         let entry = loop {
             if let Some(entry) = place.chunk.next() {
                 break entry;
             }
             if place.behind {
-                place.read(&self.readers, self.last).await?;
+                place.read(&self.history, self.last).await?;
                 continue;
             }
             match place.hints.next().await {
@@ -88,41 +113,21 @@ impl Tail {
 }
 
 impl Place {
-    async fn read(&mut self, readers: &Arc<Readers>, after: Revision) -> Result<(), TailError> {
-        let uni = self.hints.uni;
-        let chunk = readers
-            .read(move |connection| reader::chunk(connection, uni, after))
-            .await;
-        let chunk = chunk
-            .map_err(|_| TailError::Unavailable)?
-            .ok_or(TailError::Deleted)?;
-        match chunk {
-            Chunk::Entries(entries, complete) => {
-                self.chunk = entries.into_iter();
-                self.behind = !complete;
-                Ok(())
-            }
-            Chunk::Trimmed { oldest, head } => Err(TailError::Trimmed { oldest, head }),
-            Chunk::Damaged { first, last } => Err(TailError::Damaged { first, last }),
-        }
+    async fn read(&mut self, history: &impl History, after: Revision) -> Result<(), TailError> {
+        let chunk = history.chunk(self.hints.uni, after).await?;
+        self.chunk = chunk.entries.into_iter();
+        self.behind = !chunk.is_complete;
+        Ok(())
     }
 }
 
 async fn start(
-    readers: &Arc<Readers>,
+    history: &impl History,
     live: &Arc<Live>,
     id: &UniverseId,
     after: Revision,
 ) -> Result<Place, TailError> {
-    let id = id.clone();
-    let found = readers
-        .read(move |connection| reader::locate(connection, &id))
-        .await;
-    let (uni, head) = match found {
-        Ok(found) => found.ok_or(TailError::NotFound)?,
-        Err(ReadError::NotFound) => return Err(TailError::NotFound),
-        Err(ReadError::Unavailable | ReadError::Damaged) => return Err(TailError::Unavailable),
-    };
+    let (uni, head) = history.locate(id).await?;
     if after > head {
         return Err(TailError::Ahead { head });
     }

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
-use super::ledger::Landed;
 use crate::{Entry, NewEntry, Revision};
 
 /// Hints kept for the slowest reader of a universe. With [`MAX_BODY`], it bounds a universe's
@@ -74,14 +73,12 @@ impl Live {
 }
 
 impl Channels {
-    pub(super) fn appended(&self, landed: &Landed, entries: &[NewEntry]) {
-        if landed.before == landed.after {
-            return;
-        }
-        let Some(sender) = self.senders.get(&landed.uni) else {
+    /// These entries were appended after the revision `before`.
+    pub(super) fn appended(&self, uni: i64, before: Revision, entries: &[NewEntry]) {
+        let Some(sender) = self.senders.get(&uni) else {
             return;
         };
-        let mut revision = landed.before;
+        let mut revision = before;
         for entry in entries {
             revision = revision.next();
             let hint = if entry.body.len() > MAX_BODY {
@@ -92,6 +89,21 @@ impl Channels {
             // Fails only without receivers, who then do not care.
             let _missed = sender.send(hint);
         }
+    }
+
+    /// The universe has reached this revision, by whatever was appended.
+    #[cfg(feature = "postgres")]
+    pub(super) fn reached(&self, uni: i64, revision: Revision) {
+        if let Some(sender) = self.senders.get(&uni) {
+            // Fails only without receivers, who then do not care.
+            let _ = sender.send(Hint::At(revision));
+        }
+    }
+
+    /// The universes that somebody reads.
+    #[cfg(feature = "postgres")]
+    pub(super) fn followed(&self) -> Vec<i64> {
+        self.senders.keys().copied().collect()
     }
 
     pub(super) fn deleted(&mut self, uni: i64) {

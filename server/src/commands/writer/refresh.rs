@@ -1,0 +1,141 @@
+//! What others wrote into a store that is shared: finding it out, and catching up with it.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use uuid::Uuid;
+
+use super::{Change, ServiceError, Writer};
+use crate::commands::load::{self, Loaded};
+use crate::commands::{LogEntry, Universe};
+use crate::store::{ReadError, Record, Revision, UniverseLog};
+
+/// How often a batch is tried where others write, too. Each time it is too late, another one has come in time.
+pub(super) const ATTEMPTS: usize = 64;
+
+/// The longest pause before it is tried again, in microseconds; at first it is a sixteenth of that.
+const LONGEST_PAUSE: u64 = 16_000;
+
+/// How long hints that have ended are left alone, such as when the store is away.
+const HINTS_PAUSE: Duration = Duration::from_secs(1);
+
+/// How far a universe comes.
+pub(super) type Hints = BoxStream<'static, Revision>;
+
+/// The next hint; never, where there are none.
+pub(super) async fn next(hints: &mut Option<Hints>) -> Option<Revision> {
+    match hints {
+        Some(hints) => hints.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Writer {
+    /// Listens for what others write to the universe once that is in memory.
+    pub(super) fn listen(&mut self) {
+        let store = self.service.store();
+        if self.hints.is_none() && self.loaded.is_some() && store.is_shared() {
+            self.hints = Some(store.hints(&self.id));
+        }
+    }
+
+    /// Catches up, if a hint says that there is more than is in memory.
+    pub(super) async fn hear(&mut self, hint: Option<Revision>) {
+        let Some(revision) = hint else {
+            let again = self.service.store().hints(&self.id);
+            let pause = stream::once(tokio::time::sleep(HINTS_PAUSE));
+            // The pause gives nothing itself.
+            let pause = pause.filter_map(|()| std::future::ready(None));
+            self.hints = Some(pause.chain(again).boxed());
+            return;
+        };
+        let known = self.loaded.as_ref().map(|loaded| loaded.universe.revision);
+        if known.is_none_or(|known| known >= revision) {
+            return;
+        }
+        match self.catch_up().await {
+            Ok(()) => {}
+            Err(ServiceError::NotFound(_)) => self.place.queue.close(),
+            // The next job tries again, and says what is wrong.
+            Err(error) => {
+                tracing::warn!(universe = %self.id, %error, "a universe was not followed")
+            }
+        }
+    }
+
+    /// Brings the universe that is in memory to where the log is. One that is not there is read when it is needed.
+    ///
+    /// # Errors
+    /// [`ServiceError::NotFound`], or the store's failure.
+    pub(super) async fn catch_up(&mut self) -> Result<(), ServiceError> {
+        let Some(mut loaded) = self.loaded.take() else {
+            return Ok(());
+        };
+        let record = match self.service.store().record(&self.id).await {
+            Ok(record) => record,
+            Err(error) => {
+                match error {
+                    ReadError::NotFound => {
+                        self.service.0.watchers.tell(Change::Deleted(&self.id));
+                    }
+                    // It is what it was.
+                    ReadError::Damaged | ReadError::Unavailable => self.loaded = Some(loaded),
+                }
+                return Err(ServiceError::reading(&self.id, &error));
+            }
+        };
+        if is_current(&loaded.universe, &record) {
+            self.loaded = Some(loaded);
+            return Ok(());
+        }
+        self.place.latest.set(None);
+        let before = loaded.universe.clone();
+        let followed = follow(self.service.store(), &mut loaded, &record).await;
+        let (loaded, replaced) = match followed {
+            Some(replaced) => (loaded, replaced),
+            // It was trimmed, or is another one: as it is now has to be read whole.
+            None => (load::load(self.service.store(), &self.id).await?, true),
+        };
+        self.place.size.store(loaded.bytes(), Ordering::Relaxed);
+        self.place.latest.set(Some(loaded.universe.clone()));
+        self.service.0.watchers.tell(Change::Changed {
+            before: &before,
+            after: &loaded.universe,
+            replaced,
+        });
+        self.loaded = Some(loaded);
+        Ok(())
+    }
+}
+
+/// Applies what was written since, and tells whether it replaced the state as a whole. `None` if it cannot be followed.
+async fn follow(store: &dyn UniverseLog, loaded: &mut Loaded, record: &Record) -> Option<bool> {
+    let from = loaded.universe.revision;
+    let missing = record.head.revision.0.checked_sub(from.0)?;
+    if record.meta.created_at != loaded.universe.created_at || from < record.oldest {
+        return None;
+    }
+    let missing = usize::try_from(missing).ok()?;
+    let mut entries = store.tail(&record.meta.id, from).take(missing);
+    let mut replaced = false;
+    while let Some(entry) = entries.next().await {
+        let entry = entry.ok()?;
+        replaced |= LogEntry::read(&entry.body).is_ok_and(|it| it.replaces());
+        loaded.add(&entry).ok()?;
+    }
+    (loaded.universe.revision >= record.head.revision).then_some(replaced)
+}
+
+/// Whether a universe is as the log has it.
+pub(in crate::commands) fn is_current(universe: &Universe, record: &Record) -> bool {
+    universe.revision == record.head.revision && universe.created_at == record.meta.created_at
+}
+
+/// Lets the other writer be done, the longer the more often that was in vain, and not both the same time.
+pub(super) async fn pause(attempt: usize) {
+    let most = LONGEST_PAUSE.min(LONGEST_PAUSE / 16 * (attempt as u64 + 1));
+    let scattered = Uuid::new_v4().as_u64_pair().0 % most;
+    tokio::time::sleep(Duration::from_micros(scattered)).await;
+}

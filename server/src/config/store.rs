@@ -1,0 +1,89 @@
+//! Where universes are kept, as `--store` says it.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreKind {
+    /// SQLite in the data directory; survives crashes.
+    Embedded,
+    /// Forgotten at the exit.
+    Memory,
+    /// A database of PostgreSQL, which other servers may use at the same time.
+    Postgres(StoreUrl),
+}
+
+/// The URL of a database. It may have a password, which is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoreUrl(String);
+
+/// A text is no [`StoreKind`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "embedded, memory or the URL of a database such as postgres://user@host/universes was expected"
+)]
+pub struct InvalidStore;
+
+impl FromStr for StoreKind {
+    type Err = InvalidStore;
+
+    /// Takes every URL: what is wrong with one is said later, without its password.
+    fn from_str(text: &str) -> Result<Self, InvalidStore> {
+        match text {
+            "embedded" => Ok(Self::Embedded),
+            "memory" => Ok(Self::Memory),
+            url if url.contains("://") => Ok(Self::Postgres(StoreUrl(url.to_owned()))),
+            _ => Err(InvalidStore),
+        }
+    }
+}
+
+impl StoreUrl {
+    /// The URL with its password, for connecting.
+    #[must_use]
+    pub fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for StoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&masked(&self.0))
+    }
+}
+
+impl fmt::Debug for StoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A URL without the passwords that may be in it: after the user, and as a parameter. What stands before the last `@` is
+/// the user's, since a password that is written carelessly may have one, too.
+pub(super) fn masked(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (user, place) = match rest.rsplit_once('@') {
+        Some((user, place)) => {
+            let name = user.split_once(':').map(|(name, _)| name);
+            (
+                name.map_or(format!("{user}@"), |name| format!("{name}:***@")),
+                place,
+            )
+        }
+        None => (String::new(), rest),
+    };
+    let Some((place, parameters)) = place.split_once('?') else {
+        return format!("{scheme}://{user}{place}");
+    };
+    let shown = parameters
+        .split('&')
+        .map(|parameter| match parameter.split_once('=') {
+            Some((name, _)) if name.contains("pass") => format!("{name}=***"),
+            _ => parameter.to_owned(),
+        });
+    let shown: Vec<_> = shown.collect();
+    format!("{scheme}://{user}{place}?{}", shown.join("&"))
+}

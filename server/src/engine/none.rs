@@ -1,0 +1,28 @@
+//! In place of the stores that several servers share, where the program is built without the feature `postgres`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::StoreUrl;
+use crate::store::UniverseLog;
+
+const MISSING: &str = "this program was built without the feature postgres: build it with it, or use embedded or memory";
+
+/// Says that there are none.
+///
+/// # Errors
+/// Always.
+pub(crate) fn check(_url: &StoreUrl, _authorities: Option<&Path>) -> Result<(), String> {
+    Err(MISSING.to_owned())
+}
+
+/// Says that there are none.
+///
+/// # Errors
+/// Always.
+pub(crate) async fn open(
+    _url: &StoreUrl,
+    _authorities: Option<&Path>,
+) -> Result<Arc<dyn UniverseLog>, String> {
+    Err(MISSING.to_owned())
+}

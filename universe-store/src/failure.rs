@@ -1,0 +1,56 @@
+//! What becomes of a write whose transaction fails, in every adapter that has transactions.
+
+use super::{AppendError, CreateError, DeleteError, SnapshotError, TrimError};
+
+/// How a transaction ended that did not end well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// No room on the disk; nothing has changed.
+    Full,
+    /// Nothing has changed.
+    Unavailable,
+    /// It may or may not have been committed.
+    Unknown,
+}
+
+impl From<Failure> for CreateError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Full => Self::Full,
+            Failure::Unavailable => Self::Unavailable,
+            Failure::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl From<Failure> for AppendError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Full => Self::Full,
+            Failure::Unavailable => Self::Unavailable,
+            Failure::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl From<Failure> for DeleteError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Full => Self::Full,
+            Failure::Unavailable => Self::Unavailable,
+            Failure::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl From<Failure> for TrimError {
+    fn from(_: Failure) -> Self {
+        Self::Unavailable
+    }
+}
+
+impl From<Failure> for SnapshotError {
+    fn from(_: Failure) -> Self {
+        Self::Unavailable
+    }
+}

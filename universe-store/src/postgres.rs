@@ -1,0 +1,285 @@
+//! The adapter for many nodes: PostgreSQL, from version 13 on.
+//!
+//! Any node may write any universe: an append is one statement that compares the head and sets it, under the row's lock.
+//! Appends of all universes of a node that wait at the same time share one statement, and so one commit. It sends one
+//! notification, which is a hint only: a reader finds by revisions what it has missed, and each node looks once a second
+//! at the heads of the universes that it follows.
+
+mod connect;
+mod error;
+mod hints;
+mod listen;
+mod purge;
+mod reader;
+mod schema;
+mod writer;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use tokio::sync::Notify;
+use tokio::task::{AbortHandle, JoinHandle};
+
+use self::connect::{Connector, Link};
+pub use self::error::PostgresError;
+use self::reader::Reader;
+use self::writer::Writer;
+use super::live::Live;
+use super::tail;
+use super::{
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
+    ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError, UniverseId,
+    UniverseLog,
+};
+
+/// How to connect to the server.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PostgresOptions {
+    /// Most connections that read; there are three besides: one that appends, one for all else that is written, one that
+    /// listens. 1 to 64. Default 3.
+    pub readers: usize,
+    /// How long connecting may take. Default 5 s.
+    pub connect_timeout: Duration,
+    /// How long a statement may take to be answered before its connection is given up, and a second more for each MiB
+    /// of bodies in it. Default 30 s.
+    pub statement_timeout: Duration,
+    /// A file of certificates (PEM) that are trusted instead of those of the system.
+    pub authorities: Option<PathBuf>,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self {
+            readers: 3,
+            connect_timeout: Duration::from_secs(5),
+            statement_timeout: Duration::from_secs(30),
+            authorities: None,
+        }
+    }
+}
+
+/// Universes in a database of PostgreSQL. Clones of a program on other machines may use the same one.
+///
+/// A lost connection is made again by itself. Until then calls answer that the store is unavailable, and a write that
+/// was on its way that it may have landed. Dropping the store ends its connections.
+pub struct PostgresStore {
+    writer: Writer,
+    readers: Arc<Reader>,
+    live: Arc<Live>,
+    purge: Arc<Notify>,
+    _tasks: Vec<Task>,
+}
+
+/// A task that ends with the store.
+struct Task(AbortHandle);
+
+impl From<JoinHandle<()>> for Task {
+    fn from(task: JoinHandle<()>) -> Self {
+        Self(task.abort_handle())
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl PostgresStore {
+    /// Whether a URL and options can be meant, without connecting.
+    ///
+    /// # Errors
+    /// [`PostgresError`] that says what to change.
+    pub fn check(url: &str, options: &PostgresOptions) -> Result<(), PostgresError> {
+        Connector::new(url, options).map(drop)
+    }
+
+    /// Connects to the database that a URL names, such as `postgres://user:password@host:5432/universes`, and makes its
+    /// tables or brings them to the present form, under a lock. Several hosts with commas between them are tried in turn;
+    /// only one that can be written to is used.
+    ///
+    /// # Errors
+    /// [`PostgresError`] that says what to change.
+    pub async fn open(url: &str, options: &PostgresOptions) -> Result<Self, PostgresError> {
+        let connector = Arc::new(Connector::new(url, options)?);
+        schema::prepare(&connector).await?;
+        let live = Arc::new(Live::new());
+        let purge = Arc::new(Notify::new());
+        let mut tasks: Vec<Task> = Vec::new();
+        let mut link = || {
+            let (link, task) = Link::start(Arc::clone(&connector), options);
+            tasks.push(task.into());
+            link
+        };
+        let readers = (0..options.readers.clamp(1, 64)).map(|_| link()).collect();
+        let (write, bodies) = (link(), Arc::new(link()));
+        let readers = Arc::new(Reader::new(readers));
+        let (writer, writing) = Writer::start(write, Arc::clone(&bodies), Arc::clone(&live));
+        tasks.push(writing.into());
+        let (patience, reading) = (options.statement_timeout, Arc::clone(&readers));
+        let listening = listen::start(connector, patience, reading, Arc::clone(&live));
+        tasks.push(listening.into());
+        tasks.push(purge::start(bodies, Arc::clone(&purge)).into());
+        Ok(Self {
+            writer,
+            readers,
+            live,
+            purge,
+            _tasks: tasks,
+        })
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.live.close();
+    }
+}
+
+impl UniverseLog for PostgresStore {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn hints(&self, id: &UniverseId) -> BoxStream<'static, Revision> {
+        hints::hints(
+            Arc::clone(&self.readers),
+            Arc::clone(&self.live),
+            id.clone(),
+        )
+    }
+
+    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
+        async move {
+            if genesis.len().saturating_add(meta.name.len()) > MAX_WRITE {
+                return Err(CreateError::TooLarge { max: MAX_WRITE });
+            }
+            self.writer.create(&meta, &genesis).await
+        }
+        .boxed()
+    }
+
+    fn append(
+        &self,
+        id: &UniverseId,
+        append: Append,
+    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+        let id = id.clone();
+        async move {
+            let size = append.checked_size()?;
+            self.writer.append(id, append, size).await
+        }
+        .boxed()
+    }
+
+    fn landed(
+        &self,
+        id: &UniverseId,
+        command: CommandId,
+    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        let id = id.clone();
+        async move { self.readers.landed(&id, command).await }.boxed()
+    }
+
+    fn delete(
+        &self,
+        id: &UniverseId,
+        expected: Option<Revision>,
+    ) -> BoxFuture<'_, Result<(), DeleteError>> {
+        let id = id.clone();
+        async move {
+            let uni = self.writer.delete(&id, expected).await?;
+            self.live.channels().deleted(uni);
+            self.purge.notify_one();
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
+        let id = id.clone();
+        async move { self.readers.record(&id).await }.boxed()
+    }
+
+    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
+        async move { self.readers.list(&page).await }.boxed()
+    }
+
+    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
+        self.readers.count().boxed()
+    }
+
+    fn size(&self) -> BoxFuture<'_, Result<Option<Size>, ReadError>> {
+        async move { Ok(Some(self.readers.size().await?)) }.boxed()
+    }
+
+    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
+        let id = id.clone();
+        async move { self.readers.base(&id).await }.boxed()
+    }
+
+    fn trim(
+        &self,
+        id: &UniverseId,
+        last: CommandId,
+        base: Base,
+    ) -> BoxFuture<'_, Result<(), TrimError>> {
+        let id = id.clone();
+        async move {
+            if base.body.len() > MAX_WRITE {
+                return Err(TrimError::TooLarge { max: MAX_WRITE });
+            }
+            self.writer.trim(&id, last, &base).await?;
+            self.purge.notify_one();
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        let id = id.clone();
+        async move { self.readers.oldest_keyed(&id).await }.boxed()
+    }
+
+    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+        let id = id.clone();
+        async move { self.readers.snapshot(&id).await }.boxed()
+    }
+
+    fn put_snapshot(
+        &self,
+        id: &UniverseId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'_, Result<(), SnapshotError>> {
+        let id = id.clone();
+        async move {
+            if snapshot.body.len() > MAX_WRITE {
+                return Err(SnapshotError::TooLarge { max: MAX_WRITE });
+            }
+            self.writer.put_snapshot(&id, &snapshot).await
+        }
+        .boxed()
+    }
+
+    fn tail(
+        &self,
+        id: &UniverseId,
+        after: Revision,
+    ) -> BoxStream<'static, Result<Entry, TailError>> {
+        let readers = Arc::clone(&self.readers);
+        tail::tail(readers, Arc::clone(&self.live), id.clone(), after)
+    }
+}

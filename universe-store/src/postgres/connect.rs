@@ -1,0 +1,212 @@
+//! Connections that are made again when they are lost.
+
+use std::fs::File;
+use std::future::poll_fn;
+use std::io::BufReader;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::PostgresOptions;
+use super::error::{PostgresError, causes};
+
+/// How long a lost connection waits before it is tried again, at first and at most.
+const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+
+type Driver = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+
+/// What is needed to connect.
+pub(super) struct Connector {
+    config: Config,
+    tls: MakeRustlsConnect,
+    timeout: Duration,
+}
+
+impl Connector {
+    pub(super) fn new(url: &str, options: &PostgresOptions) -> Result<Self, PostgresError> {
+        let unreadable = |problem: tokio_postgres::Error| PostgresError::Url(causes(&problem));
+        // What else the driver reads could be quoted in its errors, with the password.
+        if !["postgres://", "postgresql://"]
+            .iter()
+            .any(|scheme| url.starts_with(scheme))
+        {
+            return Err(PostgresError::Url("it has another scheme".to_owned()));
+        }
+        let mut config: Config = url.parse().map_err(unreadable)?;
+        config
+            .application_name("universe-server")
+            .connect_timeout(options.connect_timeout)
+            .tcp_user_timeout(options.statement_timeout)
+            // A host that is gone is noticed within half a minute, however long a statement may take.
+            .keepalives_idle(Duration::from_secs(10))
+            .keepalives_interval(Duration::from_secs(5))
+            .keepalives_retries(4)
+            .target_session_attrs(TargetSessionAttrs::ReadWrite);
+        Ok(Self {
+            config,
+            tls: MakeRustlsConnect::new(tls(options.authorities.as_deref())?),
+            // For each of its hosts, and a little for the exchange after that.
+            timeout: options.connect_timeout * 4,
+        })
+    }
+
+    pub(super) async fn connect(&self) -> Result<(Client, Driver), String> {
+        let connecting = self.config.connect(self.tls.clone());
+        match tokio::time::timeout(self.timeout, connecting).await {
+            Ok(Ok(connected)) => Ok(connected),
+            Ok(Err(problem)) => Err(causes(&problem)),
+            Err(_) => Err(format!("no answer within {} s", self.timeout.as_secs())),
+        }
+    }
+
+    /// Connects again and again, without end. Each connection lasts until it is lost, or what `serve` does with it is done.
+    pub(super) async fn keep<F: Future<Output = ()>>(
+        &self,
+        heard: impl Fn(AsyncMessage),
+        serve: impl Fn(Client) -> F,
+    ) {
+        let [mut pause, longest] = PAUSES;
+        let mut is_told = false;
+        loop {
+            match self.connect().await {
+                Ok((client, driver)) => {
+                    (pause, is_told) = (PAUSES[0], false);
+                    // Dropped together: neither is of use without the other.
+                    tokio::select! {
+                        () = drive(driver, &heard) => {}
+                        () = serve(client) => {}
+                    }
+                }
+                // Once: it is tried many times.
+                Err(problem) if !is_told => {
+                    tracing::warn!(%problem, "the database cannot be reached, and is tried again");
+                    is_told = true;
+                }
+                Err(problem) => tracing::debug!(%problem, "the database cannot be reached"),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(longest);
+        }
+    }
+}
+
+/// Moves a connection's bytes until it ends.
+pub(super) async fn drive(mut driver: Driver, heard: impl Fn(AsyncMessage)) {
+    while let Some(message) = poll_fn(|cx| driver.poll_message(cx)).await {
+        match message {
+            Ok(message) => heard(message),
+            Err(problem) => {
+                tracing::warn!(
+                    problem = causes(&problem),
+                    "a connection to the database was lost"
+                );
+                return;
+            }
+        }
+    }
+}
+
+fn tls(authorities: Option<&Path>) -> Result<ClientConfig, PostgresError> {
+    let mut roots = RootCertStore::empty();
+    match authorities {
+        None => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+        Some(path) => {
+            let problem = |problem: String| PostgresError::Authorities {
+                path: path.to_owned(),
+                problem,
+            };
+            let file = File::open(path).map_err(|error| problem(error.to_string()))?;
+            for certificate in CertificateDer::pem_reader_iter(BufReader::new(file)) {
+                let certificate = certificate.map_err(|error| problem(error.to_string()))?;
+                roots
+                    .add(certificate)
+                    .map_err(|error| problem(error.to_string()))?;
+            }
+            if roots.is_empty() {
+                return Err(problem("there is no certificate in it".to_owned()));
+            }
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.map_err(|error| PostgresError::Unreachable(error.to_string()))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// One connection, as its user sees it: there at the moment, or not.
+pub(super) struct Link {
+    current: watch::Receiver<Option<Arc<Client>>>,
+    drop_it: watch::Sender<u64>,
+    patience: Duration,
+    timeout: Duration,
+}
+
+impl Link {
+    /// The link, and the task that keeps it up.
+    pub(super) fn start(
+        connector: Arc<Connector>,
+        options: &PostgresOptions,
+    ) -> (Self, JoinHandle<()>) {
+        let (published, current) = watch::channel(None);
+        let (drop_it, dropped) = watch::channel(0_u64);
+        let task = tokio::spawn(async move {
+            let serve = |client| {
+                let mut dropped = dropped.clone();
+                dropped.mark_unchanged();
+                published.send_replace(Some(Arc::new(client)));
+                async move {
+                    // Ends when the user wants another connection. Nothing comes with the link's end: the task goes then.
+                    let _ = dropped.changed().await;
+                }
+            };
+            connector.keep(|_| (), serve).await;
+        });
+        let link = Self {
+            current,
+            drop_it,
+            patience: options.connect_timeout,
+            timeout: options.statement_timeout,
+        };
+        (link, task)
+    }
+
+    /// The connection; `None` when there is none for a while.
+    pub(super) async fn client(&self) -> Option<Arc<Client>> {
+        let mut current = self.current.clone();
+        let usable = |client: &Option<Arc<Client>>| {
+            client.as_ref().is_some_and(|client| !client.is_closed())
+        };
+        let found = current.wait_for(usable);
+        let found = tokio::time::timeout(self.patience, found).await;
+        found.ok()?.ok()?.clone()
+    }
+
+    /// What `work`, which moves up to so many bytes, gives within the time for a statement and a second for each MiB;
+    /// otherwise the connection is given up.
+    pub(super) async fn within<T>(&self, bytes: usize, work: impl Future<Output = T>) -> Option<T> {
+        let time = self.timeout + Duration::from_secs((bytes >> 20) as u64);
+        let done = tokio::time::timeout(time, work).await.ok();
+        if done.is_none() {
+            self.renew();
+        }
+        done
+    }
+
+    /// Lets another connection take the place of this one.
+    pub(super) fn renew(&self) {
+        self.drop_it.send_modify(|times| *times += 1);
+    }
+}

@@ -1,0 +1,117 @@
+//! The tables, and bringing them to the present form.
+
+use tokio_postgres::Client;
+
+use super::connect::{Connector, drive};
+use super::error::{PostgresError, causes};
+
+/// The format of the tables that this program writes.
+const FORMAT: i32 = 1;
+
+/// Held while tables are made, so that of nodes that start together one does it.
+const LOCK: i64 = 0x756e_6976_6572_7365;
+
+/// How long that may take with another node, in seconds.
+const LOCK_TIME: u64 = 120;
+
+/// From each format to the next one.
+const STEPS: [&str; 1] = ["
+    CREATE TABLE universe (
+        uni int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        id text COLLATE \"C\" NOT NULL UNIQUE,
+        -- Bytes, because a name may contain a zero.
+        name bytea NOT NULL,
+        created_at int8 NOT NULL,
+        rev int8 NOT NULL,
+        command uuid,
+        updated_at int8 NOT NULL,
+        oldest int8 NOT NULL
+    ) WITH (fillfactor = 50);
+    CREATE INDEX universe_age ON universe (created_at, id);
+    CREATE TABLE base (
+        uni int8 PRIMARY KEY REFERENCES universe ON DELETE CASCADE,
+        rev int8 NOT NULL,
+        at int8 NOT NULL,
+        body bytea NOT NULL
+    );
+    ALTER TABLE base ALTER body SET STORAGE EXTERNAL;
+    CREATE TABLE snap (
+        uni int8 PRIMARY KEY REFERENCES universe ON DELETE CASCADE,
+        rev int8 NOT NULL,
+        body bytea NOT NULL
+    );
+    ALTER TABLE snap ALTER body SET STORAGE EXTERNAL;
+    -- Without a reference: who appends holds the universe's row.
+    CREATE TABLE log (
+        uni int8 NOT NULL,
+        rev int8 NOT NULL,
+        at int8 NOT NULL,
+        command uuid NOT NULL,
+        keyed bool NOT NULL,
+        body bytea NOT NULL,
+        PRIMARY KEY (uni, rev)
+    );
+    CREATE INDEX log_keyed ON log (uni, command) WHERE keyed;
+    -- Entries that nothing reads any more, up to a revision.
+    CREATE TABLE doomed (uni int8 PRIMARY KEY, upto int8 NOT NULL);
+"];
+
+/// Makes the tables, unless they are there.
+pub(super) async fn prepare(connector: &Connector) -> Result<(), PostgresError> {
+    let connected = connector.connect().await;
+    let (client, driver) = connected.map_err(PostgresError::Unreachable)?;
+    tokio::select! {
+        made = make(&client) => made,
+        () = drive(driver, |_| ()) => {
+            Err(PostgresError::Unreachable("the connection was lost".to_owned()))
+        }
+    }
+}
+
+async fn make(client: &Client) -> Result<(), PostgresError> {
+    let failed = |problem: tokio_postgres::Error| PostgresError::Tables(causes(&problem));
+    let wait = format!("SET lock_timeout = '{LOCK_TIME}s'");
+    client.batch_execute(&wait).await.map_err(failed)?;
+    // Taken before anything is looked at; given back with the connection, whatever happens.
+    client
+        .execute("SELECT pg_advisory_lock($1)", &[&LOCK])
+        .await
+        .map_err(failed)?;
+    let durable = "SELECT current_setting('synchronous_commit') <> 'off'";
+    let durable = client.query_one(durable, &[]).await.map_err(failed)?;
+    if !durable.get::<_, bool>(0) {
+        tracing::warn!(
+            "synchronous_commit is off in this database: what was acknowledged may be lost with its server"
+        );
+    }
+    let is_there = "SELECT to_regclass('universe_format') IS NOT NULL";
+    let is_there: bool = client
+        .query_one(is_there, &[])
+        .await
+        .map_err(failed)?
+        .get(0);
+    let found: i32 = match is_there {
+        true => {
+            let format = "SELECT format FROM universe_format";
+            client.query_one(format, &[]).await.map_err(failed)?.get(0)
+        }
+        false => 0,
+    };
+    if found > FORMAT {
+        let known = FORMAT;
+        return Err(PostgresError::Newer { found, known });
+    }
+    let missing = usize::try_from(found).unwrap_or(0);
+    let mut sql =
+        String::from("BEGIN; CREATE TABLE IF NOT EXISTS universe_format (format int4 NOT NULL);");
+    for step in STEPS.iter().skip(missing) {
+        sql.push_str(step);
+    }
+    sql.push_str(&format!(
+        "DELETE FROM universe_format; INSERT INTO universe_format VALUES ({FORMAT}); COMMIT;"
+    ));
+    match found == FORMAT {
+        true => Ok(()),
+        false => client.batch_execute(&sql).await.map_err(failed),
+    }
+}

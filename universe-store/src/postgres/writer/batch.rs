@@ -1,0 +1,244 @@
+//! Appends of several universes that share a statement: at most one of each.
+
+use std::collections::{HashSet, VecDeque};
+
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio_postgres::types::{ToSql, Type};
+use uuid::Uuid;
+
+use super::TRIES;
+use crate::failure::Failure;
+use crate::live::Channels;
+use crate::model::Admission;
+use crate::postgres::listen::CHANNEL;
+use crate::{Append, AppendError, Head, Revision, UniverseId};
+
+/// Most appends of a batch: what a notification of fewer than 8,000 bytes can name.
+const MOST: usize = 128;
+
+/// A batch takes no further append beyond this many bytes.
+const BYTES: usize = 8 << 20;
+
+/// An append in the queue.
+pub(super) struct Job {
+    pub(super) id: UniverseId,
+    pub(super) append: Append,
+    /// What it weighs, in bytes.
+    pub(super) size: usize,
+    pub(super) reply: oneshot::Sender<Result<Revision, AppendError>>,
+    /// How often it was sent.
+    pub(super) tries: usize,
+    /// Its share of the bytes that may be queued.
+    pub(super) _share: OwnedSemaphorePermit,
+}
+
+/// What became of an append.
+enum Fate {
+    /// Nothing yet.
+    Open,
+    /// It was appended, to the universe of this number.
+    Landed(i64),
+    /// The head did not fit.
+    Found(Head),
+}
+
+/// Some appends on their way.
+pub(super) struct Batch(Vec<(Job, Fate)>);
+
+impl Batch {
+    /// Takes what can go together, in the order in which it came.
+    pub(super) fn take(waiting: &mut VecDeque<Job>) -> Self {
+        let (mut taken, mut left) = (Vec::new(), VecDeque::new());
+        let (mut ids, mut bytes) = (HashSet::new(), 0_usize);
+        for mut job in waiting.drain(..) {
+            let is_full =
+                taken.len() >= MOST || (bytes > 0 && bytes.saturating_add(job.size) > BYTES);
+            if is_full || !ids.insert(job.id.clone()) {
+                // One that waits lets no later one of its universe overtake it.
+                ids.insert(job.id.clone());
+                left.push_back(job);
+                continue;
+            }
+            bytes = bytes.saturating_add(job.size);
+            job.tries += 1;
+            taken.push((job, Fate::Open));
+        }
+        *waiting = left;
+        Self(taken)
+    }
+
+    /// What it weighs.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.iter().map(|(job, _)| job.size).sum()
+    }
+
+    /// Its parts as the parameters of [`sql`].
+    pub(super) fn columns(&self) -> Columns<'_> {
+        let mut columns = Columns::default();
+        for (n, (job, _)) in (0_i64..).zip(&self.0) {
+            let Append {
+                expected,
+                entries,
+                name,
+            } = &job.append;
+            let last = entries.last();
+            columns.id.push(job.id.as_str());
+            columns.expected.push(expected.0.cast_signed());
+            let next = expected.0.saturating_add(entries.len() as u64);
+            columns.next.push(next.cast_signed());
+            columns.last.push(last.map(|entry| entry.command_id.0));
+            columns.updated.push(last.map(|entry| entry.at.as_millis()));
+            columns.name.push(name.as_ref().map(String::as_bytes));
+            let mut revision = *expected;
+            for entry in entries {
+                revision = revision.next();
+                columns.of.push(n);
+                columns.revision.push(revision.0.cast_signed());
+                columns.at.push(entry.at.as_millis());
+                columns.command.push(entry.command_id.0);
+                columns.keyed.push(entry.keyed);
+                columns.body.push(&entry.body);
+            }
+        }
+        columns
+    }
+
+    /// The append of this place has landed in the universe of this number.
+    pub(super) fn landed(&mut self, place: i64, uni: i64) {
+        let place = usize::try_from(place).ok();
+        if let Some((_, fate)) = place.and_then(|place| self.0.get_mut(place)) {
+            *fate = Fate::Landed(uni);
+        }
+    }
+
+    /// The universes whose appends have not landed.
+    pub(super) fn open(&self) -> Vec<String> {
+        let open = self.0.iter().filter(|(_, fate)| matches!(fate, Fate::Open));
+        open.map(|(job, _)| job.id.as_str().to_owned()).collect()
+    }
+
+    /// The head that such a universe has.
+    pub(super) fn found(&mut self, id: &str, head: Head) {
+        if let Some((_, fate)) = self.0.iter_mut().find(|(job, _)| job.id.as_str() == id) {
+            *fate = Fate::Found(head);
+        }
+    }
+
+    /// Answers everything, and tells readers. Gives back what met a head that has come to fit since.
+    pub(super) fn settle(self, channels: &Channels) -> Vec<Job> {
+        let mut again = Vec::new();
+        for (job, fate) in self.0 {
+            let answer = match fate {
+                Fate::Landed(uni) => Ok(landed(&job, uni, channels)),
+                Fate::Found(head) => match head.admit(&job.append) {
+                    Ok(Admission::Landed) => Ok(head.revision),
+                    Ok(Admission::Proceed(_)) if job.tries < TRIES => {
+                        again.push(job);
+                        continue;
+                    }
+                    Ok(Admission::Proceed(_)) => Err(AppendError::Unavailable),
+                    Err(conflict) => Err(conflict),
+                },
+                Fate::Open => Err(AppendError::NotFound),
+            };
+            // A caller who has gone does not want to know.
+            let _ = job.reply.send(answer);
+        }
+        again
+    }
+
+    /// Whether none of it was sent too often.
+    pub(super) fn may_try_again(&self) -> bool {
+        self.0.iter().all(|(job, _)| job.tries < TRIES)
+    }
+
+    pub(super) fn into_jobs(self) -> Vec<Job> {
+        self.0.into_iter().map(|(job, _)| job).collect()
+    }
+
+    /// A statement has failed: the first one, or that which was to find out why some have not landed.
+    pub(super) fn fail(self, failure: Failure, channels: &Channels) {
+        for (job, fate) in self.0 {
+            let answer = match fate {
+                Fate::Landed(uni) => Ok(landed(&job, uni, channels)),
+                Fate::Open | Fate::Found(_) => Err(failure.into()),
+            };
+            let _ = job.reply.send(answer);
+        }
+    }
+}
+
+/// Tells readers of an append that has landed, and gives the revision that it came to.
+fn landed(job: &Job, uni: i64, channels: &Channels) -> Revision {
+    let Append {
+        expected, entries, ..
+    } = &job.append;
+    channels.appended(uni, *expected, entries);
+    Revision(expected.0.saturating_add(entries.len() as u64))
+}
+
+/// The appends, a column for each of their parts, and their entries.
+#[derive(Default)]
+pub(super) struct Columns<'a> {
+    id: Vec<&'a str>,
+    expected: Vec<i64>,
+    next: Vec<i64>,
+    last: Vec<Option<Uuid>>,
+    updated: Vec<Option<i64>>,
+    name: Vec<Option<&'a [u8]>>,
+    /// Of which append an entry is.
+    of: Vec<i64>,
+    revision: Vec<i64>,
+    at: Vec<i64>,
+    command: Vec<Uuid>,
+    keyed: Vec<bool>,
+    body: Vec<&'a [u8]>,
+}
+
+impl Columns<'_> {
+    pub(super) fn parameters(&self) -> [(&(dyn ToSql + Sync), Type); 12] {
+        [
+            (&self.id, Type::TEXT_ARRAY),
+            (&self.expected, Type::INT8_ARRAY),
+            (&self.next, Type::INT8_ARRAY),
+            (&self.last, Type::UUID_ARRAY),
+            (&self.updated, Type::INT8_ARRAY),
+            (&self.name, Type::BYTEA_ARRAY),
+            (&self.of, Type::INT8_ARRAY),
+            (&self.revision, Type::INT8_ARRAY),
+            (&self.at, Type::INT8_ARRAY),
+            (&self.command, Type::UUID_ARRAY),
+            (&self.keyed, Type::BOOL_ARRAY),
+            (&self.body, Type::BYTEA_ARRAY),
+        ]
+    }
+}
+
+/// The statement: it locks the rows in one order, so that nodes do not wait for each other in a circle, moves the heads
+/// that fit, appends the entries of those, and notifies all nodes at the commit.
+pub(super) fn sql() -> String {
+    format!(
+        "WITH wanted AS MATERIALIZED ( \
+           SELECT n - 1 AS n, id, expected, next, command, updated_at, name \
+           FROM unnest($1, $2, $3, $4, $5, $6) \
+             WITH ORDINALITY AS w(id, expected, next, command, updated_at, name, n)), \
+         held AS MATERIALIZED ( \
+           SELECT universe.uni, wanted.n FROM wanted JOIN universe USING (id) \
+           ORDER BY universe.uni FOR NO KEY UPDATE OF universe), \
+         moved AS ( \
+           UPDATE universe u SET rev = w.next, command = coalesce(w.command, u.command), \
+             updated_at = coalesce(w.updated_at, u.updated_at), name = coalesce(w.name, u.name) \
+           FROM wanted w JOIN held USING (n) \
+           WHERE u.uni = held.uni AND u.rev = w.expected \
+             AND (w.command IS NULL OR u.command IS DISTINCT FROM w.command) \
+           RETURNING w.n, u.uni, u.rev), \
+         written AS ( \
+           INSERT INTO log (uni, rev, at, command, keyed, body) \
+           SELECT moved.uni, e.rev, e.at, e.command, e.keyed, e.body \
+           FROM unnest($7, $8, $9, $10, $11, $12) AS e(n, rev, at, command, keyed, body) JOIN moved USING (n)), \
+         told AS ( \
+           SELECT pg_notify('{CHANNEL}', string_agg(uni || ':' || rev, ' '))::text AS sent \
+           FROM moved HAVING count(*) > 0) \
+         SELECT moved.n, moved.uni, told.sent FROM moved LEFT JOIN told ON true"
+    )
+}
