@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp_proto::http::{ServeConfig, listen, serve};
+use mcp_proto::stdio::{self, StdioConfig};
 use mcp_proto::{
     CallToolResult, Change, Completion, CompletionRequest, ContentBlock, Context, GetPromptResult,
     LogLevel, Prompt, PromptMessage, RequestError, Resource, ResourceContents, ResourceTemplate,
@@ -52,8 +53,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let address = match (arguments.next().as_deref(), arguments.next()) {
         (Some("--stdio"), None) => {
-            mcp_proto::stdio::serve_stdio(server).await?;
-            return Ok(());
+            return on_pipes(server).await;
         }
         (Some("--listen"), Some(address)) => address,
         _ => return Err("usage: everything --listen ADDRESS:PORT | --stdio".into()),
@@ -65,12 +65,28 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let closing = service.clone();
     let shutdown = async move {
         // Without a signal to wait for, the server runs until it is killed.
-        if tokio::signal::ctrl_c().await.is_err() {
+        if runtime::asked_to_end().await.is_err() {
             std::future::pending::<()>().await;
         }
         closing.close();
     };
     serve(listener, service, ServeConfig::default(), shutdown).await?;
+    Ok(())
+}
+
+/// Serves on stdin and stdout, as `serve_stdio` does. When the process is asked to end, the input ends: what runs is
+/// finished, and subscriptions are answered.
+async fn on_pipes(server: Server) -> Result<(), Box<dyn Error>> {
+    let (mut feed, input) = tokio::io::duplex(64 * 1024);
+    let feeding = async move {
+        let mut stdin = stdio::stdin();
+        tokio::select! {
+            copied = tokio::io::copy(&mut stdin, &mut feed) => copied.map(drop),
+            asked = runtime::asked_to_end() => asked,
+        }
+    };
+    let serving = stdio::serve(server, input, stdio::stdout(), StdioConfig::default());
+    tokio::try_join!(feeding, serving)?;
     Ok(())
 }
 

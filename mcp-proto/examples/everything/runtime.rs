@@ -1,5 +1,5 @@
 //! What a server among strangers sets up for its process: an allocator and a runtime that one client cannot spoil for
-//! the others.
+//! the others, and signals.
 
 use std::hint::black_box;
 use std::io;
@@ -25,6 +25,21 @@ pub(super) fn runtime() -> io::Result<Runtime> {
         .build()?;
     runtime.spawn(give_memory_back(runtime.metrics().num_workers()));
     Ok(runtime)
+}
+
+/// Ends when the process is asked to: by SIGINT, and where there is one by SIGTERM.
+pub(super) async fn asked_to_end() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminated = signal(SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminated.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
 }
 
 /// Has every worker allocate so often, once a second, that the allocator finds what other threads freed of its pages. A
