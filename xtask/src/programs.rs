@@ -51,15 +51,18 @@ pub(crate) fn judged(program: &str) -> PathBuf {
 
 /// A cargo command, to be run in the workspace, as from a shell.
 ///
-/// `cargo run` tells this program its own folder, and cargo would take that for a change: the build script of `ring` looks
-/// at it, so all that is above `ring` would be compiled again each time that cargo is run from elsewhere.
+/// `cargo run` tells this program of its own package, and cargo would take that for a change: the build script of `ring`
+/// looks at it, so all that is above `ring` would be compiled again each time that cargo is run from elsewhere.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command
-        .args(arguments)
-        .env_remove("CARGO_MANIFEST_DIR")
-        .current_dir(root());
+    command.args(arguments).current_dir(root());
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
     command
 }
 

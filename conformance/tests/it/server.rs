@@ -162,12 +162,18 @@ pub(crate) async fn binary() -> (Child, String) {
 /// The path of one of the programs that tests of the workspace come with, built if need be: all of them in one way, that of
 /// `cargo test --workspace`. Asked for alone, cargo would compile it once more, with other features.
 pub(crate) async fn built(program: &str) -> String {
-    let built = Command::new(env!("CARGO"))
+    let mut cargo = Command::new(env!("CARGO"));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        // Cargo would take what it says of this test's package for a change, and compile much again.
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&name);
+        }
+    }
+    let built = cargo
         .args(["build", "--quiet", "--workspace"])
         .args(["--bin", "universe-server", "--example", "everything"])
         .args(["--message-format", "json-render-diagnostics"])
-        // Cargo would take it for a change, and compile much again.
-        .env_remove("CARGO_MANIFEST_DIR")
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
         .output()
