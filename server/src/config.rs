@@ -253,7 +253,7 @@ pub enum ConfigError {
          another server that listens on the same data directory"
     )]
     StdioListens,
-    /// A database that is none.
+    /// A database cannot be named so.
     #[error("--store {url}: {problem}")]
     Store {
         /// Its URL, without a password.

@@ -32,7 +32,7 @@ pub(super) fn explain(error: &ValidationError<'_>) -> (String, String) {
             )
         }
         Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
-            format!("is none of what is allowed there: {}", value())
+            format!("fits nothing that is allowed there: {}", value())
         }
         _ => shorten(&error.to_string(), 2 * SHOWN),
     };

@@ -88,7 +88,7 @@ pub(crate) fn status(status: u16) -> Answer {
     answer
 }
 
-/// A refusal whose id is none of the client's.
+/// A refusal with an id that the client did not give.
 pub(crate) fn refusal(status: u16) -> Answer {
     let error = json!({"code": -32_600, "message": "no"});
     answer(

@@ -8,7 +8,7 @@ use crate::store::UniverseLog;
 
 const MISSING: &str = "this program was built without the feature postgres: build it with it, or use embedded or memory";
 
-/// Says that there are none.
+/// Refuses, and says how to build the program with them.
 ///
 /// # Errors
 /// Always.
@@ -16,7 +16,7 @@ pub(crate) fn check(_url: &StoreUrl, _authorities: Option<&Path>) -> Result<(), 
     Err(MISSING.to_owned())
 }
 
-/// Says that there are none.
+/// Refuses, and says how to build the program with them.
 ///
 /// # Errors
 /// Always.

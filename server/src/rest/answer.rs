@@ -251,8 +251,8 @@ fn encoded_tag(tag: &HeaderValue, encoding: Encoding) -> HeaderValue {
     encoded.unwrap_or_else(|| tag.clone())
 }
 
-pub(super) fn json_text(status: StatusCode, json: Vec<u8>) -> Response<RestBody> {
-    let mut response = with_body(status, Full::new(Bytes::from(json)).boxed_unsync());
+pub(super) fn json_text(status: StatusCode, json: impl Into<Bytes>) -> Response<RestBody> {
+    let mut response = with_body(status, Full::new(json.into()).boxed_unsync());
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, json);
     response

@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
 use serde_json::{Value, json};
 
 use super::answer::{self, RestBody};
@@ -18,13 +17,7 @@ pub(super) const PATH: &str = "/openapi.json";
 /// The document, which is the same for every caller.
 pub(super) fn answer() -> Response<RestBody> {
     static TEXT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
-    let body = Full::new(TEXT.clone()).boxed_unsync();
-    let mut response = answer::with_body(StatusCode::OK, body);
-    let json = http::HeaderValue::from_static("application/json");
-    response
-        .headers_mut()
-        .insert(http::header::CONTENT_TYPE, json);
-    response
+    answer::json_text(StatusCode::OK, TEXT.clone())
 }
 
 fn document() -> Value {

@@ -24,7 +24,7 @@ const HINTS_PAUSE: Duration = Duration::from_secs(1);
 /// How far a universe comes.
 pub(super) type Hints = BoxStream<'static, Revision>;
 
-/// The next hint; never, where there are none.
+/// The next hint. Where the store gives no hints, it never comes.
 pub(super) async fn next(hints: &mut Option<Hints>) -> Option<Revision> {
     match hints {
         Some(hints) => hints.next().await,
