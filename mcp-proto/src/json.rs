@@ -4,6 +4,8 @@
 //! passes one check and is executed as another, so a repeated name is refused at any depth (RFC 7493 §2.3).
 
 mod meter;
+mod string;
+mod writer;
 
 use std::fmt;
 
@@ -14,6 +16,8 @@ use serde_json::{Map, Number, Value};
 use serde_path_to_error::Segment;
 
 pub use meter::{MAX_TREE_BYTES, Meter};
+pub(crate) use string::{is_one_line, push_string};
+pub(crate) use writer::{push_json, to_json};
 
 /// The deepest nesting of arrays and objects that is read. Deeper text is a parse error, never a stack overflow.
 pub const MAX_DEPTH: usize = 127;
@@ -201,6 +205,12 @@ where
 
 /// A value as a type, or where it does not fit, as a JSON Pointer (RFC 6901), and why.
 pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, (String, String)> {
+    // Keeping track of the path costs more than reading what most arguments are, and few do not fit.
+    if is_flat(&value)
+        && let Ok(read) = T::deserialize(&value)
+    {
+        return Ok(read);
+    }
     serde_path_to_error::deserialize(value).map_err(|error| {
         let mut pointer = String::new();
         for segment in error.path() {
@@ -216,6 +226,20 @@ pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, (String, Str
         }
         (pointer, error.into_inner().to_string())
     })
+}
+
+/// Whether it is an object of few members, all of them numbers, short texts and the like: reading these twice costs nothing.
+fn is_flat(value: &Value) -> bool {
+    const MAX_MEMBERS: usize = 16;
+    const MAX_TEXT: usize = 4096;
+    let is_small = |value: &Value| match value {
+        Value::String(text) => text.len() <= MAX_TEXT,
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::Array(_) | Value::Object(_) => false,
+    };
+    value
+        .as_object()
+        .is_some_and(|members| members.len() <= MAX_MEMBERS && members.values().all(is_small))
 }
 
 /// Whether the value has at most `max_nodes` values in it, itself included, whose JSON Pointers are together at most

@@ -19,6 +19,8 @@ use crate::budget::{Client, Held, Over};
 use crate::json::{self, JsonError, MAX_TREE_BYTES, Meter, Strict, quoted};
 use members::{Members, ReadMembers};
 
+pub(crate) use write::append_all;
+
 pub use error::{ErrorObject, MessageError, ReadError};
 
 /// The longest request id that is taken, in bytes of its string. It comes back with everything that is said to the request.
@@ -84,9 +86,13 @@ pub struct Payload {
 
 #[derive(Debug, Clone)]
 enum Text {
-    Own(Box<RawValue>),
+    Own {
+        text: String,
+        /// Where it begins: before it is room for what a message puts there.
+        from: usize,
+    },
     /// The same for many answers.
-    Shared(Arc<RawValue>),
+    Shared(Arc<str>),
 }
 
 impl Message {
@@ -368,29 +374,45 @@ impl Response {
     }
 }
 
+/// The room that a result has at first; most are short.
+const FIRST_ROOM: usize = 256;
+
 impl Payload {
     /// Serialises `value`, which should be a JSON object.
     ///
     /// # Errors
     /// −32603 when the value cannot be written as JSON (a map whose keys are no strings, or the type's own refusal).
     pub fn of(value: &impl Serialize) -> Result<Self, ErrorObject> {
-        serde_json::value::to_raw_value(value)
-            .map(|json| Self {
-                text: Text::Own(json),
-                held: None,
-            })
-            .map_err(|error| {
-                tracing::error!(%error, "a result could not be serialised");
-                ErrorObject::internal()
-            })
+        json::to_json(value, FIRST_ROOM)
+            .map(|json| Self::own(json, 0))
+            .map_err(|error| ErrorObject::not_serialised(&error))
+    }
+
+    /// A text to write a result into, with room for so many bytes.
+    pub(crate) fn start(capacity: usize) -> String {
+        let mut text = String::with_capacity(write::ENVELOPE + capacity);
+        text.push_str(write::BLANK);
+        text
+    }
+
+    /// What was written into the text of [`start`](Self::start): one JSON object, without line breaks.
+    pub(crate) fn started(text: String) -> Self {
+        Self::own(text, write::ENVELOPE)
+    }
+
+    fn own(text: String, from: usize) -> Self {
+        Self {
+            text: Text::Own { text, from },
+            held: None,
+        }
     }
 
     /// The same payload, of which clones share the text.
     #[must_use]
     pub(crate) fn shared(self) -> Self {
         let text = match self.text {
-            Text::Own(json) => Text::Shared(json.into()),
             shared @ Text::Shared(_) => shared,
+            own @ Text::Own { .. } => Text::Shared(own.as_str().into()),
         };
         Self { text, ..self }
     }
@@ -410,7 +432,7 @@ impl Payload {
     /// When the client holds as much as it may.
     pub(crate) fn into_counted(self, client: &Client) -> Result<Bytes, Over> {
         let text = match self.text {
-            Text::Own(json) => Bytes::from(String::from(Box::<str>::from(json))),
+            Text::Own { text, from } => Bytes::from(text).split_off(from),
             Text::Shared(json) => Bytes::from_owner(SharedText(json)),
         };
         match self.held.and_then(Arc::into_inner) {
@@ -419,17 +441,10 @@ impl Payload {
         }
     }
 
-    fn json(&self) -> &RawValue {
-        match &self.text {
-            Text::Own(json) => json,
-            Text::Shared(json) => json,
-        }
-    }
-
     /// The JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.json().get()
+        self.text.as_str()
     }
 
     /// The payload as a tree, for tests and clients.
@@ -439,12 +454,21 @@ impl Payload {
     }
 }
 
+impl Text {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Own { text, from } => text.get(*from..).unwrap_or_default(),
+            Self::Shared(json) => json,
+        }
+    }
+}
+
 /// The bytes of a payload that many answers share.
-struct SharedText(Arc<RawValue>);
+struct SharedText(Arc<str>);
 
 impl AsRef<[u8]> for SharedText {
     fn as_ref(&self) -> &[u8] {
-        self.0.get().as_bytes()
+        self.0.as_bytes()
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
         _ => None,
     };
     let is_encoded = rejection == Rejection::UnsupportedEncoding;
-    let mut response = json_response(status, &Response::error(id, rejection.error()));
+    let mut response = json_response(status, Response::error(id, rejection.error()));
     let headers = response.headers_mut();
     if let Some(challenge) = challenge {
         headers.insert(header::WWW_AUTHENTICATE, challenge);
@@ -131,7 +131,7 @@ pub(crate) fn empty(status: StatusCode) -> HttpResponse<ResponseBody> {
 }
 
 /// A JSON-RPC response as one JSON body.
-pub(crate) fn json_response(status: StatusCode, message: &Response) -> HttpResponse<ResponseBody> {
+pub(crate) fn json_response(status: StatusCode, message: Response) -> HttpResponse<ResponseBody> {
     json(status, ResponseBody::json(message))
 }
 

@@ -8,12 +8,11 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::Stream;
 use http_body::{Body, Frame, SizeHint};
-use serde::Serialize;
 use serde_json::json;
 
 use super::exchange::Holding;
 use crate::budget::{Client, Held, Over};
-use crate::jsonrpc::Response;
+use crate::jsonrpc::{Response, append_all};
 
 /// The body of every response: nothing, one JSON text, or an event stream that owns the call it tells of.
 #[derive(Debug)]
@@ -40,10 +39,8 @@ impl ResponseBody {
         Self::full(Bytes::new())
     }
 
-    pub(crate) fn json(answer: &Response) -> Self {
-        let mut text = Vec::with_capacity(size(answer));
-        answer.append_to(&mut text);
-        Self::full(text.into())
+    pub(crate) fn json(answer: Response) -> Self {
+        Self::full(answer.into_text())
     }
 
     pub(super) fn full(text: Bytes) -> Self {
@@ -79,7 +76,7 @@ impl ResponseBody {
     /// memory of a large one until it is written.
     pub(crate) fn answer(answer: Response, held: Holding) -> Result<Self, Over> {
         let mut body = match is_large(&answer) {
-            false => Self::json(&answer),
+            false => Self::json(answer),
             true => Self {
                 kind: Kind::Full(in_parts(answer, &held.client())?),
                 held: None,
@@ -91,9 +88,10 @@ impl ResponseBody {
 
     /// Several answers as one array, which is held until it is written.
     pub(crate) fn answers(answers: &[Response], mut held: Held) -> Self {
-        let text = to_text(&answers, answers.iter().map(size).sum());
+        let mut text = Vec::with_capacity(answers.iter().map(Response::size_hint).sum());
+        append_all(answers, &mut text);
         held.shrink_to(text.len());
-        Self::full(held.keep(text))
+        Self::full(held.keep(text.into()))
     }
 }
 
@@ -111,7 +109,7 @@ pub(crate) fn in_parts(answer: Response, client: &Client) -> Result<Parts, Over>
     let payload = match outcome {
         Ok(payload) => payload,
         Err(error) => {
-            let text = to_text(&Response::error(id, error), COUNTED);
+            let text = Response::error(id, error).into_text();
             return Ok([text, Bytes::new(), Bytes::new()]);
         }
     };
@@ -121,16 +119,6 @@ pub(crate) fn in_parts(answer: Response, client: &Client) -> Result<Parts, Over>
         payload.into_counted(client)?,
         Bytes::from_static(b"}"),
     ])
-}
-
-/// A value of about this size as JSON.
-fn to_text(value: &impl Serialize, size: usize) -> Bytes {
-    let mut text = Vec::with_capacity(size);
-    if let Err(error) = serde_json::to_writer(&mut text, value) {
-        // An answer is made of strings and JSON values; this cannot fail short of a bug.
-        tracing::error!(%error, "an answer could not be serialised");
-    }
-    text.into()
 }
 
 impl Body for ResponseBody {
@@ -176,12 +164,4 @@ impl fmt::Debug for Kind {
 
 fn length(parts: &Parts) -> u64 {
     parts.iter().map(|part| part.len() as u64).sum()
-}
-
-/// About how long an answer is as JSON text, so that it is written without growing.
-pub(crate) fn size(answer: &Response) -> usize {
-    128 + answer
-        .outcome
-        .as_ref()
-        .map_or(128, |payload| payload.as_str().len())
 }

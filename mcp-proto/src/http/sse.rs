@@ -3,7 +3,6 @@
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::body;
 use crate::jsonrpc::Response;
 
 /// The comment line that keeps a quiet stream alive.
@@ -18,24 +17,34 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A notification or a request as an event.
 pub(crate) fn message(message: &impl Serialize) -> Bytes {
-    event(Vec::with_capacity(256), message)
+    message_after(Vec::with_capacity(256), message)
 }
 
 /// An answer as an event.
 pub(crate) fn answer(answer: &Response) -> Bytes {
-    event(Vec::with_capacity(body::size(answer)), answer)
+    answer_after(Vec::new(), answer)
 }
 
-/// One message as an event. JSON text has no line break outside strings and none inside, so one `data` line is enough.
-pub(crate) fn event(mut event: Vec<u8>, message: &impl Serialize) -> Bytes {
-    event.extend_from_slice(&BEGIN);
-    if let Err(error) = serde_json::to_writer(&mut event, message) {
+/// A notification or a request as an event, after lines that belong to it. JSON text has no line break outside strings and
+/// none inside, so one `data` line is enough.
+pub(crate) fn message_after(mut lines: Vec<u8>, message: &impl Serialize) -> Bytes {
+    lines.extend_from_slice(&BEGIN);
+    if let Err(error) = serde_json::to_writer(&mut lines, message) {
         // Messages are made of strings and JSON values; this cannot fail short of a bug.
         tracing::error!(%error, "a message could not be serialised");
         return KEEP_ALIVE;
     }
-    event.extend_from_slice(&END);
-    event.into()
+    lines.extend_from_slice(&END);
+    lines.into()
+}
+
+/// An answer as an event, after lines that belong to it.
+pub(crate) fn answer_after(mut lines: Vec<u8>, answer: &Response) -> Bytes {
+    lines.reserve(BEGIN.len() + answer.size_hint() + END.len());
+    lines.extend_from_slice(&BEGIN);
+    answer.append_to(&mut lines);
+    lines.extend_from_slice(&END);
+    lines.into()
 }
 
 /// One event of a stream.

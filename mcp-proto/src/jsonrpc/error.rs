@@ -116,6 +116,12 @@ impl ErrorObject {
             "internal error; the server's log has the details",
         )
     }
+
+    /// The error of a result that cannot be written as JSON.
+    pub(crate) fn not_serialised(error: &serde_json::Error) -> Self {
+        tracing::error!(%error, "a result could not be serialised");
+        Self::internal()
+    }
 }
 
 impl MessageError {

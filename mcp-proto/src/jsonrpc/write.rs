@@ -1,12 +1,24 @@
 //! Messages as JSON. Members come in the order in which people read them.
 
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use bytes::{BufMut, Bytes};
+use serde::ser::{Error as _, Serialize, SerializeMap as _, Serializer};
+use serde_json::value::RawValue;
 
-use super::{Message, Notification, Payload, Request, Response};
+use super::{Message, Notification, Payload, Request, RequestId, Response, Text};
+
+/// The room before a result: enough for ids that are numbers, or short.
+pub(super) const ENVELOPE: usize = BLANK.len();
+pub(super) const BLANK: &str = "                                                                                                ";
+
+/// How each message begins, and what stands before its id and its result.
+const MESSAGE: &[u8] = br#"{"jsonrpc":"2.0""#;
+const ID: &[u8] = br#","id":"#;
+const RESULT: &[u8] = br#","result":"#;
 
 impl Serialize for Payload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.json().serialize(serializer)
+        let json: &RawValue = serde_json::from_str(self.as_str()).map_err(S::Error::custom)?;
+        json.serialize(serializer)
     }
 }
 
@@ -53,29 +65,89 @@ impl Serialize for Response {
 
 impl Response {
     /// Appends the message to a text, as [`Serialize`] writes it: its result is JSON already and needs no serializer.
-    pub(crate) fn append_to(&self, text: &mut Vec<u8>) {
-        text.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    pub(crate) fn append_to(&self, text: &mut impl BufMut) {
         // An id and an error are made of strings and JSON values: these cannot fail short of a bug.
-        let mut written = Ok(());
-        if let Some(id) = &self.id {
-            text.extend_from_slice(br#","id":"#);
-            written = serde_json::to_writer(&mut *text, id);
-        }
+        let mut written = write_until_outcome(text, self.id.as_ref());
         match &self.outcome {
             Ok(payload) => {
-                text.extend_from_slice(br#","result":"#);
-                text.extend_from_slice(payload.as_str().as_bytes());
+                text.put_slice(RESULT);
+                text.put_slice(payload.as_str().as_bytes());
             }
             Err(error) => {
-                text.extend_from_slice(br#","error":"#);
-                written = written.and_then(|()| serde_json::to_writer(&mut *text, error));
+                text.put_slice(br#","error":"#);
+                written = written.and_then(|()| serde_json::to_writer(text.writer(), error));
             }
         }
-        text.push(b'}');
+        text.put_u8(b'}');
         if let Err(error) = written {
             tracing::error!(%error, "an answer could not be serialised");
         }
     }
+
+    /// The message as a text. A result that was [written](Payload::start) with room before it is not copied.
+    pub(crate) fn into_text(mut self) -> Bytes {
+        if let Ok(Payload {
+            text: Text::Own { text, from },
+            ..
+        }) = self.outcome.as_mut()
+            && let Some(text) = within(self.id.as_ref(), text, *from)
+        {
+            return text;
+        }
+        let mut text = Vec::with_capacity(self.size_hint());
+        self.append_to(&mut text);
+        text.into()
+    }
+}
+
+/// Appends several answers as one array.
+pub(crate) fn append_all(answers: &[Response], text: &mut impl BufMut) {
+    text.put_u8(b'[');
+    for (index, answer) in answers.iter().enumerate() {
+        if index > 0 {
+            text.put_u8(b',');
+        }
+        answer.append_to(text);
+    }
+    text.put_u8(b']');
+}
+
+/// Writes what stands before a result into the room before it, if it is enough, and what stands behind.
+fn within(id: Option<&RequestId>, text: &mut String, from: usize) -> Option<Bytes> {
+    let mut before = [0; ENVELOPE];
+    let mut room = before.get_mut(..from.min(ENVELOPE))?;
+    let room_at_first = room.len();
+    if id_size(id) + RESULT.len() + MESSAGE.len() > room_at_first {
+        return None;
+    }
+    write_until_outcome(&mut room, id).ok()?;
+    room.put_slice(RESULT);
+    let length = room_at_first - room.len();
+    let mut text = std::mem::take(text).into_bytes();
+    let start = from - length;
+    text.get_mut(start..from)?
+        .copy_from_slice(before.get(..length)?);
+    text.push(b'}');
+    Some(Bytes::from(text).split_off(start))
+}
+
+/// The most bytes that an id takes as JSON, with what stands before it.
+fn id_size(id: Option<&RequestId>) -> usize {
+    match id {
+        None => 0,
+        Some(RequestId::Number(_)) => 20 + ID.len(),
+        // Each byte may be escaped.
+        Some(RequestId::String(id)) => 6 * id.len() + 2 + ID.len(),
+    }
+}
+
+fn write_until_outcome(text: &mut impl BufMut, id: Option<&RequestId>) -> serde_json::Result<()> {
+    text.put_slice(MESSAGE);
+    let Some(id) = id else {
+        return Ok(());
+    };
+    text.put_slice(ID);
+    serde_json::to_writer(text.writer(), id)
 }
 
 impl Serialize for Message {

@@ -296,7 +296,7 @@ impl Legacy {
         self.0.sessions.insert(session).await?;
         let answer = RpcResponse::result(id, result);
         let mut response = if accepts.json {
-            json_response(StatusCode::OK, &answer)
+            json_response(StatusCode::OK, answer)
         } else {
             let event = std::future::ready(sse::answer(&answer));
             event_stream(ResponseBody::events(stream::once(event)))

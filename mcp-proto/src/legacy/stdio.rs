@@ -16,7 +16,7 @@ use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{Session, SessionChange, too_many_subscriptions};
 use crate::lifecycle::ModernMeta;
 use crate::server::{Listener, Server};
-use crate::stdio::output::{write_answer, write_line};
+use crate::stdio::output::{write_answer, write_answers};
 use crate::version::ProtocolVersion;
 use asked::Asked;
 use batches::Batches;
@@ -139,7 +139,7 @@ impl Legacy {
             None => write_answer(out, &answer),
             Some(batch) => {
                 if let Some(answers) = self.batches.end(batch, Some(answer)) {
-                    write_line(out, &answers);
+                    write_answers(out, &answers);
                 }
             }
         }

@@ -154,11 +154,7 @@ impl Server {
         result: &CallToolResult,
         version: ProtocolVersion,
     ) -> Result<Payload, ErrorObject> {
-        Payload::of(&wire::WireCallToolResult::new(
-            result,
-            version,
-            &self.0.info_json,
-        ))
+        wire::tool_result(result, version, &self.0.info_json)
     }
 
     /// Writes a result of about this size on a blocking thread, so many at once as there are processors; in place where

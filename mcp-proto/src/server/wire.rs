@@ -1,6 +1,7 @@
 //! Results as they go onto the wire, with what each era adds to them.
 
-use std::borrow::Cow;
+mod tool_result;
+
 use std::time::Duration;
 
 use serde::ser::SerializeMap as _;
@@ -9,26 +10,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cache::CacheHint;
-use crate::content::ContentBlock;
-use crate::legacy::older;
+use crate::json;
+use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::{META_SERVER_INFO, ServerCapabilities};
-use crate::tool::CallToolResult;
 use crate::version::{Era, ProtocolVersion};
 
-/// `CallToolResult` as sent.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct WireCallToolResult<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result_type: Option<ResultType>,
-    content: Cow<'a, [ContentBlock]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    structured_content: Option<Cow<'a, RawValue>>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_error: bool,
-    #[serde(rename = "_meta", skip_serializing_if = "ResultMeta::is_empty")]
-    meta: ResultMeta<'a>,
-}
+pub(crate) use tool_result::tool_result;
 
 /// A result with what the modern era adds to it.
 #[derive(Debug, Serialize)]
@@ -97,28 +84,6 @@ pub(crate) struct ResultMeta<'a> {
 
 /// The hint of a list that is the same for everybody.
 pub(crate) const PUBLIC_LIST: CacheHint = CacheHint::public(Duration::from_secs(60));
-
-impl<'a> WireCallToolResult<'a> {
-    pub(crate) fn new(
-        result: &'a CallToolResult,
-        version: ProtocolVersion,
-        server_info: &'a RawValue,
-    ) -> Self {
-        let era = version.era();
-        Self {
-            result_type: result_type(era),
-            content: older::for_version(&result.content, version),
-            // Before 2026-07-28 it is an object; the text says the same to those clients.
-            structured_content: result
-                .structured_content
-                .as_deref()
-                .filter(|json| era == Era::Modern || json.get().starts_with('{'))
-                .map(on_one_line),
-            is_error: result.is_error,
-            meta: ResultMeta::new(result.meta.as_ref(), era, server_info),
-        }
-    }
-}
 
 impl<'a, T> Complete<'a, T> {
     pub(crate) fn new(
@@ -203,6 +168,19 @@ impl<'a> ResultMeta<'a> {
     fn is_empty(&self) -> bool {
         self.members.is_none() && self.server_info.is_none()
     }
+
+    /// Appends it to a text. What most results have is there as text already.
+    fn push_to(&self, out: &mut String) -> Result<(), ErrorObject> {
+        let (None, Some(info)) = (self.members, self.server_info) else {
+            return tool_result::push_value(out, self);
+        };
+        out.push('{');
+        json::push_string(out, META_SERVER_INFO);
+        out.push(':');
+        out.push_str(info.get());
+        out.push('}');
+        Ok(())
+    }
 }
 
 impl Serialize for ResultMeta<'_> {
@@ -224,16 +202,6 @@ impl Serialize for ResultMeta<'_> {
 enum Member<'a> {
     Value(&'a Value),
     Raw(&'a RawValue),
-}
-
-/// JSON text of a handler's as transports need it: they end messages and events by line breaks. Between the tokens of JSON
-/// these mean nothing, and no string has them raw.
-fn on_one_line(json: &RawValue) -> Cow<'_, RawValue> {
-    let text = json.get();
-    if !text.contains('\n') && !text.contains('\r') {
-        return Cow::Borrowed(json);
-    }
-    RawValue::from_string(text.replace(['\n', '\r'], " ")).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
 fn result_type(era: Era) -> Option<ResultType> {

@@ -275,7 +275,7 @@ impl Connection {
         if !is_modern && request.method == "initialize" {
             let answer = self.legacy.initialize(&self.server, request)?;
             self.news.stop();
-            self.out.push(&answer);
+            self.out.answer(&answer);
             return Ok(());
         }
         if self.is_full() {
@@ -350,7 +350,7 @@ impl Connection {
             }
         }
         if let Some(answers) = self.legacy.end_batch(batch) {
-            self.out.push(&answers);
+            self.out.answers(&answers);
         }
     }
 
@@ -379,7 +379,7 @@ impl Connection {
         if let Some(running) = id.and_then(|id| self.running.remove(&id)) {
             running.abort.abort();
             if let Some(answers) = self.legacy.cancelled(&running.legacy) {
-                self.out.push(&answers);
+                self.out.answers(&answers);
             }
         }
     }

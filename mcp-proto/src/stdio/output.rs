@@ -6,7 +6,7 @@ use bytes::{Buf as _, BufMut as _, BytesMut};
 use serde::Serialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
-use crate::jsonrpc::Response;
+use crate::jsonrpc::{Response, append_all};
 
 /// Above this many unwritten bytes nothing more is started or run until the peer has read some.
 const HIGH_WATER: usize = 256 * 1024;
@@ -23,6 +23,16 @@ impl Output {
     /// Queues one message.
     pub(crate) fn push(&mut self, message: &impl Serialize) {
         write_line(&mut self.queued, message);
+    }
+
+    /// Queues one answer.
+    pub(crate) fn answer(&mut self, answer: &Response) {
+        write_answer(&mut self.queued, answer);
+    }
+
+    /// Queues the answers of a batch.
+    pub(crate) fn answers(&mut self, answers: &[Response]) {
+        write_answers(&mut self.queued, answers);
     }
 
     /// Queues lines, leaving none behind.
@@ -80,5 +90,12 @@ pub(crate) fn write_line(lines: &mut BytesMut, message: &impl Serialize) {
 /// [`write_line`] for an answer, which knows about how long it is.
 pub(crate) fn write_answer(lines: &mut BytesMut, answer: &Response) {
     lines.reserve(answer.size_hint());
-    write_line(lines, answer);
+    answer.append_to(lines);
+    lines.put_u8(b'\n');
+}
+
+/// The same for the answers of a batch.
+pub(crate) fn write_answers(lines: &mut BytesMut, answers: &[Response]) {
+    append_all(answers, lines);
+    lines.put_u8(b'\n');
 }

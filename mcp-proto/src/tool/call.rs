@@ -128,10 +128,7 @@ impl Registered {
         let Some(schema) = &self.output else {
             return Ok(());
         };
-        let content = result
-            .structured_content
-            .as_ref()
-            .map(|json| serde_json::from_str(json.get()));
+        let content = result.structured_json().map(serde_json::from_str);
         let Some(Ok(content)) = content else {
             tracing::error!(
                 tool = self.tool.name,
@@ -196,14 +193,21 @@ pub(super) fn split(params: Map<String, Value>) -> Result<(String, Value), Error
             _ => {}
         }
     }
-    let wrong = |problem| Err(ErrorObject::invalid_params(problem));
     let Some(Value::String(name)) = name else {
-        return wrong("tools/call needs params.name, a string");
+        let problem = "tools/call needs params.name, a string";
+        return Err(ErrorObject::invalid_params(problem));
     };
+    Ok((name, as_arguments(arguments)?))
+}
+
+/// The arguments of a call; none are an empty object.
+pub(super) fn as_arguments(arguments: Option<Value>) -> Result<Value, ErrorObject> {
     match arguments {
-        None | Some(Value::Null) => Ok((name, Value::Object(Map::new()))),
-        Some(arguments @ Value::Object(_)) => Ok((name, arguments)),
-        Some(_) => wrong("params.arguments must be an object"),
+        None | Some(Value::Null) => Ok(Value::Object(Map::new())),
+        Some(arguments @ Value::Object(_)) => Ok(arguments),
+        Some(_) => Err(ErrorObject::invalid_params(
+            "params.arguments must be an object",
+        )),
     }
 }
 

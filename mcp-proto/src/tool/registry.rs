@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::call::{Handler, Plain, Refuse, Registered, Started, split};
+use super::call::{Handler, Plain, Refuse, Registered, Started, as_arguments, split};
 use super::{CallToolResult, Tool, ToolError};
 use crate::content;
 use crate::context::Context;
@@ -28,6 +28,8 @@ const MAX_NAME: usize = 128;
 pub(crate) struct ToolRegistry {
     tools: Vec<Entry>,
     by_name: HashMap<String, usize>,
+    /// Whether there is, or was, a tool with parameters that headers repeat.
+    mirrors: bool,
     /// The application's own words for arguments that do not fit.
     refuse: Option<Refuse>,
     /// Names that were hidden, and hide what comes back under them; as many as the application ever hid at one time or
@@ -68,7 +70,7 @@ impl ToolRegistry {
         let handler = Arc::new(handler);
         self.add_content(tool, state, move |state, arguments, context| {
             let handler = handler.clone();
-            async move { CallToolResult::structured(&handler(state, arguments, context).await?) }
+            async move { CallToolResult::typed(&handler(state, arguments, context).await?) }
         })
     }
 
@@ -153,6 +155,7 @@ impl ToolRegistry {
         let hidden = self.hidden.contains(name) || self.only_reading && !tool.only_reads();
         let name = name.clone();
         let registered = Arc::new(Registered::new(tool, nulls, handler)?);
+        self.mirrors |= !registered.mirrored.is_empty();
         self.by_name.insert(name, self.tools.len());
         self.tools.push(Entry { registered, hidden });
         Ok(())
@@ -239,7 +242,7 @@ impl ToolRegistry {
 
     /// The parameters of a tool that headers repeat; none for a tool that is not known.
     pub(crate) fn mirrored(&self, name: &str) -> &[MirroredParam] {
-        let shown = self.shown(name);
+        let shown = self.mirrors.then(|| self.shown(name)).flatten();
         shown.map(|it| &*it.mirrored).unwrap_or_default()
     }
 
@@ -283,10 +286,10 @@ impl ToolRegistry {
     pub(crate) fn start_plain(
         &self,
         Plain(registered): Plain,
-        params: Map<String, Value>,
+        mut params: Map<String, Value>,
         context: Context,
     ) -> Result<Started, ErrorObject> {
-        let (_, arguments) = split(params)?;
+        let arguments = as_arguments(params.remove("arguments"))?;
         Ok(registered.start(arguments, context, self.refuse.as_ref()))
     }
 

@@ -1,11 +1,14 @@
 //! What a call of a tool gives back: a result, or the tool's own failure.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use crate::content::ContentBlock;
 use crate::interrupt::Interrupt;
+use crate::json::to_json;
 use crate::jsonrpc::ErrorObject;
 use crate::schema::Finding;
 
@@ -21,6 +24,9 @@ pub struct CallToolResult {
     pub is_error: bool,
     /// Metadata.
     pub meta: Option<Map<String, Value>>,
+    /// JSON text of a handler's typed result, in the place of the two above: it is copied when the result is written, and not
+    /// before.
+    pub(crate) typed: Option<String>,
 }
 
 /// A tool has no result.
@@ -74,10 +80,7 @@ impl CallToolResult {
     /// # Errors
     /// [`ToolError`] of code `INTERNAL_ERROR` when the value cannot be written as JSON.
     pub fn structured(value: &impl Serialize) -> Result<Self, ToolError> {
-        let json = to_raw_value(value).map_err(|error| {
-            tracing::error!(%error, "a tool's result could not be serialised");
-            ToolError::internal()
-        })?;
+        let json = to_raw_value(value).map_err(|error| not_serialised(&error))?;
         Ok(Self::from_json(json))
     }
 
@@ -93,12 +96,33 @@ impl CallToolResult {
 }
 
 impl CallToolResult {
+    /// As [`structured`](Self::structured), for a result that goes straight to the client.
+    pub(crate) fn typed(value: &impl Serialize) -> Result<Self, ToolError> {
+        // Most results are short; what does not fit makes it grow.
+        let json = to_json(value, 256).map_err(|error| not_serialised(&error))?;
+        Ok(Self {
+            typed: Some(json),
+            ..Self::default()
+        })
+    }
+
+    /// The JSON text of `structuredContent`.
+    pub(crate) fn structured_json(&self) -> Option<&str> {
+        let made = self.structured_content.as_deref().map(RawValue::get);
+        self.typed.as_deref().or(made)
+    }
+
     /// About how many bytes it has.
     pub(crate) fn size(&self) -> usize {
         let content = self.content.iter().map(ContentBlock::size);
-        let structured = self.structured_content.as_deref();
-        content.sum::<usize>() + structured.map_or(0, |json| json.get().len())
+        let typed = self.typed.as_ref().map_or(0, String::len);
+        content.sum::<usize>() + typed + self.structured_json().map_or(0, str::len)
     }
+}
+
+fn not_serialised(error: &dyn fmt::Display) -> ToolError {
+    tracing::error!(%error, "a tool's result could not be serialised");
+    ToolError::internal()
 }
 
 impl ToolError {
@@ -166,7 +190,7 @@ impl ToolError {
             content: vec![ContentBlock::text(body.to_string())],
             structured_content: to_raw_value(&body).ok(),
             is_error: true,
-            meta: None,
+            ..CallToolResult::default()
         })
     }
 }

@@ -11,7 +11,7 @@ use super::{Entered, Legacy};
 use crate::apart::apart;
 use crate::budget::{Client, Held, Kind, Over};
 use crate::http::answer::{accepted, json};
-use crate::http::body::{ResponseBody, size};
+use crate::http::body::ResponseBody;
 use crate::http::head::{Accepts, SESSION_ID};
 use crate::http::modern::names_modern;
 use crate::http::reading::{Arrived, LongTurn, Text};
@@ -207,7 +207,7 @@ struct HeldAnswers(Held);
 impl HeldAnswers {
     /// Holds an answer, and as much again for its part of the text; one that finds no room becomes an error.
     fn add(&mut self, answer: RpcResponse) -> RpcResponse {
-        match self.0.grow(2 * size(&answer)) {
+        match self.0.grow(2 * answer.size_hint()) {
             Ok(()) => answer,
             Err(over) => RpcResponse::error(answer.id, Rejection::from(over).error()),
         }

@@ -6,8 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::http::body;
-use crate::http::sse::event;
+use crate::http::sse::{answer_after, message_after};
 use crate::jsonrpc::Response;
 
 /// The comment line that opens a stream, so that its headers reach the client at once.
@@ -15,12 +14,12 @@ pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
 
 /// A notification or a request as an event with an id.
 pub(super) fn message_with_id(id: impl Display, message: &impl Serialize) -> Bytes {
-    event(id_line(id, 256), message)
+    message_after(id_line(id, 256), message)
 }
 
 /// An answer as an event with an id.
 pub(super) fn answer_with_id(id: impl Display, answer: &Response) -> Bytes {
-    event(id_line(id, body::size(answer)), answer)
+    answer_after(id_line(id, 0), answer)
 }
 
 /// An event that says nothing but its id, so that a stream can be resumed before anything was said (2025-11-25,

@@ -96,7 +96,7 @@ impl Exchange {
     pub(super) fn answered(mut self, answer: Response) -> Result<ResponseBody, Over> {
         match self.call.take() {
             Some(call) => ResponseBody::answer(answer, call.into_held()),
-            None => Ok(ResponseBody::json(&answer)),
+            None => Ok(ResponseBody::json(answer)),
         }
     }
 

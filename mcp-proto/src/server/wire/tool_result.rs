@@ -1,0 +1,96 @@
+//! `CallToolResult` as it is sent: what is called all the time is written by hand, into one text of about the right size.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::ResultMeta;
+use crate::content::{ContentBlock, TextContent};
+use crate::json::{self, is_one_line, push_string};
+use crate::jsonrpc::{ErrorObject, Payload};
+use crate::legacy::older;
+use crate::tool::CallToolResult;
+use crate::version::{Era, ProtocolVersion};
+
+/// How much room a result needs beside its content, the server's name included.
+const FRAME: usize = 256;
+
+/// Writes a result for a revision.
+///
+/// # Errors
+/// −32603 when content or metadata cannot be written as JSON.
+pub(crate) fn tool_result(
+    result: &CallToolResult,
+    version: ProtocolVersion,
+    server_info: &RawValue,
+) -> Result<Payload, ErrorObject> {
+    let era = version.era();
+    let size = result.size();
+    // Every eighth byte of a text may need a second one.
+    let mut out = Payload::start(size + size / 8 + FRAME);
+    out.push('{');
+    if era == Era::Modern {
+        out.push_str(r#""resultType":"complete","#);
+    }
+    out.push_str(r#""content":["#);
+    match &result.typed {
+        Some(json) => push_text(&mut out, json),
+        None => push_blocks(&mut out, &older::for_version(&result.content, version))?,
+    }
+    out.push(']');
+    // Before 2026-07-28 it is an object; the text says the same to those clients.
+    let structured = result.structured_json();
+    if let Some(json) = structured.filter(|json| era == Era::Modern || json.starts_with('{')) {
+        out.push_str(r#","structuredContent":"#);
+        out.push_str(&on_one_line(json));
+    }
+    if result.is_error {
+        out.push_str(r#","isError":true"#);
+    }
+    let meta = ResultMeta::new(result.meta.as_ref(), era, server_info);
+    if !meta.is_empty() {
+        out.push_str(r#","_meta":"#);
+        meta.push_to(&mut out)?;
+    }
+    out.push('}');
+    Ok(Payload::started(out))
+}
+
+fn push_blocks(out: &mut String, content: &[ContentBlock]) -> Result<(), ErrorObject> {
+    for (index, block) in content.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        match block {
+            ContentBlock::Text(TextContent {
+                text,
+                annotations: None,
+                meta: None,
+            }) => push_text(out, text),
+            other => push_value(out, other)?,
+        }
+    }
+    Ok(())
+}
+
+/// A block of text that has nothing else.
+fn push_text(out: &mut String, text: &str) {
+    out.push_str(r#"{"type":"text","text":"#);
+    push_string(out, text);
+    out.push('}');
+}
+
+/// A value as JSON.
+pub(super) fn push_value(out: &mut String, value: &impl Serialize) -> Result<(), ErrorObject> {
+    json::push_json(out, value).map_err(|error| ErrorObject::not_serialised(&error))
+}
+
+/// JSON text of a handler's as transports need it: they end messages and events by line breaks. Between the tokens of JSON
+/// these mean nothing, and no string has them raw.
+fn on_one_line(json: &str) -> Cow<'_, str> {
+    match is_one_line(json) {
+        true => Cow::Borrowed(json),
+        false => Cow::Owned(json.replace(['\n', '\r'], " ")),
+    }
+}
