@@ -220,7 +220,9 @@ fn is_origin(url: &str) -> bool {
 }
 
 fn is_loopback(host: &str) -> bool {
-    host.eq_ignore_ascii_case("localhost")
+    // The most frequent of them needs no reading.
+    host == "127.0.0.1"
+        || host.eq_ignore_ascii_case("localhost")
         || host
             .parse::<IpAddr>()
             .is_ok_and(|address| address.is_loopback())

@@ -56,13 +56,9 @@ fn allowed(asked: &HeaderMap) -> HeaderValue {
 }
 
 /// Lets the page that asks, if one does, read the response, refusals too, if it may call at all.
-pub(super) fn exposed(
-    mut response: Response<ResponseBody>,
-    asked: &HeaderMap,
-    origins: &Origins,
-) -> Response<ResponseBody> {
+pub(super) fn expose(response: &mut Response<ResponseBody>, asked: &HeaderMap, origins: &Origins) {
     let Some(origin) = asked.get(ORIGIN) else {
-        return response;
+        return;
     };
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("origin"));
@@ -70,5 +66,4 @@ pub(super) fn exposed(
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     }
-    response
 }

@@ -101,25 +101,24 @@ pub fn vary(headers: &mut HeaderMap) {
 /// Compresses an answer that is one JSON text, where it is worth it. One for whose compressed text its client has no room
 /// stays as it is: that has room already.
 pub(super) async fn encode(
-    mut response: Response<ResponseBody>,
+    response: &mut Response<ResponseBody>,
     asked: &HeaderMap,
     client: &Client,
-) -> Response<ResponseBody> {
+) {
     let bytes = response.body().size_hint().exact();
     if !bytes.is_some_and(Encoding::is_worth) {
-        return response;
+        return;
     }
     vary(response.headers_mut());
     let encoding = Encoding::accepted(asked);
     let (Some(encoding), Some(parts)) = (encoding, response.body().parts()) else {
-        return response;
+        return;
     };
     let compressed = Box::pin(encoding.compress(parts, client)).await;
     if let Some(Ok(text)) = compressed.map(|text| client.keep(text.into())) {
         response.body_mut().replace(text);
         encoding.mark(response.headers_mut());
     }
-    response
 }
 
 /// The weight that a client gives an encoding, in thousandths, if it names it.

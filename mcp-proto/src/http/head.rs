@@ -31,6 +31,30 @@ pub(crate) fn match_body(
     check(headers, &METHOD, method, false)
 }
 
+/// Whether the headers repeat version, method and name of a modern request to the byte, each of them once: what every client
+/// sends that means well, found by one look at all headers.
+pub(crate) fn repeat(headers: &HeaderMap, version: &str, method: &str, name: &str) -> bool {
+    let mut found = [0; 3];
+    for (header, value) in headers {
+        let (at, expected, decode) = if *header == PROTOCOL_VERSION {
+            (0, version, false)
+        } else if *header == METHOD {
+            (1, method, false)
+        } else if *header == NAME {
+            (2, name, true)
+        } else {
+            continue;
+        };
+        if !is_same(value, expected, decode) {
+            return false;
+        }
+        if let Some(found) = found.get_mut(at) {
+            *found += 1;
+        }
+    }
+    found == [1, 1, 1]
+}
+
 /// Checks that a version in the headers, if there is one, is that of the body.
 pub(crate) fn match_version(headers: &HeaderMap, version: &str) -> Result<(), ErrorObject> {
     if headers.contains_key(&PROTOCOL_VERSION) {

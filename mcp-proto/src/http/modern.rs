@@ -102,11 +102,20 @@ impl Endpoint {
             }
             read => read?,
         };
-        head::match_body(headers, modern.version.as_str(), &request.method)?;
-        match named(&request) {
+        let (version, named) = (modern.version.as_str(), named(&request));
+        let repeats = match named {
+            Named::Member(_, Some(name)) => head::repeat(headers, version, &request.method, name),
+            _ => false,
+        };
+        if !repeats {
+            head::match_body(headers, version, &request.method)?;
+        }
+        match named {
             Named::Nothing => {}
             Named::Member(_, Some(name)) => {
-                head::match_name(headers, name)?;
+                if !repeats {
+                    head::match_name(headers, name)?;
+                }
                 if request.method == "tools/call" && !self.server.hides() {
                     self.match_mirrored(headers, name, &request)?;
                 }
@@ -148,7 +157,7 @@ impl Endpoint {
         // Not before it is known who calls: a header that is missing must not give a hidden tool away.
         if self.server.hides()
             && request.method == "tools/call"
-            && let Named::Member("name", Some(name)) = named(&request)
+            && let Named::Member("name", Some(name)) = self::named(&request)
             && self.server.is_visible(Wanted::Tool(name, None), &context)
         {
             self.match_mirrored(&head.headers, name, &request)?;

@@ -45,10 +45,15 @@ where
             |refused| Either::Left(Box::pin(service.refused(refused, &head, body, &client))),
             |response| Either::Right(ready(response)),
         );
-        let response = response.await;
+        let mut response = response.await;
         #[cfg(feature = "compression")]
-        let response = Box::pin(encoding::encode(response, &head.headers, &client)).await;
-        cors::exposed(response, &head.headers, &service.endpoint.config.origins)
+        Box::pin(encoding::encode(&mut response, &head.headers, &client)).await;
+        cors::expose(
+            &mut response,
+            &head.headers,
+            &service.endpoint.config.origins,
+        );
+        response
     }
 }
 

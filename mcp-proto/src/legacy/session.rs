@@ -74,6 +74,13 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
         id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>>;
 
+    /// [`load`](Self::load) by a store that need not wait for it: `Some` with the session, if it lives. `None` by default: the
+    /// store is asked by `load`.
+    fn load_now(&self, id: &SessionId) -> Option<Option<Arc<Session>>> {
+        let _ = id;
+        None
+    }
+
     /// Changes a session by [`Session::apply`], atomically among all users of the store; gives it as it is then, or
     /// `None` when it is no more. Counts as use.
     fn change<'a>(

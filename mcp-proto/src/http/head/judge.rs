@@ -199,6 +199,9 @@ fn is_json(content_type: Option<&HeaderValue>) -> bool {
     let Some(content_type) = content_type.map(HeaderValue::as_bytes) else {
         return false;
     };
+    if content_type == b"application/json" {
+        return true;
+    }
     let media = content_type.split(|&byte| byte == b';').next();
     let media = media.unwrap_or_default().trim_ascii();
     media.eq_ignore_ascii_case(b"application/json")

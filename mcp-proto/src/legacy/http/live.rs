@@ -10,6 +10,9 @@ use crate::jsonrpc::{RequestId, Response};
 use crate::legacy::http::refusal::Refusal;
 use crate::legacy::session::SessionId;
 
+/// For how many calls there is room in a list that is kept for the next session.
+const MAX_SPARE: usize = 16;
+
 /// Sessions with something alive. An entry lives as long as its calls, not as long as the session.
 #[derive(Debug, Default)]
 pub(super) struct Live(Mutex<Table>);
@@ -17,6 +20,8 @@ pub(super) struct Live(Mutex<Table>);
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, LiveSession>,
+    /// The room of a list that was emptied: most sessions have one call at a time, and it comes and goes.
+    spare: Vec<(u64, Running)>,
     next_key: u64,
 }
 
@@ -61,7 +66,10 @@ impl Live {
         let (cancel, cancelled) = oneshot::channel();
         let mut table = self.table();
         let key = table.key();
-        let live = table.sessions.entry(session.clone());
+        let Table {
+            sessions, spare, ..
+        } = &mut *table;
+        let live = sessions.entry(session.clone());
         let running = match &live {
             Entry::Occupied(live) => live.get().calls.len(),
             Entry::Vacant(_) => 0,
@@ -69,7 +77,14 @@ impl Live {
         if running >= max {
             return Err(Refusal::TooManyCalls(max));
         }
-        let calls = &mut live.or_default().calls;
+        let calls = match live {
+            Entry::Occupied(live) => &mut live.into_mut().calls,
+            Entry::Vacant(free) => {
+                let calls = std::mem::take(spare);
+                let asked = HashMap::new();
+                &mut free.insert(LiveSession { calls, asked }).calls
+            }
+        };
         let running = Running {
             request: request.clone(),
             _cancel: cancel,
@@ -193,10 +208,16 @@ impl CallGuard {
 impl Drop for CallGuard {
     fn drop(&mut self) {
         let mut table = self.0.live.table();
-        if let Entry::Occupied(mut live) = table.sessions.entry(self.0.session.clone()) {
+        let Table {
+            sessions, spare, ..
+        } = &mut *table;
+        if let Entry::Occupied(mut live) = sessions.entry(self.0.session.clone()) {
             live.get_mut().end_call(self.0.key);
             if live.get().calls.is_empty() {
-                live.remove();
+                let calls = live.remove().calls;
+                if calls.capacity() <= MAX_SPARE {
+                    *spare = calls;
+                }
             }
         }
     }

@@ -50,7 +50,10 @@ impl Sessions {
     }
 
     pub(super) async fn load(&self, id: &SessionId) -> Result<Option<Arc<Session>>, Refusal> {
-        self.ask(self.store.load(id)).await
+        match self.store.load_now(id) {
+            Some(found) => Ok(found),
+            None => self.ask(self.store.load(id)).await,
+        }
     }
 
     pub(super) async fn change(

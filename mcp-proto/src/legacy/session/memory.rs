@@ -280,12 +280,16 @@ impl SessionStore for MemorySessions {
         &'a self,
         id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
+        let session = self.load_now(id).flatten();
+        Box::pin(ready(Ok(session)))
+    }
+
+    fn load_now(&self, id: &SessionId) -> Option<Option<Arc<Session>>> {
         let now = Instant::now();
         let mut table = self.table();
         table.sweep(now, self.config.max_idle);
         let entry = table.used(id, now, self.config.max_idle);
-        let session = entry.map(|entry| Arc::clone(&entry.session));
-        Box::pin(ready(Ok(session)))
+        Some(entry.map(|entry| Arc::clone(&entry.session)))
     }
 
     fn change<'a>(
