@@ -22,8 +22,8 @@ use self::case::{CASES, Program};
 use crate::programs::cargo;
 use crate::{Result, process, say, target};
 
-/// The most instructions of a call, as a multiple of the floor's.
-const LIMIT: f64 = 1.75;
+/// How much more than its baseline a call may cost.
+const TOLERANCE: f64 = 1.03;
 /// How long cargo may take to build what is measured.
 const BUILD_DEADLINE: Duration = Duration::from_secs(1_200);
 
@@ -86,15 +86,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             floor = count.instructions;
         }
         let ratio = count.instructions / floor;
-        within &= case.program != Program::Echo || ratio <= LIMIT;
+        if let Some(baseline) = case.baseline
+            && ratio > TOLERANCE * baseline
+        {
+            within = false;
+            say(&format!(
+                "{} costs {ratio:.2} × the floor: more than its baseline of {baseline:.2} and 3 %",
+                case.name
+            ))?;
+        }
         say(&format!(
             "| {} | {} | {:.0} | {ratio:.2} |",
             case.name, count.answer_bytes, count.instructions
-        ))?;
-    }
-    if !within {
-        say(&format!(
-            "a call of the library costs more than {LIMIT} × the floor"
         ))?;
     }
     if arguments.load {
