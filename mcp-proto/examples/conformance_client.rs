@@ -50,7 +50,7 @@ async fn main() -> Result<()> {
         "json-schema-2020-12-preservation" => echo(&client).await?,
         "sep-2640-client-no-prefetch" => drop(client.list_skills().await?),
         name if name.starts_with("sep-2640-client-verify-") => skills(&client).await?,
-        other => return Err(format!("{other} is no scenario of this client").into()),
+        other => return Err(format!("{other} is not a scenario of this client").into()),
     }
     client.close().await?;
     Ok(())

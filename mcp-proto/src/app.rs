@@ -153,7 +153,7 @@ impl UiResource {
         };
         match self.csp.all().find(|origin| !is_origin(origin)) {
             Some(origin) => Err(format!(
-                "{origin:?} is no origin such as \"https://api.example.com\""
+                "{origin:?} is not an origin such as \"https://api.example.com\""
             )),
             None => Ok(()),
         }

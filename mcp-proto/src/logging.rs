@@ -29,7 +29,7 @@ pub enum LogLevel {
 
 /// The text names no level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no log level; the levels are {levels}", levels = LogLevel::names())]
+#[error("{0:?} is not a log level; the levels are {levels}", levels = LogLevel::names())]
 pub struct UnknownLogLevel(pub String);
 
 impl LogLevel {

@@ -56,7 +56,7 @@ pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
             Ok(schema)
         }
         _ => Err(SchemaError(
-            "the type must be a struct, one without members where nothing is asked for: the root of its schema is no \
+            "the type must be a struct, one without members where nothing is asked for: the root of its schema is not a \
              object"
                 .to_owned(),
         )),

@@ -42,7 +42,7 @@ export class Peer {
     };
   }
 
-  /** The text of a tool's answer, which is no error. */
+  /** The text of a tool's answer, which is not an error. */
   async text(name, args = {}, options = undefined) {
     const result = await within(name, this.call({ name, arguments: args }, options));
     check.ok(!result.isError, `${name} fails: ${JSON.stringify(result.content)}`);

@@ -94,7 +94,7 @@ class Peer:
             return await self.client.call_tool(name, arguments or {}, **options)
 
     async def text(self, name, arguments=None, **options):
-        """The text of a tool's answer, which is no error."""
+        """The text of a tool's answer, which is not an error."""
         result = await self.call(name, arguments, **options)
         self.check.ok(not result.is_error, f"{name} fails: {result.content}")
         self.check.equal([block.type for block in result.content], ["text"], f"content of {name}")

@@ -71,7 +71,7 @@ impl Browser for Headless {
     fn authorize<'a>(&'a self, url: &'a str) -> BoxFuture<'a, std::result::Result<String, String>> {
         Box::pin(async move {
             let client = HttpClient::builder(TokioExecutor::new()).build_http::<Empty<Bytes>>();
-            let url = url.parse().map_err(|_| format!("{url} is no URL"))?;
+            let url = url.parse().map_err(|_| format!("{url} is not a URL"))?;
             let answer = client
                 .get(url)
                 .await

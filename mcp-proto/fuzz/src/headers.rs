@@ -196,7 +196,7 @@ fn json(
             Ok(Message::Request(call)) if Some(&call.id) == id => Some(call),
             _ => None,
         });
-    let call = call.unwrap_or_else(|| panic!("{result} for what is no request"));
+    let call = call.unwrap_or_else(|| panic!("{result} for what is not a request"));
     let meta = call.params.get("_meta");
     if let Some(version) = meta.and_then(|meta| meta.get("io.modelcontextprotocol/protocolVersion"))
     {

@@ -108,10 +108,11 @@ impl OAuth {
     /// As [`OAuth::new`], and certificates that cannot be read.
     pub fn trusting(url: &str, grant: Grant, trust: &Trust) -> Result<Self, OAuthError> {
         let setup = |problem: String| OAuthError::Setup(format!("{url:?} {problem}"));
-        let endpoint = Url::parse(url).map_err(|problem| setup(format!("is no URL: {problem}")))?;
+        let endpoint =
+            Url::parse(url).map_err(|problem| setup(format!("is not a URL: {problem}")))?;
         let uri = url
             .parse()
-            .map_err(|problem| setup(format!("is no URL: {problem}")))?;
+            .map_err(|problem| setup(format!("is not a URL: {problem}")))?;
         let pool = Pool::new(trust, false).map_err(|problem| setup(problem.to_string()))?;
         let web = Web::new(pool, &endpoint);
         web.url(url)?;

@@ -282,7 +282,7 @@ fn shown(body: &[u8]) -> String {
 fn endpoint(url: &str) -> Result<Uri, ClientError> {
     let uri: Uri = url
         .parse()
-        .map_err(|problem| ClientError::Connection(format!("{url:?} is no URL: {problem}")))?;
+        .map_err(|problem| ClientError::Connection(format!("{url:?} is not a URL: {problem}")))?;
     let problem = match uri.scheme_str() {
         _ if uri.authority().is_none() => "must start with http:// or https:// and name a host",
         Some("http") => return Ok(uri),

@@ -316,7 +316,7 @@ impl Reading {
             Err(broken) => {
                 tracing::warn!(
                     problem = broken.error.message,
-                    "a line of the server is no message"
+                    "a line of the server is not a message"
                 );
             }
         }

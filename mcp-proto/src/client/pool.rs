@@ -156,7 +156,7 @@ fn target<B>(
     };
     let broken = || {
         let shown = String::from_utf8_lossy(location.as_bytes());
-        ClientError::Connection(format!("{from} redirects to {shown:?}, which is no URL"))
+        ClientError::Connection(format!("{from} redirects to {shown:?}, which is not a URL"))
     };
     let location = location.to_str().map_err(|_| broken())?;
     let target = resolved(from, location).ok_or_else(broken)?;

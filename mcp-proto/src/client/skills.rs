@@ -82,7 +82,7 @@ impl Client {
             (Some(text), _) => text.as_bytes().to_vec(),
             (None, Some(blob)) => data_encoding::BASE64
                 .decode(blob.as_bytes())
-                .map_err(|_| wrong("is no Base64"))?,
+                .map_err(|_| wrong("is not Base64"))?,
             (None, None) => return Err(wrong("is empty")),
         };
         if let Some(listed) = listed {

@@ -44,7 +44,7 @@ fn configuration(trust: &Trust) -> Result<ClientConfig, ClientError> {
         let before = roots.len();
         for certificate in CertificateDer::pem_slice_iter(pem) {
             let certificate = certificate.map_err(|problem| {
-                failed(format!("a certificate to trust is no PEM: {problem}"))
+                failed(format!("a certificate to trust is not PEM: {problem}"))
             })?;
             roots
                 .add(certificate)

@@ -36,7 +36,10 @@ impl Interrupt {
                 return refusal.into();
             }
             if let Some(problem) = question.problem() {
-                tracing::error!(problem, "a handler needs a URL to be opened that is none");
+                tracing::error!(
+                    problem,
+                    "a handler needs a URL to be opened that is not a URL"
+                );
                 return ErrorObject::internal().into();
             }
             if declined(context, key) {

@@ -69,11 +69,11 @@ pub enum Origins {
 #[non_exhaustive]
 pub enum InvalidName {
     /// A host that is none.
-    #[error("{0:?} is no host name: give it without scheme and path, such as tools.example")]
+    #[error("{0:?} is not a host name: give it without scheme and path, such as tools.example")]
     Host(String),
     /// An origin that is none.
     #[error(
-        "{0:?} is no origin: give scheme and host, such as https://app.example, without a path"
+        "{0:?} is not an origin: give scheme and host, such as https://app.example, without a path"
     )]
     Origin(String),
 }

@@ -215,7 +215,7 @@ impl Inner {
         if self.strangers.is_new(&rejection) {
             tracing::warn!(
                 ?rejection,
-                "refused a request; further ones alike are told at debug level"
+                "refused a request; further ones alike are logged at debug level"
             );
         } else {
             tracing::debug!(?rejection, "refused a request");

@@ -193,7 +193,7 @@ impl ElicitUrl {
     /// What is wrong with the URL itself.
     pub(super) fn problem(&self) -> Option<String> {
         let unfit = schema::check_once(&json!({ "format": "uri" }), &json!(self.url)).is_err();
-        unfit.then(|| format!("{:?} is no absolute URL", self.url))
+        unfit.then(|| format!("{:?} is not an absolute URL", self.url))
     }
 
     /// A URL has no content to bring back.

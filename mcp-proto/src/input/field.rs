@@ -192,7 +192,7 @@ impl Field {
         // Null is no answer to any field, but it shows whether the schema is good.
         match schema::check_once(&schema, default.unwrap_or(&Value::Null)) {
             Err(Unfit::Value(problem)) if default.is_some() => {
-                Some(format!("its default is no answer to it: {problem}"))
+                Some(format!("its default is not an answer to it: {problem}"))
             }
             Err(problem @ Unfit::Schema(_)) => Some(problem.to_string()),
             _ => None,

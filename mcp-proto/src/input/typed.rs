@@ -54,7 +54,7 @@ impl ElicitForm {
 
 impl Field {
     fn from_schema(schema: &Value) -> Result<Self, String> {
-        let no_field = || "is no text, number, boolean or enumeration without data".to_owned();
+        let no_field = || "is not a text, number, boolean or enumeration without data".to_owned();
         let members = schema.as_object().ok_or_else(no_field)?;
         let (field, choices) = match members.get("type").and_then(Value::as_str) {
             Some("array") => (Self::several_of(members).ok_or_else(no_field)?, "items"),

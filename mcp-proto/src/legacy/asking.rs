@@ -103,7 +103,7 @@ impl<'c> Asking<'c> {
             self.open.retain(|(known, _)| *known != id);
             let response = response.map_err(|_gone| {
                 let problem =
-                    format!("nobody answers {method}: the client is gone or takes no events");
+                    format!("{method} will not be answered: the client is gone or takes no events");
                 (CANNOT_BE_ASKED, problem)
             })?;
             let answer = response.outcome.map_err(|error| {
@@ -118,7 +118,7 @@ impl<'c> Asking<'c> {
             })?;
             let answer = answer.to_value();
             question.read(&answer).map_err(|problem| {
-                let problem = format!("the client's answer to {method} is none: {problem}");
+                let problem = format!("the client's answer to {method} is not valid: {problem}");
                 (ANSWER_INVALID, problem)
             })?;
             take(key, answer)?;

@@ -133,7 +133,7 @@ fn list_tasks(
             .and_then(|after| after.parse().ok())
             .ok_or_else(|| {
                 ErrorObject::invalid_params(
-                    "params.cursor is none that this server gave for tasks/list: start again without it",
+                    "params.cursor was not given by this server for tasks/list: start again without it",
                 )
             })?,
     };

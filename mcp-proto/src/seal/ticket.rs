@@ -39,9 +39,9 @@ pub(crate) enum TicketError {
     /// these, nobody learns.
     #[error("requestState is not one that this server gave for this request")]
     Unreadable,
-    #[error("requestState has expired; make the request anew without it")]
+    #[error("requestState has expired; send the request again without it")]
     Expired,
-    #[error("requestState has been used already; make the request anew without it")]
+    #[error("requestState has been used already; send the request again without it")]
     Used,
     /// [`UsedOnce`](super::UsedOnce) has no room: not the client's fault.
     #[error("too many requests were continued of late; try again later")]

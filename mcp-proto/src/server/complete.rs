@@ -56,7 +56,7 @@ impl Server {
                 None => {
                     let shown: String = text.chars().take(200).collect();
                     return Err(ErrorObject::invalid_params(format!(
-                        "params.ref.uri {shown:?} is no resource template of this server; \
+                        "params.ref.uri {shown:?} is not a resource template of this server; \
                          resources/templates/list tells which there are"
                     )));
                 }

@@ -236,7 +236,7 @@ impl Server {
         .and_then(|opened| serde_json::from_str(&opened).ok())
         .ok_or_else(|| {
             ErrorObject::invalid_params(format!(
-                "params.cursor is none that this server gave you for {}: start again without it",
+                "params.cursor was not given by this server for {}: start again without it",
                 method.name()
             ))
         })

@@ -86,7 +86,7 @@ impl Server {
         found.ok_or_else(|| {
             let shown: String = id.chars().take(100).collect();
             ErrorObject::invalid_params(format!(
-                "params.taskId {shown:?} is no task of yours: there was none, or its time is over"
+                "params.taskId {shown:?} is not a task of yours: there was none, or its time is over"
             ))
         })
     }

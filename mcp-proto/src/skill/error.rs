@@ -17,7 +17,7 @@ pub enum SkillError {
     },
     /// The name is not one that the Agent Skills specification allows.
     #[error(
-        "{name:?} is no name for a skill: use 1 to 64 lowercase letters, digits and single hyphens between them, and name the folder so"
+        "{name:?} is not a name for a skill: use 1 to 64 lowercase letters, digits and single hyphens between them, and name the folder so"
     )]
     Name {
         /// The name, which is also the folder's.

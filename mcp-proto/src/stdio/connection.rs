@@ -249,7 +249,7 @@ impl Connection {
                 } else {
                     tracing::warn!(
                         problem = broken.error.message,
-                        "a line that is no message was skipped"
+                        "a line that is not a message was skipped"
                     );
                 }
             }

@@ -231,7 +231,7 @@ fn a_page_that_is_not_there_or_is_none_is_refused_when_the_server_is_built() {
         let told = resource_problem(UiResource::new("ui://x", "x").with_csp(csp));
         assert_eq!(
             told,
-            format!("{origin:?} is no origin such as \"https://api.example.com\"")
+            format!("{origin:?} is not an origin such as \"https://api.example.com\"")
         );
     }
 }

@@ -158,7 +158,7 @@ async fn a_state_expires() {
     let answers = json!({ "inputResponses": { "who": accept("Ann") }, "requestState": state });
     refused(
         &call(&service, &answers).await,
-        "params.requestState has expired; make the request anew without it",
+        "params.requestState has expired; send the request again without it",
     );
     // A lifetime that no clock reaches is no overflow.
     let service = with_config(|config| config.state_lifetime = Duration::MAX);
@@ -184,7 +184,7 @@ async fn answers_may_be_bound_to_the_state_of_their_question() {
     assert_eq!(said(&call(&service, &answers).await), "Ann");
     refused(
         &call(&service, &answers).await,
-        "params.requestState has been used already; make the request anew without it",
+        "params.requestState has been used already; send the request again without it",
     );
     // Nor does it help to leave the state out.
     state_for(&call(&service, &unasked).await, &["who"]);

@@ -206,8 +206,8 @@ async fn what_is_unknown_or_malformed_is_refused() {
                 prompt("p", "no", ""),
                 "params.argument.name must be one of [\"many\", ",
             ),
-            (template("x:{other}", "a", ""), "is no resource template"),
-            (template("x:1/2", "a", ""), "is no resource template"),
+            (template("x:{other}", "a", ""), "is not a resource template"),
+            (template("x:1/2", "a", ""), "is not a resource template"),
             (
                 template("x:{a}/{b}", "c", ""),
                 "must be one of [\"a\", \"b\"]",

@@ -85,7 +85,7 @@ fn tools(server: &Server) -> Vec<Tool> {
 fn not_plain(schema: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     if schema["type"] != "object" {
-        faults.push("the root is no object".to_owned());
+        faults.push("the root is not an object".to_owned());
     }
     if !schema["properties"].is_object() {
         faults.push("the root has no properties".to_owned());

@@ -385,7 +385,7 @@ fn keys_of_meta_are_judged_when_the_server_is_built() {
         ] {
             let error = built(place, key).expect_err(key).to_string();
             assert!(
-                error.starts_with(&format!("{place}: {key:?} is no key for _meta")),
+                error.starts_with(&format!("{place}: {key:?} is not a key for _meta")),
                 "{error}"
             );
         }

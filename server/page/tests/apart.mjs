@@ -62,7 +62,7 @@ async function texts() {
   const [{ seedOf }, { pathOf }] = [await module('seed.ts'), await module('api.ts')];
   for (const text of ['', '007', '+5', '-1', '1.0', '1e3', ' 42', '4294967296', '99999999999', 'page']) equal(seedOf(text), text, 'a text stays a text');
   for (const number of [0, 42, 4294967295]) equal(seedOf(String(number)), number, 'digits alone are a number');
-  equal(pathOf('a/b.svg'), '/universes/a%2Fb%2Esvg', 'an id is no name of a picture');
+  equal(pathOf('a/b.svg'), '/universes/a%2Fb%2Esvg', 'an id is not a name of a picture');
 }
 
 /** Undo takes back one's own command, and nothing that others did. */

@@ -180,7 +180,7 @@ fn read_all(sources: Vec<String>) -> mpsc::Receiver<Given> {
                     Ok(file) => read(name, BufReader::new(file), &sender),
                     Err(error) => {
                         let problem = format!(
-                            "{name:?} is no command as JSON, such as {EXAMPLE}, and no file that can be read: {error}"
+                            "{name:?} is not a command as JSON, such as {EXAMPLE}, and no file that can be read: {error}"
                         );
                         sender
                             .blocking_send(Err(ClientError::Given(problem)))

@@ -173,16 +173,16 @@ async fn listening_beyond_loopback_needs_a_host() {
     let rows = [
         (
             ["--allowed-origin", "app.example"],
-            "--allowed-origin \"app.example\" is no origin",
+            "--allowed-origin \"app.example\" is not an origin",
         ),
         (
             ["--allowed-origin", "https://app.example/path"],
-            "is no origin",
+            "is not an origin",
         ),
-        (["--allowed-origin", "https://"], "is no origin"),
+        (["--allowed-origin", "https://"], "is not an origin"),
         (
             ["--allowed-host", "http://universe.example"],
-            "--allowed-host \"http://universe.example\" is no host",
+            "--allowed-host \"http://universe.example\" is not a host",
         ),
     ];
     for (arguments, told) in rows {
@@ -200,7 +200,7 @@ async fn listening_beyond_loopback_needs_a_host() {
     assert_eq!(
         ended.status.code(),
         Some(2),
-        "a text that is no address: {}",
+        "a text that is not an address: {}",
         ended.stderr
     );
 }

@@ -17,7 +17,7 @@ fn state() -> Value {
 fn stars(state: &Value) -> &Map<String, Value> {
     state["stars"]
         .as_object()
-        .unwrap_or_else(|| panic!("stars is no object"))
+        .unwrap_or_else(|| panic!("stars is not an object"))
 }
 
 fn number(entity: &Value, member: &str) -> f64 {

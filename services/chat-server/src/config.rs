@@ -322,7 +322,7 @@ impl WrittenSource {
         let zone = match &self.zone {
             None => TimeZone::system(),
             Some(zone) => TimeZone::get(zone)
-                .map_err(|_| format!("`zone` {zone:?} is no time zone: give a name such as \"Europe/Helsinki\" or \"UTC\""))?,
+                .map_err(|_| format!("`zone` {zone:?} is not a time zone: give a name such as \"Europe/Helsinki\" or \"UTC\""))?,
         };
         Ok(SourceKind::Export {
             format,

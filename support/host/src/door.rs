@@ -78,7 +78,7 @@ pub enum DoorError {
     NeedsToken(SocketAddr),
     /// Everybody may call, and callers are asked for tokens.
     #[error(
-        "--allow-anyone asks nobody for a token: leave it out, or --token-file, --auth-token-file and --oauth-issuer"
+        "with --allow-anyone no caller needs a token: leave it out, or --token-file, --auth-token-file and --oauth-issuer"
     )]
     TwoDecisions,
     /// A part of what is needed of an authorization server.

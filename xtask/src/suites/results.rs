@@ -75,10 +75,10 @@ fn read_below(
             continue;
         }
         let scenario =
-            scenario(&name, side).ok_or_else(|| format!("{name} is no scenario's folder"))?;
+            scenario(&name, side).ok_or_else(|| format!("{name} is not a scenario's folder"))?;
         let text = fs::read_to_string(&file)?;
         let checks =
-            checks(&text).ok_or_else(|| format!("{} is no list of checks", file.display()))?;
+            checks(&text).ok_or_else(|| format!("{} is not a list of checks", file.display()))?;
         if ran.insert(scenario.to_owned(), checks).is_some() {
             return Err(format!("{scenario} has two results").into());
         }

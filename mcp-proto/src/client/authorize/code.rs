@@ -45,7 +45,9 @@ impl Request {
         let endpoint = server.authorization_endpoint.as_deref();
         let endpoint = web.url(endpoint.ok_or_else(|| OAuthError::fetched(issuer, missing))?)?;
         let redirect = RedirectUrl::new(redirect.to_owned()).map_err(|_| {
-            OAuthError::Setup(format!("{redirect:?}, where answers are to go, is no URL"))
+            OAuthError::Setup(format!(
+                "{redirect:?}, where answers are to go, is not a URL"
+            ))
         })?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let client = BasicClient::new(ClientId::new(client.to_owned()))
@@ -71,7 +73,7 @@ impl Request {
         if answer.len() > MAX_ANSWER_BYTES {
             return Err(wrong("its URL is longer than 16384 bytes"));
         }
-        let answer = Url::parse(answer).map_err(|_| wrong("it is no URL"))?;
+        let answer = Url::parse(answer).map_err(|_| wrong("it is not a URL"))?;
         let redirect = self.redirect.url();
         if answer.origin() != redirect.origin()
             || answer.scheme() != redirect.scheme()

@@ -176,7 +176,7 @@ impl Asking<'_> {
     async fn send(&self, grant: Grant<'_>) -> Result<Response, OAuthError> {
         let url = self.url()?;
         let token_url =
-            TokenUrl::new(url.to_string()).map_err(|_| self.broken("this is no URL"))?;
+            TokenUrl::new(url.to_string()).map_err(|_| self.broken("this is not a URL"))?;
         let way = Way::of(self.client, self.server)?;
         let mut client: Endpoint = Client::new(ClientId::new(self.client.id.clone()))
             .set_token_uri(token_url)

@@ -49,7 +49,7 @@ impl Web {
     /// there too.
     pub(super) fn url(&self, text: &str) -> Result<Url, OAuthError> {
         let wrong = |problem: &str| OAuthError::fetched(text, problem);
-        let url = Url::parse(text).map_err(|_| wrong("this is no URL"))?;
+        let url = Url::parse(text).map_err(|_| wrong("this is not a URL"))?;
         let place = Place::of(&url);
         let is_farther_in = place > self.place;
         if url.has_host() && (!url.username().is_empty() || url.password().is_some()) {
@@ -111,7 +111,7 @@ impl Web {
         mut request: Request<Bytes>,
     ) -> Result<Response<Bytes>, OAuthError> {
         let uri = url.as_str().parse();
-        *request.uri_mut() = uri.map_err(|_| OAuthError::fetched(&url, "this is no URL"))?;
+        *request.uri_mut() = uri.map_err(|_| OAuthError::fetched(&url, "this is not a URL"))?;
         let fetched = self
             .pool
             .fetch(request, MAX_DOCUMENT_BYTES, FETCH_TIMEOUT)

@@ -190,14 +190,14 @@ impl JwtTokens {
             jsonwebtoken::decode_header(token).map_err(|problem| match problem.kind() {
                 // Nearly all that can be wrong with a header that is JSON: `none`, for instance.
                 ErrorKind::Json(problem) if problem.is_data() => self.other_algorithm(),
-                _ => Denied::Invalid("it is no JSON Web Token".to_owned()),
+                _ => Denied::Invalid("it is not a JSON Web Token".to_owned()),
             })?;
         let kind = header.typ.as_deref().unwrap_or("JWT").to_ascii_lowercase();
         let kind = kind.strip_prefix("application/").unwrap_or(&kind);
         let problem = match (kind, &header.crit) {
             (_, Some(_)) => "its header asks for extensions (crit) that this server has not",
             ("at+jwt" | "jwt", None) => return Ok(header),
-            _ => "it is no access token: its type (typ) must be at+jwt or JWT",
+            _ => "it is not an access token: its type (typ) must be at+jwt or JWT",
         };
         Err(Denied::Invalid(problem.to_owned()))
     }
@@ -216,7 +216,7 @@ impl JwtTokens {
             }
             ErrorKind::InvalidSignature => "its signature is wrong".to_owned(),
             ErrorKind::MissingRequiredClaim(name) => format!("it has no good claim {name}"),
-            ErrorKind::InvalidClaimFormat(name) => format!("its claim {name} is no time"),
+            ErrorKind::InvalidClaimFormat(name) => format!("its claim {name} is not a time"),
             _ => "its claims cannot be read".to_owned(),
         })
     }

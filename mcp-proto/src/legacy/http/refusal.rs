@@ -58,7 +58,7 @@ impl Refusal {
             }
             Self::StreamTaken => "the session has an open GET stream already".to_owned(),
             Self::NoEventId => {
-                "the last-event-id is no event id of this server: leave it out to open a new stream".to_owned()
+                "the last-event-id is not an event id of this server: leave it out to open a new stream".to_owned()
             }
             Self::ForgottenStream => {
                 "the session keeps no stream with this last-event-id: send the request again if its answer did not \

@@ -63,7 +63,7 @@ impl Legacy {
                 }
                 // Whoever lost a standalone stream for good is best served by a new one: what it hears is news.
                 None if last.stream.is_standalone() => {
-                    tracing::info!("a GET stream that is not kept any more is opened anew");
+                    tracing::info!("a GET stream that is no longer kept is opened again");
                 }
                 None => return Err(Refusal::ForgottenStream.into()),
             }

@@ -39,7 +39,7 @@ impl Offered {
                 _ => continue,
             };
             return Err(BuildError::Server(format!(
-                "scopes are required for the {what} {name:?}, which there is not: add it first"
+                "scopes are required for the {what} {name:?}, which does not exist: add it first"
             )));
         }
         Ok(())
@@ -62,7 +62,7 @@ impl Offered {
                 .flat_map(Map::keys)
                 .find(|key| !is_meta_key(key))?;
             Some(format!(
-                "{key:?} is no key for _meta: an optional prefix such as \"com.example/\", then letters and digits \
+                "{key:?} is not a key for _meta: an optional prefix such as \"com.example/\", then letters and digits \
                  with \"-\", \"_\" and \".\" between"
             ))
         };

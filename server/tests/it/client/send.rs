@@ -87,7 +87,7 @@ async fn what_is_refused_ends_it_and_says_what_is_done() {
     assert_eq!(told, "revision 3, time 3.0 s\n");
 
     let ended = verb(dir.path(), &["send", "sol", "nowhere.json"]).await;
-    let told = r#""nowhere.json" is no command as JSON, such as {"type":"tick","dt":86400}, and no file that can be read"#;
+    let told = r#""nowhere.json" is not a command as JSON, such as {"type":"tick","dt":86400}, and no file that can be read"#;
     assert_refused(&ended, &[told]);
     let ended = verb(dir.path(), &["send", "sol", "{\"type\":"]).await;
     assert_refused(

@@ -121,7 +121,7 @@ impl DayOrderArguments {
         let source = document.source(&self.source)?;
         if text(source, "kind") != Some("whatsapp-export") {
             return Err(CliError::Other(format!(
-                "{:?} is no whatsapp-export: its dates are not in doubt",
+                "{:?} is not a whatsapp-export: its dates are not in doubt",
                 self.source
             )));
         }

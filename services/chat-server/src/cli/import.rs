@@ -102,7 +102,7 @@ impl Arguments {
                     known => format!("has {}", known.join(", ")),
                 };
                 return Err(CliError::Other(format!(
-                    "{asked:?} is no export of the configuration, which {known}, and there is no such file or folder"
+                    "{asked:?} is not an export of the configuration, which {known}, and there is no such file or folder"
                 )));
             };
             for format in

@@ -109,7 +109,7 @@ fn kind(asked: &str) -> Result<&'static str, Failure> {
     let kind = asked.trim().to_lowercase();
     let known = KINDS.into_iter().find(|known| *known == kind);
     known.ok_or_else(|| {
-        let reason = format!("it is no kind of chat: give one of {}", KINDS.join(", "));
+        let reason = format!("it is not a kind of chat: give one of {}", KINDS.join(", "));
         Invalid::new("chat_type", reason).into()
     })
 }

@@ -82,7 +82,7 @@ pub fn attachment_within(
             .by_name(&name)
             .map_err(|error| damaged_zip(export, &error))?;
         if !entry.is_file() || entry.is_symlink() {
-            return Err(refuse("is no file"));
+            return Err(refuse("is not a file"));
         }
         let size = within(entry.size())?;
         let mut bytes = Vec::new();
@@ -105,7 +105,7 @@ pub fn attachment_within(
     // Looked at before it is opened: opening a pipe would wait for somebody to write into it.
     let metadata = fs::metadata(&real).map_err(io_at(&real))?;
     if !metadata.is_file() {
-        return Err(refuse("is no file"));
+        return Err(refuse("is not a file"));
     }
     let file = File::open(&real).map_err(io_at(&real))?;
     Ok(Attached {
@@ -164,7 +164,7 @@ pub(super) fn open_zip(path: &Path) -> Result<ZipArchive<BufReader<File>>, Impor
     if zip.len() > MAX_ENTRIES {
         return Err(ImportError::Unknown {
             path: path.to_owned(),
-            problem: format!("a zip of more than {MAX_ENTRIES} entries is no export"),
+            problem: format!("a zip of more than {MAX_ENTRIES} entries is not an export"),
         });
     }
     Ok(zip)

@@ -38,7 +38,7 @@ pub(super) fn read(
 
 /// What is wrong with other JSON.
 const NO_EXPORT: &str =
-    "this JSON is no export of Telegram Desktop: it has neither `chats` nor `messages`";
+    "this JSON is not an export of Telegram Desktop: it has neither `chats` nor `messages`";
 
 /// What a walk has found.
 struct Walked {

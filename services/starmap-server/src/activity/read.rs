@@ -98,7 +98,7 @@ fn read_file(path: &Path, activity: &mut Activity) -> Result<(), FileError> {
     let wrong = |problem: String| FileError::content(path, problem);
     let Contents { bytes, written } = files::read(path, MAX_DUMP_BYTES)?;
     let value: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| wrong(format!("it is no JSON ({error}); {EXPECTED}")))?;
+        .map_err(|error| wrong(format!("it is not JSON ({error}); {EXPECTED}")))?;
     let arrays: Vec<Value> = match value {
         Value::Object(members) => members
             .into_iter()

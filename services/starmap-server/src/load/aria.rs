@@ -133,6 +133,8 @@ impl Read {
 /// The id an entry bears itself goes before its key.
 fn id_of(kind: Kind, key: Option<u32>, own: Option<u32>) -> Result<u32, Problem> {
     own.or(key).ok_or_else(|| {
-        Problem::damaged(format_args!("a {kind} is there under a key that is no id"))
+        Problem::damaged(format_args!(
+            "a {kind} is there under a key that is not an id"
+        ))
     })
 }

@@ -154,7 +154,7 @@ fn only(headers: &HeaderMap) -> Result<&str, Denied> {
         return Err(Denied::Proof(problem.to_owned()));
     };
     let proof = proof.to_str().ok().filter(|it| it.len() <= MAX_TOKEN_BYTES);
-    proof.ok_or_else(|| Denied::Proof("it is no text of at most 8192 bytes".to_owned()))
+    proof.ok_or_else(|| Denied::Proof("it is not a text of at most 8192 bytes".to_owned()))
 }
 
 /// The key that a proof shows, its thumbprint, and how the proof is signed.
@@ -163,7 +163,7 @@ fn key(
     algorithms: &[SigningAlgorithm],
 ) -> Result<(DecodingKey, String, SigningAlgorithm), Denied> {
     let wrong = |problem: &str| Denied::Proof(problem.to_owned());
-    let no_jwt = || wrong("it is no JSON Web Token signed by a key pair");
+    let no_jwt = || wrong("it is not a JSON Web Token signed by a key pair");
     let header = jsonwebtoken::decode_header(proof).map_err(|_| no_jwt())?;
     let kind = header.typ.as_deref().unwrap_or_default();
     if !kind.eq_ignore_ascii_case("dpop+jwt") || header.crit.is_some() {

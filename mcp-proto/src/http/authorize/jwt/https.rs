@@ -27,7 +27,7 @@ pub struct HttpsKeys {
 
 /// A URL from which no keys are fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{url:?} is no place of keys: {problem}")]
+#[error("{url:?} is not a place of keys: {problem}")]
 pub struct InvalidKeysUrl {
     url: String,
     problem: String,
@@ -43,7 +43,7 @@ impl HttpsKeys {
             url: url.to_owned(),
             problem: problem.to_owned(),
         };
-        let uri: Uri = url.parse().map_err(|_| invalid("it is no URL"))?;
+        let uri: Uri = url.parse().map_err(|_| invalid("it is not a URL"))?;
         let tls = match uri.scheme_str() {
             Some("https") => HttpsConnectorBuilder::new()
                 .with_provider_and_native_roots(ring::default_provider())

@@ -55,7 +55,7 @@ impl KeySet {
         }
         let document: Document<'_> = match serde_json::from_str(text) {
             Ok(document) => document,
-            Err(problem) => return invalid(format!("it is no JWK set (RFC 7517): {problem}")),
+            Err(problem) => return invalid(format!("it is not a JWK set (RFC 7517): {problem}")),
         };
         if document.keys.len() > MAX_KEYS {
             return invalid(format!("it has more than {MAX_KEYS} keys"));

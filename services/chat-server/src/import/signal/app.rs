@@ -48,7 +48,7 @@ pub(in crate::import) fn read(
             };
             let Some(frame) = frame else {
                 reading.skip(format_args!(
-                    "{}: line {number} is no frame: left out",
+                    "{}: line {number} is not a frame: left out",
                     unit.key()
                 ));
                 continue;

@@ -31,7 +31,7 @@ pub(super) fn read<R: Read>(
                 }
             }
             None => reading.skip(format_args!(
-                "{}data.json: line {number} is no message: left out",
+                "{}data.json: line {number} is not a message: left out",
                 folder.prefix
             )),
         }

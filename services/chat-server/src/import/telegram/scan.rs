@@ -144,7 +144,7 @@ impl<'f> Scanner<'f> {
         while self.goes_on(&mut is_first, b'}')? {
             let Value::String(name) = self.parsed()? else {
                 return Err(ScanError::Damaged(
-                    "the name of a member is no string".to_owned(),
+                    "the name of a member is not a string".to_owned(),
                 ));
             };
             self.eat(b':')?;

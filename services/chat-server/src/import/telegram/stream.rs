@@ -98,7 +98,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         let Some(id) = head.id.filter(|_| head.kind.is_some()) else {
             self.sorted = self.heads.is_none();
             return Err(ScanError::Damaged(
-                "a chat has no `id` or no `type`: this is no export as Telegram wrote it"
+                "a chat has no `id` or no `type`: this is not an export as Telegram wrote it"
                     .to_owned(),
             ));
         };
@@ -145,7 +145,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
             self.since_progress = 0;
             self.reading.tell(done);
         }
-        let read = read.map_err(|_| "is no object").and_then(|entry| {
+        let read = read.map_err(|_| "is not an object").and_then(|entry| {
             message::message(&entry, self.reading.options, clock, self.me.as_deref())
         });
         match read {

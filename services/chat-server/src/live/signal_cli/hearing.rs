@@ -49,7 +49,7 @@ impl<'a> Hearing<'a> {
     /// Reads a line.
     pub(super) fn line(&mut self, line: &str, events: &mut Vec<Event>) {
         let Ok(message) = serde_json::from_str::<Value>(line) else {
-            let problem = "it is no JSON";
+            let problem = "it is not JSON";
             tracing::warn!(source = self.source, problem, "passed over a line");
             return;
         };

@@ -36,7 +36,7 @@ fn told(
         Ok(line) => Ok(line.map(Ok)),
         Err(LinesCodecError::MaxLineLengthExceeded) => Ok(Some(Err("it is too long"))),
         Err(LinesCodecError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
-            Ok(Some(Err("it is no UTF-8")))
+            Ok(Some(Err("it is not UTF-8")))
         }
         Err(LinesCodecError::Io(error)) => Err(error),
     }

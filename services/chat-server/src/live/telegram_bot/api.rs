@@ -67,13 +67,13 @@ impl Api {
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '_' | '-');
         if token.is_empty() || !token.chars().all(fine) {
             return Err(Failed::because(
-                "the first line of the token's file is no token of a bot".to_owned(),
+                "the first line of the token's file is not a token of a bot".to_owned(),
             ));
         }
         let url = format!("{}/bot{token}/getUpdates", base_url.trim_end_matches('/'));
         let updates: Uri = url
             .parse()
-            .map_err(|_| Failed::because(format!("{base_url:?} is no URL")))?;
+            .map_err(|_| Failed::because(format!("{base_url:?} is not a URL")))?;
         // Certificates are the system's; without any, plain HTTP still works, as to a proxy on this machine.
         let builder = HttpsConnectorBuilder::new().with_native_roots();
         let mut http = HttpConnector::new();
@@ -125,7 +125,7 @@ impl Api {
             .map_err(|_| late())??;
         // As of a gateway that has its own words.
         let answer: Value = serde_json::from_slice(&body)
-            .map_err(|_| Failed::because(format!("HTTP {status}, and the answer is no JSON")))?;
+            .map_err(|_| Failed::because(format!("HTTP {status}, and the answer is not JSON")))?;
         match answer.get("result") {
             Some(Value::Array(updates)) if answer.get("ok") == Some(&Value::Bool(true)) => {
                 Ok(updates.clone())

@@ -23,6 +23,6 @@ fn from_anna(ios: bool, text: &str) -> Message {
 fn text(message: &Message) -> &str {
     match &message.body {
         Body::Text(text) => text,
-        other => panic!("{other:?} is no text"),
+        other => panic!("{other:?} is not a text"),
     }
 }

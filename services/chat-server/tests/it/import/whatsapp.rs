@@ -224,7 +224,7 @@ fn files_are_attachments_whether_they_were_exported_or_not() {
     assert_eq!(
         line("../../etc/passwd (file attached)").0,
         None,
-        "a path is no name of a file"
+        "a path is not a name of a file"
     );
 }
 

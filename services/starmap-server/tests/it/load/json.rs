@@ -201,7 +201,7 @@ fn other_json_and_broken_json_are_refused() {
         ),
         (
             "{\"systems\": {\"x\": {\"name\": \"X\"}}}",
-            "a system is there under a key that is no id",
+            "a system is there under a key that is not an id",
         ),
         (
             "{\"systems\": {\"3\": {\"name\": \"X\"",
