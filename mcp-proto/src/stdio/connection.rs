@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
-use std::task::Poll;
+use std::task::{self, Poll, Waker};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::future::{AbortHandle, Abortable};
@@ -17,7 +17,7 @@ use tokio::time::Sleep;
 use super::StdioConfig;
 use super::call::{Call, Said};
 use super::lines::{Line, Lines};
-use super::output::{Output, has_room, write_line};
+use super::output::{Output, has_room, write_answer, write_line};
 use crate::context::{Context, Incoming};
 use crate::json::Meter;
 use crate::jsonrpc::{
@@ -168,17 +168,10 @@ impl Connection {
         std::future::poll_fn(move |context| {
             while has_room(out) {
                 match Pin::new(&mut *calls).poll_next(context) {
-                    Poll::Ready(Some(Said::Notification(notification))) => {
-                        write_line(out, &notification);
-                    }
-                    Poll::Ready(Some(Said::Request(request, answer))) => {
-                        if legacy.ask(&request, answer) {
-                            write_line(out, &request);
-                        }
-                    }
                     Poll::Ready(Some(Said::Answer(answer))) => {
                         take_answer(running, legacy, out, answer);
                     }
+                    Poll::Ready(Some(said)) => say(said, legacy, out),
                     Poll::Ready(None) | Poll::Pending => break,
                 }
             }
@@ -314,8 +307,22 @@ impl Connection {
         };
         let listens = request.method == "subscriptions/listen";
         let id = request.id.clone();
+        let mut call = Call::new(self.server.handle_owned(request, context), outgoing);
+        // Most calls answer when they are first looked at: these are never entered among those that run. A batch may go on
+        // with the cancellation of its calls.
+        let mut first_look = task::Context::from_waker(Waker::noop());
+        while batch.is_none() && self.out.has_room() {
+            match Pin::new(&mut call).poll_next(&mut first_look) {
+                Poll::Ready(Some(Said::Answer(answer))) => {
+                    answered(listens, legacy, &mut self.legacy, self.out.lines(), answer);
+                    return Ok(());
+                }
+                Poll::Ready(Some(said)) => say(said, &mut self.legacy, self.out.lines()),
+                Poll::Ready(None) => return Ok(()),
+                Poll::Pending => break,
+            }
+        }
         let (abort, registration) = AbortHandle::new_pair();
-        let call = Call::new(self.server.handle_owned(request, context), outgoing);
         self.calls.push(Abortable::new(call, registration));
         let running = Running {
             abort,
@@ -394,6 +401,18 @@ fn take_answer(
 ) {
     let ended = answer.id.as_ref().and_then(|id| running.remove(id));
     let listened = ended.as_ref().is_some_and(|ended| ended.listens);
+    let kept = ended.map(|ended| ended.legacy).unwrap_or_default();
+    answered(listened, kept, legacy, out, answer);
+}
+
+/// Queues an answer, and what belongs to it.
+fn answered(
+    listened: bool,
+    kept: legacy::Running,
+    legacy: &mut Legacy,
+    out: &mut BytesMut,
+    answer: Response,
+) {
     if listened && answer.outcome.is_ok() {
         // The server ends a listen: the revision wants both the notification and the result on this transport.
         let ended = json!({
@@ -402,8 +421,20 @@ fn take_answer(
         });
         write_line(out, &Notification::new("notifications/cancelled", ended));
     }
-    let kept = ended.map(|ended| ended.legacy).unwrap_or_default();
     legacy.answer(kept, answer, out);
+}
+
+/// Queues what a call says before its answer.
+fn say(said: Said, legacy: &mut Legacy, out: &mut BytesMut) {
+    match said {
+        Said::Notification(notification) => write_line(out, &notification),
+        Said::Request(request, asked) => {
+            if legacy.ask(&request, asked) {
+                write_line(out, &request);
+            }
+        }
+        Said::Answer(answer) => write_answer(out, &answer),
+    }
 }
 
 /// When a time is over; never before it has begun.

@@ -35,6 +35,11 @@ impl Output {
         write_answers(&mut self.queued, answers);
     }
 
+    /// The queue, to write more lines into.
+    pub(crate) fn lines(&mut self) -> &mut BytesMut {
+        &mut self.queued
+    }
+
     /// Queues lines, leaving none behind.
     pub(crate) fn append(&mut self, lines: &mut BytesMut) {
         if self.queued.is_empty() {

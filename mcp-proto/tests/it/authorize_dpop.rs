@@ -133,7 +133,7 @@ async fn a_proof_is_for_one_request_of_one_token_by_its_key() {
         (by(&no_key, "htu", good.clone()), "public key"),
         (by(&with_secret, "htu", good.clone()), "public key"),
         (by(&other_alg, "htu", good.clone()), "not for its algorithm"),
-        ("nonsense".to_owned(), "no JSON Web Token"),
+        ("nonsense".to_owned(), "not a JSON Web Token"),
     ];
     let claims = ada.claims();
     // Another's key, and the own one that another has signed beside.
@@ -141,7 +141,7 @@ async fn a_proof_is_for_one_request_of_one_token_by_its_key() {
     wrong.push((thief.sign(&own, &claims), "another key"));
     wrong.push((thief.sign(&header, &claims), "signature"));
     let none = json!({ "typ": "dpop+jwt", "alg": "none", "jwk": header["jwk"] });
-    wrong.push((signed(&none, &claims, |_| Vec::new()), "no JSON Web Token"));
+    wrong.push((signed(&none, &claims, |_| Vec::new()), "not a JSON Web Token"));
     for (proof, problem) in wrong {
         let [raw, _] = both_eras();
         let reply = send(&served, ada.show(raw, &proof)).await;

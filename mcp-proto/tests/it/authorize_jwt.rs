@@ -74,9 +74,9 @@ async fn only_what_the_issuer_signed_for_this_server_is_taken() {
     let touched = String::from_utf8(touched).unwrap();
     let none = signed(&json!({ "alg": "none" }), &good, |_| Vec::new());
     for (token, problem) in [
-        ("nonsense".to_owned(), "no JSON Web Token"),
-        ("a.b.c".to_owned(), "no JSON Web Token"),
-        (format!("{}.x", signer.token(&good)), "no JSON Web Token"),
+        ("nonsense".to_owned(), "not a JSON Web Token"),
+        ("a.b.c".to_owned(), "not a JSON Web Token"),
+        (format!("{}.x", signer.token(&good)), "not a JSON Web Token"),
         (touched, "signature"),
         (signer.token(&json!({})), "(iss)"),
         (stranger.token(&good), "signature"),

@@ -242,12 +242,12 @@ async fn an_id_of_another_session_or_stream_replays_nothing_of_it() {
         // Never given.
         (format!("{name}-0"), "keeps no stream"),
         ("c0000000000000000-1".to_owned(), "keeps no stream"),
-        ("nonsense".to_owned(), "no event id"),
-        (name.clone(), "no event id"),
-        (format!("{name}-01"), "no event id"),
-        (format!("{name}-99999999999999999999"), "no event id"),
-        (format!("{name}-1-1"), "no event id"),
-        ("\u{e9}".to_owned(), "no event id"),
+        ("nonsense".to_owned(), "not an event id"),
+        (name.clone(), "not an event id"),
+        (format!("{name}-01"), "not an event id"),
+        (format!("{name}-99999999999999999999"), "not an event id"),
+        (format!("{name}-1-1"), "not an event id"),
+        ("\u{e9}".to_owned(), "not an event id"),
     ] {
         let (status, message) = open(&service, get(&own, Some(&id))).await.refusal().await;
         assert_eq!(status, 400, "{id}");

@@ -271,7 +271,7 @@ async fn what_cannot_be_served_changes_nothing() {
             late().without_resource_template("day://{x}"),
             "cannot be taken away",
         ),
-        (late().raw_tool(meta, told), "no key for _meta"),
+        (late().raw_tool(meta, told), "not a key for _meta"),
         (
             late().raw_tool(
                 tool("t").with_task_support(mcp_proto::TaskSupport::Optional),
