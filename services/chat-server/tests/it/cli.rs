@@ -43,7 +43,7 @@ async fn exports_are_read_once_and_again_if_told() {
     let (code, _, stderr) = run(place.command("import").arg("signal")).await;
     assert_eq!(code, 1);
     assert!(
-        stderr.contains("no export") && stderr.contains("telegram"),
+        stderr.contains("not an export") && stderr.contains("telegram"),
         "{stderr}"
     );
     std::fs::remove_file(place.path("telegram/result.json")).unwrap();
