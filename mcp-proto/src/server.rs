@@ -7,6 +7,7 @@ mod changes;
 mod complete;
 mod dispatch;
 mod extension;
+mod keys;
 mod listen;
 mod lists;
 mod method;

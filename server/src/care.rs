@@ -1,4 +1,4 @@
-//! Verbs for the care of the data: backup, restore, check, compact, export, import, generate.
+//! Verbs for the care of the data: backup, restore, check, compact, export, import, generate, migrate.
 //!
 //! What only reads does so beside the server, if there is one: it sees the universes as they were at one moment and
 //! holds up nobody. What changes something asks the server that holds the directory, or does it itself if none does.
@@ -9,6 +9,7 @@ mod database;
 mod export;
 mod generate;
 mod import;
+mod migrate;
 mod online;
 mod replay;
 
@@ -73,6 +74,9 @@ pub enum Verb {
     /// Makes a universe from a seed, the same for the same seed and options everywhere. Its state goes to stdout; with
     /// `--name` it becomes a universe of the data directory, and its id is told.
     Generate(generate::Given),
+    /// Copies all universes, with histories, snapshots and idempotency keys, from a data directory into a database or the
+    /// other way, and compares every revision. Broken off, it goes on where it was.
+    Migrate(migrate::Given),
 }
 
 /// Why it was not done, in a sentence.
@@ -132,6 +136,9 @@ pub enum CareError {
     /// What a universe is to be made from is not known.
     #[error("{0}")]
     Recipe(String),
+    /// Universes were not copied.
+    #[error("{0}")]
+    Migrate(String),
     /// The server that holds the directory did not do it.
     #[error("the server that holds the data directory: {0}")]
     Server(String),
@@ -166,6 +173,7 @@ impl Verb {
                 Some(request) => add(request, at).await,
                 None => Ok(ExitCode::SUCCESS),
             },
+            Self::Migrate(given) => given.run(None).await,
         }
     }
 }

@@ -60,6 +60,10 @@ impl Verb {
                 return Err(ClientError::Elsewhere.into());
             }
             Self::Client(verb) => return Ok(verb.run(dir).await?),
+            // Where from and where to it says itself.
+            Self::Care(care::Verb::Migrate(given)) => {
+                return Ok(given.run(arguments.store_ca.as_deref()).await?);
+            }
             Self::Care(verb) => {
                 return Ok(match database {
                     Some((url, authorities)) => verb.run_on(url, authorities).await?,

@@ -6,13 +6,14 @@ mod store;
 
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
 use mcp_proto::http::{self, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 use mcp_proto::stdio::StdioConfig;
-use service_host::{Asked, DoorError, Https, LogFormat};
+use service_host::{Asked, DoorError, Https, LogFormat, SharedKeys};
 use universe_core::Strictness;
 
 use crate::cli::Verb;
@@ -32,6 +33,10 @@ const MOST_UNIVERSE: ByteSize = ByteSize::mib(96);
 
 /// The least that makes sense for either.
 const LEAST_SIZE: ByteSize = ByteSize::kib(1);
+
+/// The longest that a server may go on once it is to end, and how long it does where others can take its place.
+const MOST_DRAIN_WAIT: Duration = Duration::from_secs(600);
+const SHARED_DRAIN_WAIT: Duration = Duration::from_secs(5);
 
 /// The port to listen on where none is given.
 const DEFAULT_PORT: u16 = 3001;
@@ -216,6 +221,11 @@ pub struct Arguments {
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
 
+    /// How long the server goes on after SIGTERM with /readyz at 503, such as 10s or 1m, so that load balancers can send
+    /// requests elsewhere before it ends; at most 10m. 5s by default where universes are in a database, else 0.
+    #[arg(long, env = "UNIVERSE_DRAIN_WAIT", value_name = "TIME", value_parser = time)]
+    pub drain_wait: Option<Duration>,
+
     /// Who may call over HTTP, and whether it is HTTPS.
     #[command(flatten)]
     pub door: Door,
@@ -297,6 +307,8 @@ pub struct Config {
     pub asked: Option<Asked>,
     /// What speaks HTTPS; `None` for HTTP.
     pub https: Option<Https>,
+    /// The keys that are shared with other servers.
+    pub keys: Option<SharedKeys>,
 }
 
 impl Arguments {
@@ -361,6 +373,7 @@ impl Arguments {
             callers,
             asked,
             https,
+            keys: self.door.keys.open()?,
         })
     }
 
@@ -382,6 +395,15 @@ impl Arguments {
     pub fn address(&self) -> SocketAddr {
         self.listen
             .unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)))
+    }
+
+    /// How long the server goes on once it is to end.
+    #[must_use]
+    pub fn drain_wait(&self) -> Duration {
+        self.drain_wait.unwrap_or(match self.store {
+            StoreKind::Postgres(_) => SHARED_DRAIN_WAIT,
+            StoreKind::Embedded | StoreKind::Memory => Duration::ZERO,
+        })
     }
 
     fn hosts(&self) -> Result<Hosts, ConfigError> {
@@ -415,6 +437,25 @@ fn size(text: &str, most: ByteSize) -> Result<ByteSize, String> {
     size.ok_or_else(|| {
         format!("a size is a number with a unit, such as 16MiB: from {LEAST_SIZE} to {most}")
     })
+}
+
+/// A time in seconds or minutes.
+fn time(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(['s', 'm']);
+    let unit = match text.get(digits.len()..) {
+        Some("s") => Some(1),
+        Some("m") => Some(60),
+        // Without a unit nothing but zero is clear.
+        Some("") if digits == "0" => Some(1),
+        _ => None,
+    };
+    let number: Option<u64> = digits.parse().ok();
+    let seconds = number
+        .zip(unit)
+        .and_then(|(number, unit)| number.checked_mul(unit));
+    let time = seconds.map(Duration::from_secs);
+    time.filter(|time| *time <= MOST_DRAIN_WAIT)
+        .ok_or_else(|| "a time is a number with a unit, such as 10s or 1m: up to 10m".to_owned())
 }
 
 /// An address given as `IP:PORT` or `NAME:PORT`. Of several addresses of a name the first of IPv4 counts, then the first.

@@ -1,10 +1,17 @@
 //! Stores that several servers share: a database of PostgreSQL.
 
+mod sessions;
+
 use std::path::Path;
 use std::sync::Arc;
 
+use mcp_proto::SessionStore;
+
+use self::sessions::SharedSessions;
 use crate::config::StoreUrl;
+use crate::metrics;
 use crate::store::UniverseLog;
+use crate::store::postgres::sessions::SessionBounds;
 use crate::store::postgres::{PostgresOptions, PostgresStore};
 
 /// What is wrong with a URL, without connecting to what it names.
@@ -24,11 +31,27 @@ pub(crate) async fn open(
     url: &StoreUrl,
     authorities: Option<&Path>,
 ) -> Result<Arc<dyn UniverseLog>, String> {
+    Ok(Arc::new(connect(url, authorities).await?))
+}
+
+/// The same for a server, which has sessions, too.
+///
+/// # Errors
+/// A sentence, without a password.
+pub(crate) async fn open_with_sessions(
+    url: &StoreUrl,
+    authorities: Option<&Path>,
+) -> Result<(Arc<dyn UniverseLog>, Arc<dyn SessionStore>), String> {
+    let store = connect(url, authorities).await?;
+    let sessions = Arc::new(store.sessions(SessionBounds::default()));
+    let counted = Arc::clone(&sessions);
+    metrics::count_sessions(move || counted.count());
+    Ok((Arc::new(store), Arc::new(SharedSessions(sessions))))
+}
+
+async fn connect(url: &StoreUrl, authorities: Option<&Path>) -> Result<PostgresStore, String> {
     let opened = PostgresStore::open(url.secret(), &options(authorities)).await;
-    match opened {
-        Ok(store) => Ok(Arc::new(store)),
-        Err(problem) => Err(problem.to_string()),
-    }
+    opened.map_err(|problem| problem.to_string())
 }
 
 fn options(authorities: Option<&Path>) -> PostgresOptions {

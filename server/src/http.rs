@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use crate::commands::CommandService;
 use crate::page;
 use crate::requests;
-use crate::rest::{self, Rest, RestBody, RestConfig};
+use crate::rest::{self, Rest, RestBody, RestConfig, Stage};
 
 /// Where MCP is (REQ-MCP-17).
 pub const MCP_PATH: &str = "/mcp";
@@ -37,22 +37,22 @@ struct Inner {
     mcp: StreamableHttpService,
     rest: Rest,
     has_metadata: bool,
-    closing: watch::Sender<bool>,
+    stage: watch::Sender<Stage>,
 }
 
 impl App {
     /// Both dialects over one service.
     #[must_use]
     pub fn new(service: CommandService, mcp: StreamableHttpService, rest: RestConfig) -> Self {
-        let (closing, closed) = watch::channel(false);
+        let (stage, seen) = watch::channel(Stage::Serving);
         Self(Arc::new(Inner {
             has_metadata: rest
                 .authorization
                 .as_ref()
                 .is_some_and(Authorization::has_resource),
-            rest: Rest::new(service, rest, mcp.clone(), closed),
+            rest: Rest::new(service, rest, mcp.clone(), seen),
             mcp,
-            closing,
+            stage,
         }))
     }
 
@@ -94,6 +94,17 @@ impl App {
         self.handle(request)
     }
 
+    /// Says on `/readyz` that requests had better go elsewhere, and goes on.
+    pub fn drain(&self) {
+        self.0.stage.send_if_modified(|stage| {
+            let serves = *stage == Stage::Serving;
+            if serves {
+                *stage = Stage::Draining;
+            }
+            serves
+        });
+    }
+
     /// Ends every feed and listening stream at once; calls go on.
     pub fn close(&self) {
         self.end_feeds();
@@ -102,7 +113,7 @@ impl App {
 
     /// Ends every feed at once.
     pub(crate) fn end_feeds(&self) {
-        self.0.closing.send_replace(true);
+        self.0.stage.send_replace(Stage::Ending);
     }
 }
 

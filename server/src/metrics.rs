@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use http::Method;
@@ -36,6 +36,9 @@ const APPEND_BUCKETS: [f64; 13] = [
 
 /// One set for the process, which is what is looked at.
 static METRICS: LazyLock<Metrics> = LazyLock::new(Metrics::new);
+
+/// How many sessions there are where the process keeps none itself.
+static SESSIONS_ELSEWHERE: OnceLock<Box<dyn Fn() -> usize + Send + Sync>> = OnceLock::new();
 
 type Durations<L> = Family<L, Histogram, fn() -> Histogram>;
 
@@ -129,6 +132,13 @@ pub(crate) fn sessions() -> Arc<MemorySessions> {
     Arc::clone(&METRICS.open_sessions)
 }
 
+/// Has sessions counted elsewhere than in the memory of the process.
+#[cfg(feature = "postgres")]
+pub(crate) fn count_sessions(count: impl Fn() -> usize + Send + Sync + 'static) {
+    // There is one store in a process; a second one is not counted.
+    let _first = SESSIONS_ELSEWHERE.set(Box::new(count));
+}
+
 /// Everything as text. What others know is given.
 pub(crate) fn render(
     universes: Option<u64>,
@@ -144,7 +154,11 @@ pub(crate) fn render(
         metrics.free.set(free.cast_signed());
         metrics.write_ahead.set(log.cast_signed());
     }
-    metrics.sessions.set(signed(metrics.open_sessions.len()));
+    let sessions = match SESSIONS_ELSEWHERE.get() {
+        Some(count) => count(),
+        None => metrics.open_sessions.len(),
+    };
+    metrics.sessions.set(signed(sessions));
     for usage in usage {
         let labels = BoundLabels {
             bound: usage.kind.name(),

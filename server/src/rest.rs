@@ -99,16 +99,27 @@ enum Route {
     Picture(UniverseId, Format),
 }
 
+/// How far a server is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// It takes whatever comes.
+    Serving,
+    /// So it does, but says that it had better go elsewhere.
+    Draining,
+    /// It lets its feeds go and ends.
+    Ending,
+}
+
 impl Rest {
-    /// The endpoints. What they make the server hold is counted with that of `mcp`. Feeds end when `closing` becomes true.
+    /// The endpoints. What they make the server hold is counted with that of `mcp`. Feeds end when `stage` says so.
     #[must_use]
     pub fn new(
         service: CommandService,
         config: RestConfig,
         mcp: StreamableHttpService,
-        closing: watch::Receiver<bool>,
+        stage: watch::Receiver<Stage>,
     ) -> Self {
-        let streams = Streams::new(config.heartbeat, closing);
+        let streams = Streams::new(config.heartbeat, stage);
         Self {
             reading: Reading::new(&config),
             service,
@@ -236,8 +247,14 @@ impl Rest {
 
     /// Whether requests about universes can be answered: not while the server ends, or its store does not work.
     async fn ready(&self) -> Result<Response<RestBody>, Failure> {
-        if self.streams.is_closing() {
-            return Err(Failure::unavailable("the server is ending"));
+        match self.streams.stage() {
+            Stage::Serving => {}
+            Stage::Draining => {
+                return Err(Failure::unavailable(
+                    "the server will end soon, and answers until then: ask another one",
+                ));
+            }
+            Stage::Ending => return Err(Failure::unavailable("the server is ending")),
         }
         let page = Page {
             after: None,

@@ -76,7 +76,21 @@ pub trait UniverseLog: Send + Sync {
     ///
     /// # Errors
     /// [`CreateError::Exists`] if the id is taken, and then nothing changes.
-    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>>;
+    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
+        let base = Base {
+            revision: Revision::GENESIS,
+            at: meta.created_at,
+            body: genesis,
+        };
+        self.create_from(meta, base)
+    }
+
+    /// Makes a universe whose log begins with `base`, wherever that is, as if what was before had been
+    /// [trimmed](Self::trim): for copies of universes. No command is known of its head until there is an entry.
+    ///
+    /// # Errors
+    /// [`CreateError::Exists`] if the id is taken, and then nothing changes.
+    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>>;
 
     /// Appends a batch after the expected revision, all of it or nothing, and gives the new head's
     /// revision.

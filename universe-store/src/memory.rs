@@ -6,7 +6,6 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::vec;
 
-use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
@@ -60,8 +59,8 @@ impl MemoryStore {
         lock(&self.shelf)
     }
 
-    fn create_now(&self, meta: Meta, genesis: Bytes) -> Result<(), CreateError> {
-        let size = genesis.len().saturating_add(meta.name.len());
+    fn create_now(&self, meta: Meta, base: Base) -> Result<(), CreateError> {
+        let size = base.body.len().saturating_add(meta.name.len());
         if size > MAX_WRITE {
             return Err(CreateError::TooLarge { max: MAX_WRITE });
         }
@@ -74,13 +73,8 @@ impl MemoryStore {
             return Err(CreateError::Full);
         }
         shelf.bytes += size;
-        let base = Base {
-            revision: Revision::GENESIS,
-            at: meta.created_at,
-            body: genesis,
-        };
         let record = Record {
-            head: meta.genesis_head(),
+            head: base.head(),
             oldest: base.revision,
             meta,
         };
@@ -248,8 +242,8 @@ impl fmt::Debug for MemoryStore {
 }
 
 impl UniverseLog for MemoryStore {
-    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
-        async move { self.create_now(meta, genesis) }.boxed()
+    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>> {
+        async move { self.create_now(meta, base) }.boxed()
     }
 
     fn append(

@@ -150,12 +150,13 @@ impl FromStr for Position {
     }
 }
 
-impl Meta {
-    pub(super) fn genesis_head(&self) -> Head {
+impl Base {
+    /// The head of a log that has nothing but this.
+    pub(super) fn head(&self) -> Head {
         Head {
-            revision: Revision::GENESIS,
+            revision: self.revision,
             last_command_id: None,
-            updated_at: self.created_at,
+            updated_at: self.at,
         }
     }
 }

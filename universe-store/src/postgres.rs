@@ -12,6 +12,7 @@ mod listen;
 mod purge;
 mod reader;
 mod schema;
+pub mod sessions;
 mod writer;
 
 use std::fmt;
@@ -19,7 +20,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -29,6 +29,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use self::connect::{Connector, Link};
 pub use self::error::PostgresError;
 use self::reader::Reader;
+use self::sessions::{SessionBounds, Sessions};
 use self::writer::Writer;
 use super::live::Live;
 use super::tail;
@@ -74,6 +75,8 @@ pub struct PostgresStore {
     readers: Arc<Reader>,
     live: Arc<Live>,
     purge: Arc<Notify>,
+    connector: Arc<Connector>,
+    options: PostgresOptions,
     _tasks: Vec<Task>,
 }
 
@@ -124,7 +127,8 @@ impl PostgresStore {
         let (writer, writing) = Writer::start(write, Arc::clone(&bodies), Arc::clone(&live));
         tasks.push(writing.into());
         let (patience, reading) = (options.statement_timeout, Arc::clone(&readers));
-        let listening = listen::start(connector, patience, reading, Arc::clone(&live));
+        let connecting = Arc::clone(&connector);
+        let listening = listen::start(connecting, patience, reading, Arc::clone(&live));
         tasks.push(listening.into());
         tasks.push(purge::start(bodies, Arc::clone(&purge)).into());
         Ok(Self {
@@ -132,8 +136,16 @@ impl PostgresStore {
             readers,
             live,
             purge,
+            connector,
+            options: options.clone(),
             _tasks: tasks,
         })
+    }
+
+    /// The sessions of clients in the same database, over a connection of their own. They outlive the store.
+    #[must_use]
+    pub fn sessions(&self, bounds: SessionBounds) -> Sessions {
+        Sessions::start(&self.connector, &self.options, bounds)
     }
 }
 
@@ -162,12 +174,12 @@ impl UniverseLog for PostgresStore {
         )
     }
 
-    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
+    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>> {
         async move {
-            if genesis.len().saturating_add(meta.name.len()) > MAX_WRITE {
+            if base.body.len().saturating_add(meta.name.len()) > MAX_WRITE {
                 return Err(CreateError::TooLarge { max: MAX_WRITE });
             }
-            self.writer.create(&meta, &genesis).await
+            self.writer.create(&meta, &base).await
         }
         .boxed()
     }

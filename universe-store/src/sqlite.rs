@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -221,18 +220,14 @@ impl fmt::Debug for SqliteStore {
 }
 
 impl UniverseLog for SqliteStore {
-    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
+    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>> {
         async move {
-            let size = meta.name.len().saturating_add(genesis.len());
+            let size = meta.name.len().saturating_add(base.body.len());
             if size > MAX_WRITE {
                 return Err(CreateError::TooLarge { max: MAX_WRITE });
             }
-            self.write(size, |reply| Work::Create {
-                meta,
-                genesis,
-                reply,
-            })
-            .await
+            self.write(size, |reply| Work::Create { meta, base, reply })
+                .await
         }
         .boxed()
     }

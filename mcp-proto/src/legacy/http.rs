@@ -6,6 +6,7 @@ pub(crate) mod config;
 mod detached;
 mod events;
 mod exchange;
+mod followed;
 mod live;
 mod refusal;
 mod sessions;

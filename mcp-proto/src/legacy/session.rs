@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -91,6 +92,14 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
 
     /// Ends a session; whether there was one.
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>>;
+
+    /// Tells whenever another process may have changed or ended a session. A hint only: it may be told too often. Where
+    /// it is told too late or never, as by default, a GET stream finds out within
+    /// [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
+    fn hints(&self, id: &SessionId) -> BoxStream<'static, ()> {
+        let _never_told = id;
+        Box::pin(stream::pending())
+    }
 }
 
 /// The store cannot do what it was asked to.

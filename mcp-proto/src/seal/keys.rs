@@ -89,6 +89,17 @@ impl Keys {
         });
     }
 
+    /// Puts other keys in the place of all there are, in all clones: `current` seals, and all of them open. What was
+    /// sealed with a key that is not among them is refused from then on. Of `previous`, the younger first, those beyond
+    /// [`Keys::MAX`] are left out.
+    pub fn replace(&self, current: [u8; 32], previous: &[[u8; 32]]) {
+        self.change(|ring| {
+            ring.current = Key::new(current);
+            let previous = previous.iter().take(Self::MAX - 1);
+            ring.previous = previous.map(|key| Key::new(*key)).collect();
+        });
+    }
+
     /// The keys as they are now. Nothing is sealed or opened under the lock.
     pub(super) fn ring(&self) -> Arc<Ring> {
         // A change is made to a copy, so a panic leaves the ring whole.

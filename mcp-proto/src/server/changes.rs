@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch};
 
 use crate::change::{Change, ResourceUpdate};
 use crate::jsonrpc::Notification;
+use crate::lifecycle::MAX_SUBSCRIPTIONS;
 
 /// How many listeners may be open at once unless the builder says otherwise.
 pub(super) const DEFAULT_MAX_LISTENERS: usize = 20_000;
@@ -144,7 +145,7 @@ impl Listener {
                 Ok(change) => self.hear_of(&change),
                 Err(broadcast::error::RecvError::Lagged(missed)) => {
                     let skipped = self.heard.as_mut().map_or(0, Heard::skip);
-                    self.queue_everything(missed.saturating_add(skipped));
+                    self.queue_everything(Some(missed.saturating_add(skipped)));
                 }
                 Err(broadcast::error::RecvError::Closed) => return None,
             }
@@ -176,13 +177,29 @@ impl Listener {
         heard.place.is_some()
     }
 
-    /// The resources it hears of from now on.
-    pub(crate) fn subscribe_to(&mut self, resources: BTreeSet<String>) {
+    /// The resources it hears of from now on; gives those that it heard of before.
+    pub(crate) fn subscribe_to(&mut self, resources: BTreeSet<String>) -> BTreeSet<String> {
         if !resources.is_empty() {
             // They may have been subscribed to in another process.
             self.subscribed.store(true, Ordering::Relaxed);
         }
-        self.interest.resources = resources;
+        std::mem::replace(&mut self.interest.resources, resources)
+    }
+
+    /// Says of everything it asked for that it may have changed.
+    pub(crate) fn queue_all(&mut self) {
+        self.queue_everything(None);
+    }
+
+    /// Says of these resources that they may have changed.
+    pub(crate) fn queue_updates<'u>(&mut self, resources: impl Iterator<Item = &'u String>) {
+        if self.pending.len() >= MAX_SUBSCRIPTIONS {
+            // All at once is less than one after the other, for a client that does not take them.
+            self.pending.clear();
+            self.queue_everything(None);
+            return;
+        }
+        self.pending.extend(resources.map(|uri| updated(uri, None)));
     }
 
     /// A matcher that panics must not take along whatever else the connection does.
@@ -212,7 +229,7 @@ impl Listener {
 
     /// It missed some and cannot know which: everything it asked for may have changed. The bound is that of its
     /// subscriptions.
-    fn queue_everything(&mut self, missed: u64) {
+    fn queue_everything(&mut self, missed: Option<u64>) {
         let interest = &self.interest;
         let lists = [
             (interest.tools_list, TOOLS),
@@ -222,10 +239,11 @@ impl Listener {
         let lists = lists.into_iter().filter(|(wanted, _)| *wanted);
         self.pending
             .extend(lists.map(|(_, method)| list_changed(method)));
-        let meta = Map::from_iter([(META_MISSED.to_owned(), Value::from(missed))]);
+        let meta =
+            missed.map(|missed| Map::from_iter([(META_MISSED.to_owned(), Value::from(missed))]));
         let resources = interest.resources.iter();
         self.pending
-            .extend(resources.map(|uri| updated(uri, Some(meta.clone()))));
+            .extend(resources.map(|uri| updated(uri, meta.clone())));
     }
 }
 

@@ -426,6 +426,8 @@ async fn a_get_stream_that_lags_is_told_to_read_everything_again() {
     let marker = mark(&server);
     assert_eq!(next(&mut stream).await, marker);
     server.close();
+    let last = stream.frame().await.unwrap().unwrap().into_data().unwrap();
+    assert!(last.ends_with(b"\nretry: 1000\ndata: \n\n"), "{last:?}");
     let frame = stream.frame().await;
     assert!(frame.is_none(), "{frame:?}");
 }

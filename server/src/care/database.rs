@@ -36,6 +36,7 @@ impl Verb {
                     None => Ok(ExitCode::SUCCESS),
                 };
             }
+            Self::Migrate(given) => return given.run(authorities).await,
             Self::Backup { .. } => ("backup", "pg_dump"),
             Self::Restore { .. } => ("restore", "pg_restore"),
             Self::Check => ("check", "pg_amcheck"),

@@ -3,69 +3,30 @@
 //! Where the store is shared, others write, too. An append that succeeds proves that the state was the present one; what
 //! appends nothing is answered from a state that was looked up after it was asked for.
 
+mod append;
+mod job;
 mod refresh;
+mod snapshots;
 
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use futures_util::StreamExt as _;
 use tokio::sync::oneshot;
-use tokio::sync::oneshot::error::TryRecvError;
-use universe_core::State;
 
+use self::append::{append, landed};
+use self::job::answer_all;
+pub(super) use self::job::{Done, Job};
 use self::refresh::Hints;
 pub(super) use self::refresh::is_current;
 use super::batch::{Batch, Outcome, Rules, reduce};
 use super::load::{Loaded, load};
 use super::writers::Place;
-use super::{Change, CommandService, Processed, Replacement, Request, ServiceError, Universe};
+use super::{Change, CommandService, ServiceError};
 use crate::metrics;
-use crate::offload;
-use crate::store::{
-    Append, AppendError, CommandId, DeleteError, Revision, Snapshot, TailError, UniverseId,
-    UniverseLog,
-};
+use crate::store::{AppendError, DeleteError, Revision, UniverseId};
 
-/// The fewest entries after which a snapshot is worth its writing.
-const SNAPSHOT_ENTRIES: u64 = 64;
-/// The bytes of entries after which a snapshot is due however large the universe is.
-const SNAPSHOT_BYTES: usize = 8 << 20;
 /// How often a batch is tried when the log moved on under it, or the store cannot say whether it landed.
 const ATTEMPTS: usize = 5;
-/// How long to wait before a store that failed is asked again.
-const RETRY_PAUSE: Duration = Duration::from_millis(50);
-
-type Reply<T> = oneshot::Sender<Result<T, ServiceError>>;
-
-/// Something for the writer to do.
-pub(super) enum Job {
-    Read {
-        reply: Reply<Universe>,
-    },
-    Process {
-        request: Arc<Request>,
-        reply: Reply<Done>,
-    },
-    Replace {
-        replacement: Box<Replacement>,
-        expected: Option<Revision>,
-        reply: Reply<Universe>,
-    },
-    Delete {
-        expected: Option<Revision>,
-        reply: Reply<()>,
-    },
-}
-
-/// How a request was processed.
-pub(super) enum Done {
-    Now(Box<Processed>),
-    /// Under the same key before, up to this revision.
-    Before(Revision),
-}
 
 pub(super) struct Writer {
     service: CommandService,
@@ -244,26 +205,6 @@ impl Writer {
         self.loaded.as_ref().ok_or(ServiceError::Internal)
     }
 
-    /// `max` if the universe, which is loaded by this, is larger than that in bytes of JSON.
-    async fn full(&mut self, max: usize) -> Result<Option<usize>, ServiceError> {
-        if self.loaded().await?.bytes() <= max {
-            return Ok(None);
-        }
-        // It may be no larger: a snapshot tells, or else what is in it.
-        self.settle_snapshot().await;
-        let loaded = self.loaded().await?;
-        let is_larger = match (loaded.bytes() > max, loaded.entry_bytes) {
-            (false, _) => false,
-            (true, 0) => true,
-            (true, _) => {
-                let state = loaded.universe.state.clone();
-                let within = offload::run(false, move || state.is_within(max)).await;
-                !within.unwrap_or(false)
-            }
-        };
-        Ok(is_larger.then_some(max))
-    }
-
     /// Deletes the universe. Done here so that it has its place among the jobs, and is done to its end even if the asker
     /// goes away: nothing is kept in memory of what is gone.
     async fn delete(&mut self, job: Job, expected: Option<Revision>) {
@@ -328,165 +269,10 @@ impl Writer {
         }
         self.keep_snapshot();
     }
-
-    /// Keeps a snapshot in the background once the log since the last one outweighs the state.
-    fn keep_snapshot(&mut self) {
-        let Some(loaded) = &mut self.loaded else {
-            return;
-        };
-        match self.snapshot.as_mut().map(oneshot::Receiver::try_recv) {
-            Some(Err(TryRecvError::Empty)) => return,
-            Some(Ok(bytes)) => loaded.base_bytes = bytes,
-            // There was none, or it was not kept.
-            Some(Err(TryRecvError::Closed)) | None => {}
-        }
-        self.snapshot = None;
-        let due = loaded.entries >= SNAPSHOT_ENTRIES && loaded.entry_bytes > loaded.base_bytes;
-        // Large changes are measured soon: only a snapshot tells how large the universe is by now.
-        if !due && loaded.entry_bytes <= SNAPSHOT_BYTES {
-            return;
-        }
-        let expected = loaded.bytes();
-        // Counted as kept already: should it fail, the next one is due after as much log again. Until it is kept, the
-        // universe counts as large as it may be.
-        loaded.base_bytes = expected;
-        (loaded.entries, loaded.entry_bytes) = (0, 0);
-        let (revision, state) = (loaded.universe.revision, loaded.universe.state.clone());
-        let (store, id) = (Arc::clone(&self.service.0.store), self.id.clone());
-        let (kept, snapshot) = oneshot::channel();
-        self.snapshot = Some(snapshot);
-        tokio::spawn(async move {
-            if let Some(bytes) = keep(store, id, revision, state, expected).await {
-                // A writer that is gone does not need to know.
-                let _untold = kept.send(bytes);
-            }
-        });
-    }
-
-    /// Waits for a snapshot that is being kept, and counts what it tells of the universe's size.
-    async fn settle_snapshot(&mut self) {
-        if let Some(running) = self.snapshot.take() {
-            let kept = running.await.ok();
-            if let (Some(loaded), Some(bytes)) = (&mut self.loaded, kept) {
-                loaded.base_bytes = bytes;
-            }
-        }
-    }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
         self.service.forget(&self.id, self.place.key);
     }
-}
-
-/// Makes a batch durable, and finds out whether it was where the store cannot say.
-async fn append(
-    store: &dyn UniverseLog,
-    id: &UniverseId,
-    batch: &Batch,
-) -> Result<(), AppendError> {
-    let Some(first) = batch.entries.first() else {
-        return Ok(());
-    };
-    let expected = Revision(batch.universe.revision.0 - batch.entries.len() as u64);
-    let mut may_have_landed = false;
-    for _attempt in 1..ATTEMPTS {
-        let append = Append {
-            expected,
-            entries: batch.entries.clone(),
-            name: batch.name.clone(),
-        };
-        match store.append(id, append).await {
-            // The same batch again is recognised by its command ids, so asking once more settles it.
-            Err(AppendError::Unknown) => {
-                may_have_landed = true;
-                tokio::time::sleep(RETRY_PAUSE).await;
-            }
-            // It landed and somebody wrote after it, or they were first: the entry at its place tells.
-            Err(conflict @ AppendError::Conflict { .. }) if may_have_landed => {
-                let mut written = store.tail(id, expected);
-                return match written.next().await {
-                    Some(Ok(entry)) if entry.command_id == first.command_id => Ok(()),
-                    Some(Ok(_)) => Err(conflict),
-                    Some(Err(TailError::Deleted | TailError::NotFound)) => {
-                        Err(AppendError::NotFound)
-                    }
-                    Some(Err(_)) | None => Err(AppendError::Unknown),
-                };
-            }
-            // That this attempt did nothing does not tell what the first one did.
-            Err(AppendError::Unavailable | AppendError::Full) if may_have_landed => break,
-            settled => return settled.map(drop),
-        }
-    }
-    Err(AppendError::Unknown)
-}
-
-/// The keys of these jobs under which something was done before, with its last revision.
-async fn landed(
-    store: &dyn UniverseLog,
-    id: &UniverseId,
-    jobs: &[Job],
-) -> Result<HashMap<CommandId, Revision>, ServiceError> {
-    let keys = jobs.iter().filter_map(|job| match job {
-        Job::Process { request, .. } => request.key,
-        _ => None,
-    });
-    let mut landed = HashMap::new();
-    for key in keys.collect::<Vec<_>>() {
-        let found = store.landed(id, key).await;
-        if let Some(revision) = found.map_err(|error| ServiceError::reading(id, &error))? {
-            landed.insert(key, revision);
-        }
-    }
-    Ok(landed)
-}
-
-/// Keeps a snapshot, which has hardly more bytes than expected, and gives how many.
-async fn keep(
-    store: Arc<dyn UniverseLog>,
-    id: UniverseId,
-    revision: Revision,
-    state: State,
-    expected: usize,
-) -> Option<usize> {
-    let write = move || {
-        // A text that grows while it is written is in memory twice at times.
-        let mut body = Vec::with_capacity(expected);
-        serde_json::to_writer(&mut body, &state).map(|()| body)
-    };
-    let body = tokio::task::spawn_blocking(write).await.ok()?.ok()?;
-    let bytes = body.len();
-    match store
-        .put_snapshot(
-            &id,
-            Snapshot {
-                revision,
-                body: Bytes::from(body),
-            },
-        )
-        .await
-    {
-        Ok(()) => Some(bytes),
-        Err(error) => {
-            tracing::warn!(universe = %id, %error, "a snapshot was not kept; loading will take longer");
-            None
-        }
-    }
-}
-
-impl Job {
-    fn fail(self, error: ServiceError) {
-        // An asker that is gone does not take its answer.
-        match self {
-            Self::Read { reply } | Self::Replace { reply, .. } => drop(reply.send(Err(error))),
-            Self::Process { reply, .. } => drop(reply.send(Err(error))),
-            Self::Delete { reply, .. } => drop(reply.send(Err(error))),
-        }
-    }
-}
-
-fn answer_all(jobs: impl Iterator<Item = Job>, error: &ServiceError) {
-    jobs.for_each(|job| job.fail(error.clone()));
 }

@@ -1,7 +1,8 @@
-//! The options that all servers have, with the names of this one's environment: who may call, and by HTTPS or not.
+//! The options that all servers have, with the names of this one's environment: who may call, by HTTPS or
+//! not, and the keys that several share.
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
-use service_host::{Asking, Tls};
+use service_host::{Asking, KeysFile, Tls};
 
 /// Who may call, and how: each option has a variable in the environment.
 #[derive(Debug, Clone, Default)]
@@ -10,6 +11,8 @@ pub struct Door {
     pub asking: Asking,
     /// Whether HTTPS is spoken.
     pub tls: Tls,
+    /// The keys that are shared with other servers.
+    pub keys: KeysFile,
 }
 
 impl Args for Door {
@@ -18,7 +21,7 @@ impl Args for Door {
             .get_arguments()
             .map(|arg| arg.get_id().clone())
             .collect();
-        let command = Tls::augment_args(Asking::augment_args(command));
+        let command = KeysFile::augment_args(Tls::augment_args(Asking::augment_args(command)));
         command.mut_args(|arg| match known.contains(arg.get_id()) {
             true => arg,
             false => {
@@ -38,11 +41,13 @@ impl FromArgMatches for Door {
         Ok(Self {
             asking: Asking::from_arg_matches(matches)?,
             tls: Tls::from_arg_matches(matches)?,
+            keys: KeysFile::from_arg_matches(matches)?,
         })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
         self.asking.update_from_arg_matches(matches)?;
-        self.tls.update_from_arg_matches(matches)
+        self.tls.update_from_arg_matches(matches)?;
+        self.keys.update_from_arg_matches(matches)
     }
 }

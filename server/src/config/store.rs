@@ -33,13 +33,18 @@ impl FromStr for StoreKind {
         match text {
             "embedded" => Ok(Self::Embedded),
             "memory" => Ok(Self::Memory),
-            url if url.contains("://") => Ok(Self::Postgres(StoreUrl(url.to_owned()))),
+            url if url.contains("://") => Ok(Self::Postgres(StoreUrl::new(url))),
             _ => Err(InvalidStore),
         }
     }
 }
 
 impl StoreUrl {
+    /// A URL as it was given; whether it can be meant is said where it is used.
+    pub(crate) fn new(url: &str) -> Self {
+        Self(url.to_owned())
+    }
+
     /// The URL with its password, for connecting.
     #[must_use]
     pub fn secret(&self) -> &str {

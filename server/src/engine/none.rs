@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use mcp_proto::SessionStore;
+
 use crate::config::StoreUrl;
 use crate::store::UniverseLog;
 
@@ -24,5 +26,16 @@ pub(crate) async fn open(
     _url: &StoreUrl,
     _authorities: Option<&Path>,
 ) -> Result<Arc<dyn UniverseLog>, String> {
+    Err(MISSING.to_owned())
+}
+
+/// Refuses, and says how to build the program with them.
+///
+/// # Errors
+/// Always.
+pub(crate) async fn open_with_sessions(
+    _url: &StoreUrl,
+    _authorities: Option<&Path>,
+) -> Result<(Arc<dyn UniverseLog>, Arc<dyn SessionStore>), String> {
     Err(MISSING.to_owned())
 }

@@ -14,10 +14,11 @@ use http_body_util::{BodyExt as _, StreamBody};
 use mcp_proto::budget::{Client, Held, Kind};
 use serde_json::json;
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use super::answer::{self, Failure, RestBody};
 use super::channel::{self, Channel, Channels, Latest, Text};
-use super::{Rest, read};
+use super::{Rest, Stage, read};
 use crate::commands::ServiceError;
 use crate::metrics::Reader;
 use crate::store::{Revision, TailError, UniverseId};
@@ -31,7 +32,7 @@ const HEARTBEAT: Bytes = Bytes::from_static(b":heartbeat\n\n");
 #[derive(Debug)]
 pub(super) struct Streams {
     heartbeat: Duration,
-    closing: watch::Receiver<bool>,
+    stage: watch::Receiver<Stage>,
     channels: Channels,
 }
 
@@ -45,23 +46,23 @@ struct Feed {
     /// An event of which so many bytes were given.
     begun: Option<(Arc<Text>, usize)>,
     heartbeat: Duration,
-    closing: watch::Receiver<bool>,
+    stage: watch::Receiver<Stage>,
     _place: Held,
     _reader: Reader,
 }
 
 impl Streams {
-    pub(super) fn new(heartbeat: Duration, closing: watch::Receiver<bool>) -> Self {
+    pub(super) fn new(heartbeat: Duration, stage: watch::Receiver<Stage>) -> Self {
         Self {
             heartbeat,
-            closing,
+            stage,
             channels: Channels::default(),
         }
     }
 
-    /// Whether the server is ending.
-    pub(super) fn is_closing(&self) -> bool {
-        *self.closing.borrow()
+    /// How far the server is on its way.
+    pub(super) fn stage(&self) -> Stage {
+        *self.stage.borrow()
     }
 }
 
@@ -95,7 +96,7 @@ impl Rest {
             last: after,
             begun: None,
             heartbeat: self.streams.heartbeat,
-            closing: self.streams.closing.clone(),
+            stage: self.streams.stage.clone(),
             _place: place,
             _reader: Reader::open(),
         };
@@ -126,8 +127,8 @@ impl Feed {
             if self.begun.is_some() {
                 return self.piece();
             }
-            if *self.closing.borrow() {
-                return None;
+            if *self.stage.borrow() == Stage::Ending {
+                return Some((farewell(), false));
             }
             let latest = *self.latest.borrow_and_update();
             let latest = match latest {
@@ -157,7 +158,9 @@ impl Feed {
             }
             tokio::select! {
                 biased;
-                _ = self.closing.wait_for(|closing| *closing) => return None,
+                _ = self.stage.wait_for(|stage| *stage == Stage::Ending) => {
+                    return Some((farewell(), false));
+                }
                 changed = self.latest.changed() => changed.ok()?,
                 () = tokio::time::sleep(self.heartbeat) => return Some((HEARTBEAT, true)),
             }
@@ -178,6 +181,12 @@ impl Feed {
         let data = json!({ "id": self.id.as_str() });
         format!("event: deleted\ndata: {data}\n\n").into()
     }
+}
+
+/// What the last reader of an ending server hears: when to come back, not all of them at once.
+fn farewell() -> Bytes {
+    let scattered = Uuid::new_v4().as_u64_pair().0 % 1_000;
+    format!("retry: {}\n\n", 250 + scattered).into()
 }
 
 fn reset(present: Revision) -> String {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use mcp_proto::SessionStore;
 use tokio::task::JoinHandle;
 use universe_core::State;
 
@@ -21,6 +22,8 @@ pub(super) struct Hold {
     pub(super) service: CommandService,
     /// `None` for universes that are elsewhere.
     store: Option<Arc<SqliteStore>>,
+    /// Where sessions of MCP are kept if that is elsewhere, too.
+    pub(super) sessions: Option<Arc<dyn SessionStore>>,
     /// Trims histories.
     retention: JoinHandle<()>,
 }
@@ -29,23 +32,23 @@ impl Hold {
     /// Opens the store and makes the demo if that was asked for.
     pub(super) async fn open(arguments: &Arguments, config: &Config) -> Result<Self, RunError> {
         let limits = arguments.limits();
-        let (service, store) = match &arguments.store {
+        let (service, store, sessions) = match &arguments.store {
             StoreKind::Memory => {
                 let store = Arc::new(MemoryStore::new(MemoryLimits::default()));
-                (CommandService::new(store, limits), None)
+                (CommandService::new(store, limits), None, None)
             }
             StoreKind::Postgres(url) => {
-                let opened = engine::open(url, arguments.store_ca.as_deref()).await;
-                let store = opened.map_err(|problem| RunError::Database {
+                let opened = engine::open_with_sessions(url, arguments.store_ca.as_deref()).await;
+                let (store, sessions) = opened.map_err(|problem| RunError::Database {
                     url: url.to_string(),
                     problem,
                 })?;
-                (CommandService::new(store, limits), None)
+                (CommandService::new(store, limits), None, Some(sessions))
             }
             StoreKind::Embedded => {
                 let store = Arc::new(open_embedded(&config.data_dir).await?);
                 let service = CommandService::new(Arc::clone(&store) as Arc<_>, limits);
-                (service, Some(store))
+                (service, Some(store), None)
             }
         };
         let (kept, keep) = (service.clone(), arguments.keep_history);
@@ -53,6 +56,7 @@ impl Hold {
         let hold = Self {
             service,
             store,
+            sessions,
             retention,
         };
         if arguments.demo

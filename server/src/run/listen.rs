@@ -43,11 +43,15 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     let mut serving = ServeConfig::default();
     serving.proxies = config.mcp.proxies.clone();
     serving.callers = config.callers;
+    let sessions = hold.sessions.clone();
+    let sessions = sessions.unwrap_or_else(|| metrics::sessions());
     let app = App::new(
         hold.service.clone(),
-        StreamableHttpService::with_sessions(server.clone(), config.mcp, metrics::sessions()),
+        StreamableHttpService::with_sessions(server.clone(), config.mcp, sessions),
         config.rest,
     );
+    // They are followed as long as the server is there.
+    let _keys = config.keys.map(|keys| keys.give(server.keys()));
     let shared = match hold.online() {
         Some(online) => {
             let (dir, app) = (&config.data_dir, app.clone());
@@ -63,7 +67,13 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     let mut failed = false;
     let shutdown = async {
         tokio::select! {
-            () = stop.cancelled() => {}
+            () = stop.cancelled() => {
+                app.drain();
+                tokio::select! {
+                    () = tokio::time::sleep(arguments.drain_wait()) => {}
+                    () = hold.failed() => failed = true,
+                }
+            }
             () = hold.failed() => failed = true,
         }
         app.close();

@@ -77,7 +77,7 @@ async fn a_flag_goes_before_the_environment_the_file_and_the_default() {
         assert!(!["config", "help", "version"].contains(&name));
     }
     let of_traces = usize::from(cfg!(feature = "otlp"));
-    assert_eq!(config.as_array().unwrap().len(), 26 + of_traces);
+    assert_eq!(config.as_array().unwrap().len(), 28 + of_traces);
 }
 
 #[tokio::test]

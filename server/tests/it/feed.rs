@@ -281,6 +281,9 @@ async fn closing_the_server_ends_feeds_at_once() {
     let (app, service, id) = in_process().await;
     let mut feed = open(&app, "u").await;
     app.close();
+    // With a word when to come back.
+    let last = feed.block().await.unwrap();
+    assert!(last.starts_with("retry: "), "{last}");
     assert!(feed.has_ended().await);
     let command = universe_core::Command::from_value(tick()).unwrap();
     service.process(&id, command).await.expect("calls go on");

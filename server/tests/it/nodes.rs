@@ -1,6 +1,12 @@
 //! Servers that share a database of PostgreSQL: what one does the others read, and what becomes of commands when the
 //! database is away.
 
+mod balancer;
+mod drain;
+mod keys;
+mod migrate;
+mod sessions;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -20,13 +26,30 @@ fn with_password(url: &str) -> String {
 }
 
 async fn node(url: &str) -> Server {
+    // The tests here have nothing in front of a node that would have to be told of its end.
+    node_with(url, &["--drain-wait", "0"]).await
+}
+
+async fn node_with(url: &str, arguments: &[&str]) -> Server {
     let mut command = binary();
     command.env("UNIVERSE_STORE", with_password(url)).args([
         "--listen",
         "127.0.0.1:0",
         "--extra-tools",
     ]);
+    command.args(arguments);
     Server::start(command).await
+}
+
+/// Waits until something is so, which it will be soon.
+async fn until(mut done: impl AsyncFnMut() -> bool) {
+    for _ in 0..1_200 {
+        if done().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it does not come to that");
 }
 
 async fn verb(url: &str, arguments: &[&str]) -> Ended {

@@ -1,6 +1,7 @@
 //! The arguments that say where a server is reached and by whom.
 
 mod asking;
+mod keys;
 mod reload;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -12,6 +13,7 @@ use mcp_proto::http::{Callers, Hosts, HttpConfig, InvalidName, InvalidProxy, Ori
 use crate::tls::{Tls, TlsError};
 pub use asking::{Asked, Asking, Local, read_token};
 pub(crate) use asking::{READ, WRITE};
+pub use keys::{KeysFile, SharedKeys};
 
 /// The least and the most that clients may be given.
 const LEAST_MEMORY: ByteSize = ByteSize::mib(32);
@@ -58,6 +60,10 @@ pub struct Door {
     /// Whether it speaks HTTPS.
     #[command(flatten)]
     pub tls: Tls,
+
+    /// The keys that it shares with other servers.
+    #[command(flatten)]
+    pub keys: KeysFile,
 }
 
 /// Arguments of a [`Door`] that cannot be meant.
@@ -110,6 +116,14 @@ pub enum DoorError {
         /// The file.
         file: String,
         /// What is wrong with it.
+        problem: String,
+    },
+    /// The keys that servers share cannot be used.
+    #[error("--keys-file {file}: {problem}")]
+    SharedKeys {
+        /// The file.
+        file: String,
+        /// What is wrong with it, and what would be right.
         problem: String,
     },
     /// The keys of the authorization server cannot be had.

@@ -14,7 +14,7 @@ mod snippet;
 mod tls;
 mod watch;
 
-pub use door::{Asked, Asking, Door, DoorError, Local, memory, read_token};
+pub use door::{Asked, Asking, Door, DoorError, KeysFile, Local, SharedKeys, memory, read_token};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
 pub use guard::{audit, guard};
 pub use log::{LogFormat, dropped_lines, log_to_stderr, log_to_stderr_as, say, visible};

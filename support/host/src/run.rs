@@ -100,6 +100,7 @@ impl Host {
         self.serve.callers = door.guard(address, &mut self.http)?;
         self.serve.proxies = self.http.proxies.clone();
         let asked = door.asking.asked()?;
+        let keys = door.keys.open()?;
         let https = door.tls.https().map_err(DoorError::from)?;
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
@@ -110,6 +111,7 @@ impl Host {
         let has_metadata = authorization.is_some_and(Authorization::has_resource);
         // It ends with the server.
         let _followed = asked.map(Asked::follow);
+        let _keys = keys.map(|keys| keys.give(server.keys()));
         let gate = Gate {
             mcp: StreamableHttpService::with_config(server, self.http),
             has_metadata,

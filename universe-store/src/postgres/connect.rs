@@ -154,31 +154,61 @@ pub(super) struct Link {
     timeout: Duration,
 }
 
+/// What a link hears of other nodes.
+pub(super) struct Ears {
+    pub(super) channel: &'static str,
+    /// A notification has come.
+    pub(super) heard: Box<dyn Fn(&str) + Send + Sync>,
+    /// It hears from now on, and may have missed some before.
+    pub(super) joined: Box<dyn Fn() + Send + Sync>,
+}
+
 impl Link {
     /// The link, and the task that keeps it up.
     pub(super) fn start(
         connector: Arc<Connector>,
         options: &PostgresOptions,
     ) -> (Self, JoinHandle<()>) {
+        Self::with_ears(connector, options, None)
+    }
+
+    /// The same for a connection that hears notifications, too.
+    pub(super) fn with_ears(
+        connector: Arc<Connector>,
+        options: &PostgresOptions,
+        ears: Option<Ears>,
+    ) -> (Self, JoinHandle<()>) {
         let (published, current) = watch::channel(None);
         let (drop_it, dropped) = watch::channel(0_u64);
+        let timeout = options.statement_timeout;
         let task = tokio::spawn(async move {
+            let (published, ears) = (&published, ears.as_ref());
+            let heard = |message| {
+                if let (Some(ears), AsyncMessage::Notification(notification)) = (ears, message)
+                    && notification.channel() == ears.channel
+                {
+                    (ears.heard)(notification.payload());
+                }
+            };
             let serve = |client| {
                 let mut dropped = dropped.clone();
                 dropped.mark_unchanged();
-                published.send_replace(Some(Arc::new(client)));
                 async move {
+                    if !listen(&client, ears, timeout).await {
+                        return;
+                    }
+                    published.send_replace(Some(Arc::new(client)));
                     // Ends when the user wants another connection. Nothing comes with the link's end: the task goes then.
                     let _ = dropped.changed().await;
                 }
             };
-            connector.keep(|_| (), serve).await;
+            connector.keep(heard, serve).await;
         });
         let link = Self {
             current,
             drop_it,
             patience: options.connect_timeout,
-            timeout: options.statement_timeout,
+            timeout,
         };
         (link, task)
     }
@@ -209,4 +239,18 @@ impl Link {
     pub(super) fn renew(&self) {
         self.drop_it.send_modify(|times| *times += 1);
     }
+}
+
+/// Has a connection hear what it is to hear; whether it does.
+async fn listen(client: &Client, ears: Option<&Ears>, patience: Duration) -> bool {
+    let Some(ears) = ears else {
+        return true;
+    };
+    let sql = format!("LISTEN {}", ears.channel);
+    let listening = tokio::time::timeout(patience, client.batch_execute(&sql)).await;
+    let does = matches!(listening, Ok(Ok(())));
+    if does {
+        (ears.joined)();
+    }
+    does
 }

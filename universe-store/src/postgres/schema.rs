@@ -6,7 +6,7 @@ use super::connect::{Connector, drive};
 use super::error::{PostgresError, causes};
 
 /// The format of the tables that this program writes.
-const FORMAT: i32 = 1;
+const FORMAT: i32 = 2;
 
 /// Held while tables are made, so that of nodes that start together one does it.
 const LOCK: i64 = 0x756e_6976_6572_7365;
@@ -15,7 +15,7 @@ const LOCK: i64 = 0x756e_6976_6572_7365;
 const LOCK_TIME: u64 = 120;
 
 /// From each format to the next one.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = ["
     CREATE TABLE universe (
         uni int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         id text COLLATE \"C\" NOT NULL UNIQUE,
@@ -54,6 +54,17 @@ const STEPS: [&str; 1] = ["
     CREATE INDEX log_keyed ON log (uni, command) WHERE keyed;
     -- Entries that nothing reads any more, up to a revision.
     CREATE TABLE doomed (uni int8 PRIMARY KEY, upto int8 NOT NULL);
+", "
+    -- Sessions of clients. The key is the hash of a name: who reads the table cannot take part in one.
+    CREATE TABLE session (
+        key bytea PRIMARY KEY,
+        owner text COLLATE \"C\",
+        body bytea NOT NULL,
+        version int8 NOT NULL DEFAULT 0,
+        used timestamptz NOT NULL
+    );
+    CREATE INDEX session_age ON session (used);
+    CREATE INDEX session_owner ON session (owner, used);
 "];
 
 /// Makes the tables, unless they are there.

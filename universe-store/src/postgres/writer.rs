@@ -81,25 +81,27 @@ impl Writer {
         share.map_err(|_| Failure::Unavailable.into())
     }
 
-    pub(super) async fn create(&self, meta: &Meta, genesis: &[u8]) -> Result<(), CreateError> {
+    pub(super) async fn create(&self, meta: &Meta, base: &Base) -> Result<(), CreateError> {
         let sql = "WITH made AS (INSERT INTO universe (id, name, created_at, rev, updated_at, oldest) \
-                     VALUES ($1, $2, $3, 0, $3, 0) ON CONFLICT (id) DO NOTHING RETURNING uni), \
-                   based AS (INSERT INTO base SELECT uni, 0, $3, $4 FROM made) \
+                     VALUES ($1, $2, $3, $5, $6, $5) ON CONFLICT (id) DO NOTHING RETURNING uni), \
+                   based AS (INSERT INTO base SELECT uni, $5, $6, $4 FROM made) \
                    SELECT uni FROM made";
-        let at = meta.created_at.as_millis();
-        let (id, name) = (meta.id.as_str(), meta.name.as_bytes());
+        let (created, at) = (meta.created_at.as_millis(), base.at.as_millis());
+        let (id, name, body) = (meta.id.as_str(), meta.name.as_bytes(), &base.body[..]);
+        let revision = base.revision.0.cast_signed();
         let parameters: Parameters<'_> = &[
             (&id, Type::TEXT),
             (&name, Type::BYTEA),
+            (&created, Type::INT8),
+            (&body, Type::BYTEA),
+            (&revision, Type::INT8),
             (&at, Type::INT8),
-            (&genesis, Type::BYTEA),
         ];
-        let _share = self.share::<CreateError>(genesis.len()).await?;
-        match self
-            .write::<CreateError>(sql, parameters, genesis.len())
-            .await?
-            .is_empty()
-        {
+        let _share = self.share::<CreateError>(body.len()).await?;
+        let rows = self
+            .write::<CreateError>(sql, parameters, body.len())
+            .await?;
+        match rows.is_empty() {
             true => Err(CreateError::Exists),
             false => Ok(()),
         }

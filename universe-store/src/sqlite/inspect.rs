@@ -7,7 +7,7 @@ use rusqlite::{Connection, Transaction};
 use super::directory::{self, DATABASE, OpenError};
 use super::reader::{self, Chunk};
 use super::schema;
-use crate::{Base, Entry, Page, Record, Revision, Size, Snapshot, UniverseId};
+use crate::{Base, CommandId, Entry, Page, Record, Revision, Size, Snapshot, UniverseId};
 
 /// The most findings of SQLite's own check that are told.
 const MAX_FINDINGS: usize = 20;
@@ -173,5 +173,17 @@ impl View<'_> {
             // A view does not change.
             Some(Chunk::Trimmed { .. }) | None => Stretch::Entries(Vec::new()),
         })
+    }
+
+    /// As [`UniverseLog::landed`](crate::UniverseLog::landed); nothing where there is no such universe.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn landed(
+        &self,
+        id: &UniverseId,
+        command: CommandId,
+    ) -> Result<Option<Revision>, Unreadable> {
+        Ok(reader::landed(&self.0, id, command)?.flatten())
     }
 }

@@ -1,6 +1,5 @@
 //! One write on its way through the writer, with the caller who waits for it.
 
-use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::ledger::{Landed, Ledger};
@@ -23,7 +22,7 @@ pub(super) struct Job {
 pub(super) enum Work {
     Create {
         meta: Meta,
-        genesis: Bytes,
+        base: Base,
         reply: Reply<(), CreateError>,
     },
     Append {
@@ -63,12 +62,8 @@ impl Work {
     /// Does the work within the open transaction and keeps the answer.
     pub(super) fn apply(&mut self, ledger: &mut Ledger) -> rusqlite::Result<()> {
         match self {
-            Self::Create {
-                meta,
-                genesis,
-                reply,
-            } => {
-                reply.answer = Some(ledger.create(meta, genesis)?);
+            Self::Create { meta, base, reply } => {
+                reply.answer = Some(ledger.create(meta, base)?);
             }
             Self::Append {
                 id,

@@ -7,7 +7,6 @@ mod tidy;
 
 use std::collections::HashMap;
 
-use bytes::Bytes;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use uuid::Uuid;
@@ -115,7 +114,7 @@ impl Ledger {
     pub(super) fn create(
         &mut self,
         meta: &Meta,
-        genesis: &Bytes,
+        base: &Base,
     ) -> rusqlite::Result<Result<(), CreateError>> {
         if self.find(&meta.id)?.is_some() {
             return Ok(Err(CreateError::Exists));
@@ -127,15 +126,25 @@ impl Ledger {
         let slot = Slot {
             uni: self.connection.last_insert_rowid(),
             seq: 0,
-            head: meta.genesis_head(),
+            head: base.head(),
         };
         self.run(
-            "INSERT INTO head (uni, rev, seq, command, at) VALUES (?1, 0, 0, NULL, ?2)",
-            params![slot.uni, slot.head.updated_at.as_millis()],
+            "INSERT INTO head (uni, rev, seq, command, at, oldest) VALUES (?1, ?3, 0, NULL, ?2, ?3)",
+            params![
+                slot.uni,
+                base.at.as_millis(),
+                integer(base.revision)
+            ],
         )?;
         self.run(
-            "INSERT INTO genesis (uni, body, sum) VALUES (?1, ?2, ?3)",
-            params![slot.uni, &genesis[..], sum(&[], genesis)],
+            "INSERT INTO genesis (uni, body, rev, at, sum) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
+                slot.uni,
+                &base.body[..],
+                integer(base.revision),
+                base.at.as_millis(),
+                sum(&[], &base.body)
+            ],
         )?;
         self.remember(&meta.id, slot);
         Ok(Ok(()))

@@ -1,6 +1,7 @@
 //! The store port: every rule is put to every adapter.
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
+mod begins;
 #[cfg(feature = "postgres")]
 mod cluster;
 mod crash;
@@ -12,6 +13,8 @@ mod nodes;
 #[cfg(feature = "postgres")]
 mod outages;
 mod rules;
+#[cfg(feature = "postgres")]
+mod sessions;
 #[cfg(feature = "postgres")]
 mod tls;
 mod torn;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
+use futures_util::stream::{BoxStream, Fuse};
 use tokio::time::Instant;
 
 use super::refusal::Refusal;
@@ -66,6 +68,11 @@ impl Sessions {
 
     pub(super) async fn remove(&self, id: &SessionId) -> Result<bool, Refusal> {
         self.ask(self.store.remove(id)).await
+    }
+
+    /// Whenever another process may have changed or ended a session.
+    pub(super) fn hints(&self, id: &SessionId) -> Fuse<BoxStream<'static, ()>> {
+        self.store.hints(id).fuse()
     }
 
     pub(super) fn hold(&self, id: &SessionId, interval: Duration) -> Hold {

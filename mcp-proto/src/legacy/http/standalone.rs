@@ -4,12 +4,15 @@ use std::future::{pending, poll_fn};
 use std::pin::Pin;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::{BoxStream, Fuse};
 use http::header::{HeaderMap, HeaderName};
 use http::{Response, request};
 use tokio::sync::watch;
 use tokio::time::Sleep;
 
 use super::events::CONNECTED;
+use super::followed::Followed;
 use super::refusal::Refusal;
 use super::sessions::{Held, Hold};
 use super::streams::{Audience, EventId, Opened, Reader, Standalone};
@@ -25,12 +28,20 @@ use crate::server::Listener;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
+/// How long a client whose server ends is asked to wait before it comes back.
+const COME_BACK: Duration = Duration::from_secs(1);
+
 /// Listens for a session, whether its client is connected or about to come back.
 struct Listening {
     listener: Listener,
     /// Whenever the session has changed.
     changed: watch::Receiver<()>,
-    /// It has, and the store has not said yet to what: what is to be heard waits.
+    /// Whenever another process may have changed it.
+    elsewhere: Fuse<BoxStream<'static, ()>>,
+    /// One has, and may have done so long before it was known here.
+    is_late: bool,
+    followed: Followed,
+    /// It has changed, and the store has not said yet to what: what is to be heard waits.
     is_stale: bool,
     stream: Opened,
     hold: Hold,
@@ -52,6 +63,7 @@ impl Legacy {
         client: &Client,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let id = session_id(head)?;
+        let mut has_missed = false;
         if let Some(last) = last_event_id(&head.headers)? {
             self.load(head, &id).await?;
             match self.0.streams.find(&id, last.stream) {
@@ -61,9 +73,11 @@ impl Legacy {
                     self.0.streams.session_changed(&id);
                     return Ok(opened(reader, true));
                 }
-                // Whoever lost a standalone stream for good is best served by a new one: what it hears is news.
+                // Whoever lost a standalone stream for good is best served by a new one: what it hears is news. What it
+                // has missed nobody here knows.
                 None if last.stream.is_standalone() => {
-                    tracing::info!("a GET stream that is no longer kept is opened again");
+                    tracing::info!("a GET stream that is not kept here is opened again");
+                    has_missed = true;
                 }
                 None => return Err(Refusal::ForgottenStream.into()),
             }
@@ -79,7 +93,16 @@ impl Legacy {
                 Ok(opened(reader, !session.protocol_version.has_polling()))
             }
             Standalone::New(stream, reader, changed) => {
-                self.listen(&session, client, stream, reader, changed)
+                let followed = Followed {
+                    server: self.0.endpoint.server.clone(),
+                    extensions: head.extensions.clone(),
+                    patience: self.0.endpoint.config.legacy.store_timeout,
+                };
+                let mut listening = self.listen(&session, client, stream, changed, followed)?;
+                let primes = listening.primes;
+                listening.take_over(&session, has_missed).await;
+                tokio::spawn(listening.run());
+                Ok(opened(reader, !primes))
             }
         }
     }
@@ -89,9 +112,9 @@ impl Legacy {
         session: &Session,
         client: &Client,
         stream: Opened,
-        reader: Reader,
         changed: watch::Receiver<()>,
-    ) -> Result<Response<ResponseBody>, Rejection> {
+        followed: Followed,
+    ) -> Result<Listening, Rejection> {
         let place = client.hold(Kind::Listeners, 1)?;
         let mut interest = self.0.endpoint.server.everything_told();
         interest.resources = session.subscriptions.clone();
@@ -102,9 +125,12 @@ impl Legacy {
         if primes {
             stream.prime();
         }
-        let listening = Listening {
+        Ok(Listening {
             listener,
             changed,
+            elsewhere: self.0.sessions.hints(&session.id),
+            is_late: false,
+            followed,
             is_stale: false,
             stream,
             hold: self.0.sessions.hold(&session.id, config.keep_alive),
@@ -113,13 +139,35 @@ impl Legacy {
             primes,
             away: None,
             _place: place,
-        };
-        tokio::spawn(listening.run());
-        Ok(opened(reader, !primes))
+        })
     }
 }
 
 impl Listening {
+    /// Begins with what the session has subscribed to before.
+    async fn take_over(&mut self, session: &Session, has_missed: bool) {
+        if !session.subscriptions.is_empty() {
+            self.followed
+                .follow(session, session.subscriptions.iter())
+                .await;
+        }
+        if has_missed {
+            self.listener.queue_all();
+        }
+    }
+
+    /// Hears of what the session has subscribed to by now.
+    async fn heed(&mut self, session: &Session) {
+        self.is_stale = false;
+        let late = std::mem::take(&mut self.is_late);
+        let before = self.listener.subscribe_to(session.subscriptions.clone());
+        if late {
+            let new: Vec<_> = session.subscriptions.difference(&before).collect();
+            self.followed.follow(session, new.iter().copied()).await;
+            self.listener.queue_updates(new.into_iter());
+        }
+    }
+
     /// Says what changes, until the session or the server ends, or the client is away for too long.
     async fn run(mut self) {
         loop {
@@ -159,19 +207,26 @@ impl Listening {
                     self.is_stale = true;
                     self.hold.ask_now();
                 }
+                Some(()) = self.elsewhere.next() => {
+                    (self.is_stale, self.is_late) = (true, true);
+                    self.hold.ask_now();
+                }
                 held = poll_fn(|context| self.hold.poll_held(context)) => match held {
                     Held::Ended => return,
                     // Another instance may have changed it, too.
-                    Held::Is(session) => {
-                        self.is_stale = false;
-                        self.listener.subscribe_to(session.subscriptions.clone());
-                    }
+                    Held::Is(session) => self.heed(&session).await,
                     // What changed is not known yet: it is asked again in a while.
                     Held::Unknown => {}
                 },
                 // Without room the listener lags, and is told in the end that everything may have changed.
                 change = heard(&mut self.listener, self.is_stale), if room => {
-                    let Some(change) = change else { return };
+                    let Some(change) = change else {
+                        // The server ends, and another may be there.
+                        if here && self.primes {
+                            self.stream.push(|id| events::retry(id, COME_BACK));
+                        }
+                        return;
+                    };
                     self.stream.push(|id| events::message_with_id(id, &change));
                     if here {
                         self.hold.touch();

@@ -208,6 +208,18 @@ impl Connection {
         })
     }
 
+    /// An event stream that is read by the caller; `None` where that is not what the server gives.
+    pub(crate) async fn stream(
+        &mut self,
+        path: &str,
+        headers: Headers<'_>,
+    ) -> Option<Feed<Incoming>> {
+        let request = self.request("GET", path, headers, &Value::Null);
+        self.sender.ready().await.ok()?;
+        let response = self.sender.send_request(request).await.ok()?;
+        (response.status() == 200).then(|| Feed::new(response.into_body()))
+    }
+
     fn request(
         &self,
         method: &str,

@@ -140,13 +140,13 @@ impl Faulty {
 }
 
 impl UniverseLog for Faulty {
-    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
+    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>> {
         Box::pin(async move {
             let Err((failing, lands)) = self.writable() else {
-                return self.inner.create(meta, genesis).await;
+                return self.inner.create_from(meta, base).await;
             };
             if lands {
-                self.inner.create(meta, genesis).await?;
+                self.inner.create_from(meta, base).await?;
             }
             Err(match failing {
                 Failing::Full => CreateError::Full,

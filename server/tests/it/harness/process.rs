@@ -53,6 +53,8 @@ pub(crate) fn binary() -> Command {
         "ALLOW_ANYONE",
         "TLS_CERT",
         "TLS_KEY",
+        "KEYS_FILE",
+        "DRAIN_WAIT",
         "CONFIG",
         "URL",
     ];

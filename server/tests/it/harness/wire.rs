@@ -2,6 +2,8 @@
 //! ids of sessions, encodings, requests of many clients with the same id, how many requests there are, and how far a killed
 //! server answered.
 
+use http::Response;
+use hyper::body::Incoming;
 use serde_json::{Value, json};
 
 use super::{Client, Connection, Reply};
@@ -88,6 +90,33 @@ impl Wire {
             session,
             headers,
         }
+    }
+
+    /// The same client, of the same session, at another server.
+    pub(crate) fn at(&self, client: Client) -> Self {
+        let same = self.clone();
+        Self { client, ..same }
+    }
+
+    /// Opens the GET stream of a session, after an event if that is given.
+    pub(crate) async fn stream(&self, last: Option<&str>) -> Response<Incoming> {
+        let mut headers = vec![("accept", "text/event-stream")];
+        let more = self.headers.iter();
+        headers.extend(more.map(|(name, value)| (*name, value.as_str())));
+        headers.extend(last.map(|last| ("last-event-id", last)));
+        self.client.open("GET", "/mcp", &headers).await
+    }
+
+    /// Ends the session.
+    pub(crate) async fn end(&self) -> Reply {
+        let headers: Vec<_> = self
+            .headers
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        self.client
+            .call("DELETE", "/mcp", &headers, &Value::Null)
+            .await
     }
 
     /// The same, which takes answers in an encoding.

@@ -1,0 +1,46 @@
+//! Subscriptions of a session that were made with another process: the server is asked about each as when it was made, so
+//! that it can begin to follow the resource, before anything of it is told here.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use http::Extensions;
+use serde_json::Map;
+
+use crate::context::{ClientSide, Context, Incoming};
+use crate::legacy::session::Session;
+use crate::server::Server;
+
+/// Who asks the server.
+pub(super) struct Followed {
+    pub(super) server: Server,
+    /// What is known of the caller.
+    pub(super) extensions: Extensions,
+    /// For all that are asked about at once.
+    pub(super) patience: Duration,
+}
+
+impl Followed {
+    /// Asks about these resources. What is refused or fails now stays subscribed to: the session has it.
+    pub(super) async fn follow(&self, session: &Session, uris: impl Iterator<Item = &String>) {
+        let context = || {
+            let incoming = Incoming::of_notification(Map::new(), self.extensions.clone());
+            Context::new(incoming, ClientSide::from(session))
+        };
+        let all = async {
+            for uri in uris {
+                if let Err(error) = self.server.check_subscription(uri, context).await {
+                    tracing::debug!(
+                        ?error,
+                        "a subscription was made elsewhere, and is refused here"
+                    );
+                }
+            }
+        };
+        let all = AssertUnwindSafe(all).catch_unwind();
+        if !matches!(tokio::time::timeout(self.patience, all).await, Ok(Ok(()))) {
+            tracing::warn!("not all that a session has subscribed to elsewhere could be looked at");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The keys of a running server.
+
+use super::Server;
+use crate::seal::Keys;
+
+impl Server {
+    /// The keys that seal its request states and cursors. A clone shares the ring, so that what
+    /// [`Keys::replace`] or [`Keys::rotate`] does to it counts for the server from then on.
+    #[must_use]
+    pub fn keys(&self) -> Keys {
+        self.0.rounds.keys.clone()
+    }
+}

@@ -1,0 +1,180 @@
+//! `migrate`: universes from one store to another, and back, also while servers write to the one they come from.
+
+mod copy;
+mod source;
+mod verify;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use service_host::stop_signal;
+use tokio_util::sync::CancellationToken;
+
+use self::copy::Copying;
+use self::source::Source;
+use super::{CareError, counted, off, say};
+use crate::config::StoreUrl;
+use crate::engine;
+use crate::store::sqlite::Options;
+use crate::store::{SqliteStore, UniverseLog};
+
+/// How long between two looks for what was written meanwhile.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Where from and where to.
+#[derive(Debug, Clone, Args)]
+pub struct Given {
+    /// Where the universes are: a data directory, or the URL of a database. Servers may go on using it.
+    #[arg(
+        long,
+        env = "UNIVERSE_FROM",
+        hide_env_values = true,
+        value_name = "DIR|URL"
+    )]
+    pub from: Place,
+
+    /// Where they go: a data directory or the URL of a database, which no server uses yet. What is there already must
+    /// be the beginning of what comes.
+    #[arg(
+        long,
+        env = "UNIVERSE_TO",
+        hide_env_values = true,
+        value_name = "DIR|URL"
+    )]
+    pub to: Place,
+
+    /// Copies what is written meanwhile, too, until the server of the data directory has ended, or, for a database,
+    /// until this is told to end (Ctrl-C, SIGTERM) after its servers have; then compares what is left and ends.
+    #[arg(long)]
+    pub follow: bool,
+}
+
+/// A place for universes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A data directory.
+    Directory(PathBuf),
+    /// A database.
+    Database(StoreUrl),
+}
+
+/// It was not done, and why.
+fn failed(problem: impl fmt::Display) -> CareError {
+    CareError::Migrate(problem.to_string())
+}
+
+impl Given {
+    /// Copies, and compares.
+    ///
+    /// # Errors
+    /// [`CareError`], a sentence for the person who asked.
+    pub(crate) async fn run(self, authorities: Option<&Path>) -> Result<ExitCode, CareError> {
+        let stop = stop_signal()?;
+        if self.from == self.to {
+            return Err(failed("--from and --to are the same place"));
+        }
+        let from = Source::open(&self.from, authorities).await?;
+        let to = self.to.open(authorities).await?;
+        let mut copying = Copying::begin(from, Arc::clone(&to)).await?;
+        let done = match self.follow {
+            true => follow(&mut copying, &self.to, &stop).await,
+            false => tokio::select! {
+                done = copying.pass() => done,
+                () = stop.cancelled() => Err(failed("stopped; the same command goes on from there")),
+            },
+        };
+        done?;
+        let (universes, revisions) = copying.verified();
+        say(&format!(
+            "{} with {revisions} revisions are the same in {} and {}",
+            counted(universes),
+            self.from,
+            self.to
+        ))?;
+        if copying.source().may_change() {
+            say(match self.from {
+                Place::Directory(_) => {
+                    "a server uses the directory and may have written since: let it end and do the same again, or use --follow"
+                }
+                Place::Database(_) => {
+                    "if servers still write to the database, let them end and do the same again, or use --follow"
+                }
+            })?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Goes on until the source is let go.
+async fn follow(
+    copying: &mut Copying,
+    to: &Place,
+    stop: &CancellationToken,
+) -> Result<(), CareError> {
+    let mut is_told = false;
+    loop {
+        let is_last = stop.is_cancelled() || copying.settle().await?;
+        copying.pass().await?;
+        if is_last {
+            return Ok(());
+        }
+        if !is_told {
+            is_told = true;
+            let (universes, revisions) = copying.verified();
+            let what = match copying.source().is_directory() {
+                true => "let the server of the directory end, and this ends soon after",
+                false => "let the servers of the database end, and then this (Ctrl-C)",
+            };
+            say(&format!(
+                "{} with {revisions} revisions are in {to}, and what is written meanwhile comes after them: {what}",
+                counted(universes)
+            ))?;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            () = stop.cancelled() => {}
+        }
+    }
+}
+
+impl Place {
+    /// The store there, to be written to.
+    async fn open(&self, authorities: Option<&Path>) -> Result<Arc<dyn UniverseLog>, CareError> {
+        match self {
+            Self::Directory(dir) => {
+                let dir = dir.clone();
+                let store = off(move || Ok(SqliteStore::open(&dir, Options::default())?)).await?;
+                Ok(Arc::new(store))
+            }
+            Self::Database(url) => {
+                let store = engine::open(url, authorities).await;
+                store.map_err(|problem| CareError::Database(format!("{url}: {problem}")))
+            }
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.contains("://") {
+            true => Self::Database(StoreUrl::new(text)),
+            false => Self::Directory(PathBuf::from(text)),
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory(dir) => dir.display().fmt(f),
+            Self::Database(url) => url.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Copying, universe by universe and entry by entry. What was copied once is not copied again, by another run neither.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::source::{Source, found};
+use super::verify::{Verified, verify};
+use super::{CareError, failed};
+use crate::store::{
+    Append, AppendError, CreateError, DeleteError, Entry, MAX_PAGE, NewEntry, Page, Record,
+    Revision, UniverseId, UniverseLog,
+};
+
+/// A batch takes no further entry beyond this many bytes.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// How often a write is sent whose outcome is not known, and how long to wait before.
+const TRIES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What is copied, and how far that was compared.
+pub(super) struct Copying {
+    from: Source,
+    to: Arc<dyn UniverseLog>,
+    verified: BTreeMap<UniverseId, Verified>,
+}
+
+impl Copying {
+    /// Judges what is in the target already: universes of the source alone, each made at the same time.
+    pub(super) async fn begin(from: Source, to: Arc<dyn UniverseLog>) -> Result<Self, CareError> {
+        let mut after = None;
+        loop {
+            let limit = MAX_PAGE;
+            let page = to.list(Page { after, limit }).await.map_err(failed)?;
+            for there in &page {
+                let id = &there.meta.id;
+                let here = from.record(id).await?;
+                if here.is_none_or(|here| here.meta.created_at != there.meta.created_at) {
+                    return Err(failed(format_args!(
+                        "the target has a universe {id} that is not the source's, so it is no beginning of a copy: delete \
+                         it there, or name a place that is empty"
+                    )));
+                }
+            }
+            match page.last().filter(|_| page.len() == MAX_PAGE) {
+                Some(last) => after = Some(last.position()),
+                None => break,
+            }
+        }
+        let verified = BTreeMap::new();
+        Ok(Self { from, to, verified })
+    }
+
+    pub(super) fn source(&self) -> &Source {
+        &self.from
+    }
+
+    /// Whether nobody can write into the source any more.
+    pub(super) async fn settle(&mut self) -> Result<bool, CareError> {
+        self.from.settle().await
+    }
+
+    /// How many universes and revisions were found to be the same.
+    pub(super) fn verified(&self) -> (u64, u64) {
+        let revisions = self.verified.values().map(Verified::revisions).sum();
+        (self.verified.len() as u64, revisions)
+    }
+
+    /// Copies whatever is not in the target yet, and compares it.
+    pub(super) async fn pass(&mut self) -> Result<(), CareError> {
+        let (mut seen, mut after) = (BTreeSet::new(), None);
+        loop {
+            let limit = MAX_PAGE;
+            let page = self.from.list(Page { after, limit }).await?;
+            for record in &page {
+                self.bring(record).await?;
+                seen.insert(record.meta.id.clone());
+            }
+            match page.last().filter(|_| page.len() == MAX_PAGE) {
+                Some(last) => after = Some(last.position()),
+                None => break,
+            }
+        }
+        // What has been the source's, and was deleted there meanwhile.
+        let gone = self.verified.keys().filter(|id| !seen.contains(*id));
+        for id in gone.cloned().collect::<Vec<_>>() {
+            if self.from.record(&id).await?.is_none() {
+                self.delete(&id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings a universe to where it is in the source.
+    async fn bring(&mut self, record: &Record) -> Result<(), CareError> {
+        let id = &record.meta.id;
+        let mut there = found(self.to.record(id).await)?;
+        if there
+            .as_ref()
+            .is_some_and(|there| there.meta.created_at != record.meta.created_at)
+        {
+            // It was deleted and made again while this ran.
+            self.delete(id).await?;
+            there = None;
+        }
+        let is_same = there
+            .as_ref()
+            .is_some_and(|there| there.head == record.head && there.meta == record.meta);
+        if is_same
+            && self
+                .verified
+                .get(id)
+                .is_some_and(|it| it.is_at(record.head.revision))
+        {
+            return Ok(());
+        }
+        let mut at = match there {
+            Some(there) => there.head.revision,
+            None => match self.create(record).await? {
+                Some(at) => at,
+                None => return Ok(()),
+            },
+        };
+        while at < record.head.revision {
+            let entries = self.from.entries(id, at, record.head.revision).await?;
+            if entries.is_empty() {
+                // It has gone.
+                return Ok(());
+            }
+            at = self.append(id, at, entries, None).await?;
+        }
+        if found(self.to.record(id).await)?.is_some_and(|there| there.meta.name != record.meta.name)
+        {
+            self.append(id, at, Vec::new(), Some(record.meta.name.clone()))
+                .await?;
+        }
+        let before = self.verified.get(id);
+        if let Some(verified) = verify(&self.from, &self.to, record, before).await? {
+            self.verified.insert(id.clone(), verified);
+        }
+        Ok(())
+    }
+
+    /// Begins a universe; gives the revision that it begins with, or `None` where it has gone.
+    async fn create(&self, record: &Record) -> Result<Option<Revision>, CareError> {
+        let id = &record.meta.id;
+        let Some(base) = self.from.base(id).await? else {
+            return Ok(None);
+        };
+        let revision = base.revision;
+        for _ in 0..TRIES {
+            match self.to.create_from(record.meta.clone(), base.clone()).await {
+                // That is what an earlier try has made: nobody else writes there.
+                Ok(()) | Err(CreateError::Exists) => return Ok(Some(revision)),
+                Err(CreateError::Unknown | CreateError::Unavailable) => {
+                    tokio::time::sleep(PAUSE).await
+                }
+                Err(error) => return Err(failed(format_args!("universe {id}: {error}"))),
+            }
+        }
+        Err(failed(format_args!(
+            "universe {id}: the target is unavailable"
+        )))
+    }
+
+    /// Appends entries as they are, and gives the revision that they lead to.
+    async fn append(
+        &self,
+        id: &UniverseId,
+        mut expected: Revision,
+        entries: Vec<Entry>,
+        name: Option<String>,
+    ) -> Result<Revision, CareError> {
+        let keyed = self.from.keyed(id, &entries).await?;
+        let new = entries
+            .into_iter()
+            .zip(keyed)
+            .map(|(entry, keyed)| NewEntry {
+                command_id: entry.command_id,
+                at: entry.at,
+                body: entry.body,
+                keyed,
+            });
+        let (mut batch, mut bytes) = (Vec::new(), 0_usize);
+        for entry in new {
+            if bytes > 0 && bytes.saturating_add(entry.body.len()) > BATCH_BYTES {
+                expected = self
+                    .send(id, expected, std::mem::take(&mut batch), None)
+                    .await?;
+                bytes = 0;
+            }
+            bytes = bytes.saturating_add(entry.body.len());
+            batch.push(entry);
+        }
+        self.send(id, expected, batch, name).await
+    }
+
+    async fn send(
+        &self,
+        id: &UniverseId,
+        expected: Revision,
+        entries: Vec<NewEntry>,
+        name: Option<String>,
+    ) -> Result<Revision, CareError> {
+        for _ in 0..TRIES {
+            let append = Append {
+                expected,
+                entries: entries.clone(),
+                name: name.clone(),
+            };
+            match self.to.append(id, append).await {
+                Ok(revision) => return Ok(revision),
+                // The same once more is done once.
+                Err(AppendError::Unknown | AppendError::Unavailable) => {
+                    tokio::time::sleep(PAUSE).await
+                }
+                Err(error @ AppendError::Conflict { .. }) => {
+                    return Err(failed(format_args!(
+                        "universe {id}: {error}; something else writes to the target"
+                    )));
+                }
+                Err(error) => return Err(failed(format_args!("universe {id}: {error}"))),
+            }
+        }
+        Err(failed(format_args!(
+            "universe {id}: the target is unavailable"
+        )))
+    }
+
+    /// Deletes what was copied, since the source has it no more.
+    async fn delete(&mut self, id: &UniverseId) -> Result<(), CareError> {
+        match self.to.delete(id, None).await {
+            Ok(()) | Err(DeleteError::NotFound) => {
+                self.verified.remove(id);
+                Ok(())
+            }
+            Err(error) => Err(failed(format_args!("universe {id}: {error}"))),
+        }
+    }
+}

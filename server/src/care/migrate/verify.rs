@@ -1,0 +1,127 @@
+//! Comparing a copy with what it is of: the base, each entry, the keys, the name, and the state that all of it leads to.
+
+use std::sync::Arc;
+
+use super::source::{self, Source, found};
+use super::{CareError, failed};
+use crate::store::{Record, Revision, SnapshotError, UniverseId, UniverseLog};
+
+/// How many entries are compared at once.
+const SOME: usize = 256;
+
+/// A stretch of a universe's log that is the same in both.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Verified {
+    from: Revision,
+    to: Revision,
+}
+
+impl Verified {
+    pub(super) fn is_at(&self, revision: Revision) -> bool {
+        self.to == revision
+    }
+
+    /// How many revisions it has: the first one, too.
+    pub(super) fn revisions(&self) -> u64 {
+        self.to.0.saturating_sub(self.from.0) + 1
+    }
+}
+
+/// Compares a universe as far as `record` says, from where it was compared before. `None` where it has gone meanwhile.
+///
+/// # Errors
+/// They differ.
+pub(super) async fn verify(
+    from: &Source,
+    to: &Arc<dyn UniverseLog>,
+    record: &Record,
+    before: Option<&Verified>,
+) -> Result<Option<Verified>, CareError> {
+    let id = &record.meta.id;
+    let Some(there) = found(to.record(id).await)? else {
+        return Ok(None);
+    };
+    let differs = |what: &str| {
+        failed(format_args!(
+            "universe {id} differs in its {what}: the target has another history, or was written to; delete it there"
+        ))
+    };
+    let end = record.head.revision;
+    if there.meta != record.meta {
+        return Err(differs("name or time"));
+    }
+    if there.head.revision != end || (end > there.oldest && there.head != record.head) {
+        return Err(differs("head"));
+    }
+    let (Some(here), Some(base)) = (from.base(id).await?, found(to.base(id).await)?) else {
+        return Ok(None);
+    };
+    // The source may have been trimmed since. What it has no more is not compared.
+    if here.revision == base.revision && here != base {
+        return Err(differs("first state"));
+    }
+    if here.revision < base.revision {
+        return Err(differs("first revision"));
+    }
+    let first = before.map_or(here.revision, |before| before.from);
+    let mut at = before
+        .map_or(here.revision, |before| before.to)
+        .max(here.revision);
+    while at < end {
+        let ours = from.entries(id, at, end).await?;
+        if ours.is_empty() {
+            return Ok(None);
+        }
+        let theirs = source::entries(&**to, id, at, ours.len().min(SOME)).await?;
+        let differing = ours
+            .iter()
+            .zip(&theirs)
+            .find(|(ours, theirs)| ours != theirs);
+        if let Some((ours, _)) = differing {
+            return Err(differs(&format!("revision {}", ours.revision)));
+        }
+        let both = ours.get(..theirs.len()).unwrap_or_default();
+        let (wanted, kept) = (
+            from.keyed(id, both).await?,
+            source::keyed(&**to, id, both).await?,
+        );
+        // A key that has just grown too old is in neither of them.
+        if wanted
+            .iter()
+            .zip(&kept)
+            .any(|(wanted, kept)| *wanted && !kept)
+        {
+            return Err(differs("idempotency keys"));
+        }
+        let Some(last) = both.last() else {
+            return Err(differs("length"));
+        };
+        at = last.revision;
+    }
+    if from.state(id, end).await? != source::state(to, id, end).await? {
+        return Err(differs("state"));
+    }
+    keep_snapshot(from, &**to, id).await?;
+    Ok(Some(Verified {
+        from: first,
+        to: end,
+    }))
+}
+
+/// Takes the snapshot over. It saves time alone, so that one that does not fit is left.
+async fn keep_snapshot(
+    from: &Source,
+    to: &dyn UniverseLog,
+    id: &UniverseId,
+) -> Result<(), CareError> {
+    let Some(snapshot) = from.snapshot(id).await? else {
+        return Ok(());
+    };
+    match to.put_snapshot(id, snapshot).await {
+        Ok(())
+        | Err(SnapshotError::Ahead { .. } | SnapshotError::NotFound | SnapshotError::Unavailable) => {
+            Ok(())
+        }
+        Err(error) => Err(failed(format_args!("universe {id}: {error}"))),
+    }
+}

@@ -1,0 +1,52 @@
+//! What there is for a writer to do, and how it is answered.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use crate::commands::{Processed, Replacement, Request, ServiceError, Universe};
+use crate::store::Revision;
+
+type Reply<T> = oneshot::Sender<Result<T, ServiceError>>;
+
+/// Something for the writer to do.
+pub(in crate::commands) enum Job {
+    Read {
+        reply: Reply<Universe>,
+    },
+    Process {
+        request: Arc<Request>,
+        reply: Reply<Done>,
+    },
+    Replace {
+        replacement: Box<Replacement>,
+        expected: Option<Revision>,
+        reply: Reply<Universe>,
+    },
+    Delete {
+        expected: Option<Revision>,
+        reply: Reply<()>,
+    },
+}
+
+/// How a request was processed.
+pub(in crate::commands) enum Done {
+    Now(Box<Processed>),
+    /// Under the same key before, up to this revision.
+    Before(Revision),
+}
+
+impl Job {
+    pub(super) fn fail(self, error: ServiceError) {
+        // An asker that is gone does not take its answer.
+        match self {
+            Self::Read { reply } | Self::Replace { reply, .. } => drop(reply.send(Err(error))),
+            Self::Process { reply, .. } => drop(reply.send(Err(error))),
+            Self::Delete { reply, .. } => drop(reply.send(Err(error))),
+        }
+    }
+}
+
+pub(super) fn answer_all(jobs: impl Iterator<Item = Job>, error: &ServiceError) {
+    jobs.for_each(|job| job.fail(error.clone()));
+}

@@ -1,0 +1,88 @@
+//! Sessions of the handshake revisions of MCP in the database: a session that one server has begun any other serves.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use mcp_proto::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
+
+use crate::store::postgres::sessions::{SessionError, Sessions};
+
+/// What stands in a record in place of the session's name, which the database is not to know.
+const NAMELESS: &str = "-";
+
+/// The sessions of all servers that use a database.
+#[derive(Debug)]
+pub(super) struct SharedSessions(pub(super) Arc<Sessions>);
+
+impl SessionStore for SharedSessions {
+    fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>> {
+        Box::pin(async move {
+            let (id, owner) = (session.id.clone(), session.client.clone());
+            let body = write(session)?;
+            let kept = self.0.insert(id.as_str(), owner.as_deref(), &body).await;
+            kept.map_err(failed)
+        })
+    }
+
+    fn load<'a>(
+        &'a self,
+        id: &'a SessionId,
+    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
+        Box::pin(async move {
+            let found = self.0.load(id.as_str()).await.map_err(failed)?;
+            Ok(found.and_then(|body| read(id, &body)).map(Arc::new))
+        })
+    }
+
+    fn change<'a>(
+        &'a self,
+        id: &'a SessionId,
+        change: &'a SessionChange,
+    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
+        Box::pin(async move {
+            let changed = self.0.change(id.as_str(), |body| {
+                let mut session = read(id, body)?;
+                session.apply(change);
+                write(session).ok()
+            });
+            let changed = changed.await.map_err(failed)?;
+            Ok(changed.and_then(|body| read(id, &body)).map(Arc::new))
+        })
+    }
+
+    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+        Box::pin(async move { self.0.remove(id.as_str()).await.map_err(failed) })
+    }
+
+    fn hints(&self, id: &SessionId) -> BoxStream<'static, ()> {
+        self.0.hints(id.as_str())
+    }
+}
+
+fn write(mut session: Session) -> Result<Vec<u8>, SessionStoreError> {
+    session.id = SessionId::from_header(NAMELESS);
+    let written = serde_json::to_vec(&session);
+    written.map_err(|problem| SessionStoreError::Unavailable(problem.to_string()))
+}
+
+/// The session in a record. One that cannot be read, such as a newer server's, is none: its client begins another.
+fn read(id: &SessionId, body: &[u8]) -> Option<Session> {
+    match serde_json::from_slice::<Session>(body) {
+        Ok(mut session) => {
+            session.id = id.clone();
+            Some(session)
+        }
+        Err(problem) => {
+            tracing::warn!(%problem, "a session in the database cannot be read");
+            None
+        }
+    }
+}
+
+fn failed(error: SessionError) -> SessionStoreError {
+    match error {
+        SessionError::Full { is_share, max } => SessionStoreError::Full { is_share, max },
+        error => SessionStoreError::Unavailable(error.to_string()),
+    }
+}

@@ -1,0 +1,352 @@
+//! Sessions of clients, beside the universes: small records with an owner, which end when nobody uses them. What is in one
+//! is opaque here.
+//!
+//! Every use is a look into the database, so that what one node changes or ends counts for all at once. Its time is the
+//! database's.
+
+mod watched;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use sha2::{Digest as _, Sha256};
+use tokio::task::JoinHandle;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Row};
+use uuid::Uuid;
+
+use self::watched::Watched;
+use super::connect::{Connector, Ears, Link};
+use super::error::{causes, is_conflict};
+use super::{PostgresOptions, Task};
+
+/// The channel of all nodes: which node has changed or ended which session.
+const CHANNEL: &str = "universe_session";
+
+/// A session's use is noted no more often than this.
+const NOTED: Duration = Duration::from_secs(15);
+
+/// How often sessions that have ended are taken away, and the others counted.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// How many go with one statement.
+const STEP: i64 = 1_000;
+
+/// How often a change is tried that loses against another one.
+const TRIES: usize = 16;
+
+/// The bounds of [`Sessions`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionBounds {
+    /// The most sessions in the database. Each node counts once in 30 s, and its own between; one more takes the place of
+    /// the one that has been idle longest, unless all are in use. 100,000 by default.
+    pub sessions: usize,
+    /// The most of one owner, over all nodes; one more takes the place of another of the same owner. 5,000 by default.
+    pub sessions_per_owner: usize,
+    /// How long a session counts as in use. 2 minutes by default.
+    pub in_use: Duration,
+    /// How long a session lives after its last use, give or take 15 s. 30 minutes by default.
+    pub max_idle: Duration,
+}
+
+/// Why a session was not kept, found or changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The database does not answer, or takes no writes.
+    #[error("the database is unavailable")]
+    Unavailable,
+    /// All that there may be are in use.
+    #[error("{max} sessions are in use")]
+    Full {
+        /// Whether they are all of this owner.
+        is_share: bool,
+        /// The bound that was met.
+        max: usize,
+    },
+}
+
+/// The sessions of all nodes that use one database.
+pub struct Sessions {
+    link: Arc<Link>,
+    bounds: SessionBounds,
+    watched: Arc<Watched>,
+    /// The name of this node, by which it knows its own notifications.
+    node: Uuid,
+    count: Arc<AtomicUsize>,
+    _tasks: [Task; 2],
+}
+
+type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
+
+/// The hash of a session's name.
+type Key = [u8; 32];
+
+impl Sessions {
+    pub(super) fn start(
+        connector: &Arc<Connector>,
+        options: &PostgresOptions,
+        bounds: SessionBounds,
+    ) -> Self {
+        let (watched, node) = (Arc::new(Watched::default()), Uuid::new_v4());
+        let (hearing, joined) = (Arc::clone(&watched), Arc::clone(&watched));
+        let ears = Ears {
+            channel: CHANNEL,
+            heard: Box::new(move |payload| hearing.take(payload, node)),
+            joined: Box::new(move || joined.tell_all()),
+        };
+        let (link, linking) = Link::with_ears(Arc::clone(connector), options, Some(ears));
+        let (link, count) = (Arc::new(link), Arc::new(AtomicUsize::new(0)));
+        let looking = look(Arc::clone(&link), Arc::clone(&count), bounds.max_idle);
+        Self {
+            link,
+            bounds,
+            watched,
+            node,
+            count,
+            _tasks: [linking.into(), looking.into()],
+        }
+    }
+
+    /// Keeps a new session under a name that is not taken, such as a random one.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn insert(
+        &self,
+        name: &str,
+        owner: Option<&str>,
+        body: &[u8],
+    ) -> Result<(), SessionError> {
+        let sql = "WITH own AS (SELECT count(*) AS n FROM \
+                     (SELECT 1 FROM session WHERE owner = $2 LIMIT $4) held), \
+                   gone AS (DELETE FROM session WHERE key IN ( \
+                       SELECT key FROM session WHERE used < now() - make_interval(secs => $5) \
+                         AND (owner = $2 OR $6 AND (SELECT n FROM own) < $4) \
+                       ORDER BY used LIMIT 1 FOR UPDATE SKIP LOCKED) \
+                     AND ($6 OR (SELECT n FROM own) >= $4) RETURNING 1), \
+                   made AS (INSERT INTO session (key, owner, body, used) SELECT $1, $2, $3, now() \
+                     WHERE NOT $6 AND (SELECT n FROM own) < $4 OR EXISTS (SELECT 1 FROM gone) RETURNING 1) \
+                   SELECT EXISTS (SELECT 1 FROM made), (SELECT n FROM own) >= $4, EXISTS (SELECT 1 FROM gone)";
+        let share = self.bounds.sessions_per_owner.max(1);
+        let limit = i64::try_from(share).unwrap_or(i64::MAX);
+        let is_full = self.count.load(Ordering::Relaxed) >= self.bounds.sessions.max(1);
+        let parameters: Parameters<'_> = &[
+            (&&key(name)[..], Type::BYTEA),
+            (&owner, Type::TEXT),
+            (&body, Type::BYTEA),
+            (&limit, Type::INT8),
+            (&self.bounds.in_use.as_secs_f64(), Type::FLOAT8),
+            (&is_full, Type::BOOL),
+        ];
+        let rows = self.query(sql, parameters).await?;
+        let row = rows.first().ok_or(SessionError::Unavailable)?;
+        let (made, is_share, replaced): (bool, bool, bool) =
+            (get(row, 0)?, get(row, 1)?, get(row, 2)?);
+        if made {
+            self.count
+                .fetch_add(usize::from(!replaced), Ordering::Relaxed);
+            return Ok(());
+        }
+        let max = match is_share {
+            true => share,
+            false => self.bounds.sessions,
+        };
+        Err(SessionError::Full { is_share, max })
+    }
+
+    /// What is in a session, if it lives. Counts as use.
+    ///
+    /// # Errors
+    /// [`SessionError::Unavailable`].
+    pub async fn load(&self, name: &str) -> Result<Option<Vec<u8>>, SessionError> {
+        let key = key(name);
+        let Some((body, _, is_due)) = self.read(&key).await? else {
+            return Ok(None);
+        };
+        if is_due {
+            let sql = "UPDATE session SET used = now() WHERE key = $1";
+            // A database that takes no writes still lets sessions go on.
+            let noted = self.query(sql, &[(&&key[..], Type::BYTEA)]).await;
+            if noted.is_err() {
+                tracing::warn!("the use of a session was not noted");
+            }
+        }
+        Ok(Some(body))
+    }
+
+    /// Puts what `change` makes of a session in its place, and tells the other nodes; gives what is in it then, or `None`
+    /// when it is no more. Of changes at once, each is made to what the one before has left. Counts as use.
+    ///
+    /// # Errors
+    /// [`SessionError::Unavailable`].
+    pub async fn change(
+        &self,
+        name: &str,
+        change: impl Fn(&[u8]) -> Option<Vec<u8>> + Send,
+    ) -> Result<Option<Vec<u8>>, SessionError> {
+        let key = key(name);
+        let sql = "WITH moved AS (UPDATE session SET body = $2, version = version + 1, used = now() \
+                     WHERE key = $1 AND version = $3 RETURNING 1) \
+                   SELECT pg_notify($4, $5)::text FROM moved";
+        for _ in 0..TRIES {
+            let Some((body, version, _)) = self.read(&key).await? else {
+                return Ok(None);
+            };
+            let Some(changed) = change(&body) else {
+                return Ok(None);
+            };
+            let parameters: Parameters<'_> = &[
+                (&&key[..], Type::BYTEA),
+                (&changed, Type::BYTEA),
+                (&version, Type::INT8),
+                (&CHANNEL, Type::TEXT),
+                (&self.note(&key), Type::TEXT),
+            ];
+            if !self.query(sql, parameters).await?.is_empty() {
+                return Ok(Some(changed));
+            }
+        }
+        Err(SessionError::Unavailable)
+    }
+
+    /// Ends a session, and tells the other nodes; whether there was one.
+    ///
+    /// # Errors
+    /// [`SessionError::Unavailable`].
+    pub async fn remove(&self, name: &str) -> Result<bool, SessionError> {
+        let key = key(name);
+        let sql = "WITH gone AS (DELETE FROM session WHERE key = $1 RETURNING used) \
+                   SELECT used > now() - make_interval(secs => $2), pg_notify($3, $4)::text FROM gone";
+        let parameters: Parameters<'_> = &[
+            (&&key[..], Type::BYTEA),
+            (&self.bounds.max_idle.as_secs_f64(), Type::FLOAT8),
+            (&CHANNEL, Type::TEXT),
+            (&self.note(&key), Type::TEXT),
+        ];
+        let rows = self.query(sql, parameters).await?;
+        rows.first().map_or(Ok(false), |row| get(row, 0))
+    }
+
+    /// Tells whenever another node may have changed or ended a session: a hint only, and always one after this node had
+    /// no connection for a while. Ends with the sessions.
+    #[must_use]
+    pub fn hints(&self, name: &str) -> BoxStream<'static, ()> {
+        Watched::hints(&self.watched, key(name))
+    }
+
+    /// How many there are, as of the last count.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// What is in a session that lives, its version, and whether its use is to be noted.
+    async fn read(&self, key: &Key) -> Result<Option<(Vec<u8>, i64, bool)>, SessionError> {
+        let sql = "SELECT body, version, used < now() - make_interval(secs => $3) FROM session \
+                   WHERE key = $1 AND used > now() - make_interval(secs => $2)";
+        let parameters: Parameters<'_> = &[
+            (&&key[..], Type::BYTEA),
+            (&self.bounds.max_idle.as_secs_f64(), Type::FLOAT8),
+            (
+                &NOTED.min(self.bounds.max_idle / 4).as_secs_f64(),
+                Type::FLOAT8,
+            ),
+        ];
+        let rows = self.query(sql, parameters).await?;
+        let found = rows
+            .first()
+            .map(|row| Ok((get(row, 0)?, get(row, 1)?, get(row, 2)?)));
+        found.transpose()
+    }
+
+    /// What other nodes are sent of a session.
+    fn note(&self, key: &Key) -> String {
+        watched::payload(self.node, key)
+    }
+
+    async fn query(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, SessionError> {
+        let client = self.link.client().await.ok_or(SessionError::Unavailable)?;
+        for _ in 0..TRIES {
+            let rows = self
+                .link
+                .within(0, client.query_typed(sql, parameters))
+                .await;
+            match rows.ok_or(SessionError::Unavailable)? {
+                Ok(rows) => return Ok(rows),
+                Err(error) if is_conflict(&error) => {}
+                Err(error) => {
+                    tracing::error!(error = causes(&error), "the sessions cannot be asked for");
+                    return Err(SessionError::Unavailable);
+                }
+            }
+        }
+        Err(SessionError::Unavailable)
+    }
+}
+
+impl fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions").finish_non_exhaustive()
+    }
+}
+
+impl Default for SessionBounds {
+    fn default() -> Self {
+        Self {
+            sessions: 100_000,
+            sessions_per_owner: 5_000,
+            in_use: Duration::from_secs(2 * 60),
+            max_idle: Duration::from_secs(30 * 60),
+        }
+    }
+}
+
+fn key(name: &str) -> Key {
+    Sha256::digest(name).into()
+}
+
+fn get<'r, T: tokio_postgres::types::FromSql<'r>>(
+    row: &'r Row,
+    column: usize,
+) -> Result<T, SessionError> {
+    row.try_get(column).map_err(|_| SessionError::Unavailable)
+}
+
+/// Takes sessions away that have ended, and counts the others, from time to time.
+fn look(link: Arc<Link>, count: Arc<AtomicUsize>, max_idle: Duration) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        loop {
+            if let Some(client) = link.client().await
+                && let Some(Ok(counted)) = link.within(0, sweep(&client, max_idle)).await
+            {
+                count.store(usize::try_from(counted).unwrap_or(0), Ordering::Relaxed);
+            }
+            tokio::time::sleep(LOOK.min(max_idle)).await;
+        }
+    })
+}
+
+async fn sweep(client: &Client, max_idle: Duration) -> Result<i64, tokio_postgres::Error> {
+    let sql = "WITH gone AS (DELETE FROM session WHERE key IN ( \
+                 SELECT key FROM session WHERE used < now() - make_interval(secs => $1) \
+                 ORDER BY used LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1) \
+               SELECT count(*) FROM gone";
+    let parameters: Parameters<'_> =
+        &[(&max_idle.as_secs_f64(), Type::FLOAT8), (&STEP, Type::INT8)];
+    loop {
+        let rows = client.query_typed(sql, parameters).await?;
+        let gone: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
+        if gone < STEP {
+            break;
+        }
+    }
+    let rows = client
+        .query_typed("SELECT count(*) FROM session", &[])
+        .await?;
+    rows.first().map_or(Ok(0), |row| row.try_get(0))
+}

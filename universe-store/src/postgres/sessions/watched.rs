@@ -1,0 +1,89 @@
+//! Who wants to know what other nodes do to sessions.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use data_encoding::HEXLOWER;
+use futures_util::stream::{self, BoxStream};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use super::Key;
+
+/// The sessions that are watched here: as many as there are streams that do it.
+#[derive(Default)]
+pub(super) struct Watched(Mutex<HashMap<Key, watch::Sender<()>>>);
+
+/// One that watches, and leaves no trace when it is dropped.
+struct Watcher {
+    watched: Arc<Watched>,
+    key: Key,
+    told: Option<watch::Receiver<()>>,
+}
+
+/// What is sent of a session, for [`Watched::take`].
+pub(super) fn payload(node: Uuid, key: &Key) -> String {
+    format!("{} {}", node.simple(), HEXLOWER.encode(key))
+}
+
+impl Watched {
+    /// Tells whenever one is told of the session.
+    pub(super) fn hints(watched: &Arc<Self>, key: Key) -> BoxStream<'static, ()> {
+        let told = match watched.table().entry(key) {
+            Entry::Occupied(entry) => entry.get().subscribe(),
+            Entry::Vacant(entry) => entry.insert(watch::Sender::new(())).subscribe(),
+        };
+        let watcher = Watcher {
+            watched: Arc::clone(watched),
+            key,
+            told: Some(told),
+        };
+        Box::pin(stream::unfold(watcher, |mut watcher| async move {
+            watcher.told.as_mut()?.changed().await.ok()?;
+            Some(((), watcher))
+        }))
+    }
+
+    /// Takes a notification; that of the node itself says nothing new.
+    pub(super) fn take(&self, payload: &str, node: Uuid) {
+        let Some((sender, key)) = payload.split_once(' ') else {
+            return;
+        };
+        let key = HEXLOWER.decode(key.as_bytes()).unwrap_or_default();
+        let Ok(key) = Key::try_from(key) else {
+            return;
+        };
+        if sender == node.simple().to_string() {
+            return;
+        }
+        if let Some(told) = self.table().get(&key) {
+            told.send_replace(());
+        }
+    }
+
+    /// Some may have been missed.
+    pub(super) fn tell_all(&self) {
+        for told in self.table().values() {
+            told.send_replace(());
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<Key, watch::Sender<()>>> {
+        // Nothing panics while it holds the table.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.told = None;
+        let mut table = self.watched.table();
+        if table
+            .get(&self.key)
+            .is_some_and(|told| told.receiver_count() == 0)
+        {
+            table.remove(&self.key);
+        }
+    }
+}
