@@ -8,7 +8,7 @@ use mcp_conformance::{BoxError, Check, Results, Rule, Subject, TargetError, Tool
 
 use super::Verdict;
 use super::output::{OutputArgs, Progress};
-use super::server::{AskArgs, HeaderArgs, Place};
+use super::server::{AskArgs, HeaderArgs, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -23,6 +23,10 @@ pub(crate) struct CheckArgs {
     name: Vec<String>,
     #[command(flatten)]
     headers: HeaderArgs,
+    /// Send the value of this environment variable as the bearer token of another user, who must not get what is the
+    /// first one's.
+    #[arg(long, value_name = "VARIABLE")]
+    other_token_env: Option<String>,
     /// Only rules whose id begins so. Repeatable.
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
@@ -129,16 +133,17 @@ impl CheckArgs {
             )
             .into());
         }
-        let urls = self.url.iter().map(|url| self.headers.place(url));
-        let commands = self.command.iter().map(|it| Place::command(it));
-        let places = urls.chain(commands);
-        places
-            .map(|place| {
-                Ok(match place? {
-                    Place::Url(target) => Check::url(target),
-                    Place::Command(program, arguments) => Check::command(program, arguments),
-                })
+        let urls = self.url.iter().map(|url| {
+            let check = Check::url(self.headers.target(url)?);
+            Ok(match &self.other_token_env {
+                Some(variable) => check.other(self.headers.target_of_another(url, variable)?),
+                None => check,
             })
-            .collect()
+        });
+        let commands = self.command.iter().map(|command| {
+            let (program, arguments) = words(command)?;
+            Ok(Check::command(program, arguments))
+        });
+        urls.chain(commands).collect()
     }
 }
