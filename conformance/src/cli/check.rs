@@ -13,7 +13,7 @@ use super::server::{AskArgs, HeaderArgs, words};
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp. Repeatable.
-    #[arg(long, value_name = "URL", required_unless_present_any = ["command", "list", "explain"])]
+    #[arg(long, value_name = "URL")]
     url: Vec<String>,
     /// The command that starts a server on stdin and stdout, in quotes. Repeatable.
     #[arg(long, value_name = "COMMAND")]
@@ -126,6 +126,9 @@ impl CheckArgs {
     /// The servers, in the order in which names are given.
     fn subjects(&self) -> Result<Vec<Check>, BoxError> {
         let count = self.url.len() + self.command.len();
+        if count == 0 {
+            return Err("there is no server to check; give --url URL or --command COMMAND".into());
+        }
         if !self.name.is_empty() && self.name.len() != count {
             return Err(format!(
                 "--name is given {} times for {count} targets; give one for each --url, then for each --command",

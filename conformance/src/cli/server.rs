@@ -143,8 +143,9 @@ impl HeaderArgs {
             target = target.header(name.trim(), value.trim())?;
         }
         if let Some(name) = &self.token_env {
-            let token = env::var(name)
-                .map_err(|_| format!("--token-env: there is no environment variable {name}"))?;
+            let token = env::var(name).map_err(|_| {
+                format!("there is no environment variable {name} to take the token from")
+            })?;
             target = target.header("authorization", &format!("Bearer {}", token.trim()))?;
         }
         Ok(target)

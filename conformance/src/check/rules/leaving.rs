@@ -64,7 +64,9 @@ async fn left(bench: &mut Bench) -> Verdict {
     let after = fresh.raw_within(raw, patience).await;
     fresh.end().await;
     let seen = format!("after {count} calls that were left: {}", after.outcome());
-    let is_refused = after.code().is_some() || after.status.is_some_and(|it| it >= 400);
+    // That its session is gone is no such bound.
+    let is_refused = after.status != Some(404)
+        && (after.code().is_some() || after.status.is_some_and(|it| it >= 400));
     match after.result() {
         Some(_) => Verdict::Holds,
         // A server may bound how often it is called.
