@@ -26,6 +26,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone)]
 pub struct Check {
     place: Place,
+    other: Option<Target>,
     only: Vec<String>,
     skip: Vec<String>,
     revisions: Vec<Revision>,
@@ -50,6 +51,7 @@ impl Check {
     fn of(place: Place) -> Self {
         Self {
             place,
+            other: None,
             only: Vec::new(),
             skip: Vec::new(),
             revisions: Revision::ALL.to_vec(),
@@ -57,6 +59,14 @@ impl Check {
             timeout: TIMEOUT,
             keep_alive: KEEP_ALIVE,
         }
+    }
+
+    /// The same endpoint, asked by another caller: with another user's token. What belongs to one caller is asked for by
+    /// the other then.
+    #[must_use]
+    pub fn other(mut self, target: Target) -> Self {
+        self.other = Some(target);
+        self
     }
 
     /// Only rules whose id begins so; all if never said.
@@ -126,6 +136,7 @@ impl Check {
         for revision in asked {
             let mut bench = Bench::new(self.place.clone(), revision, self.timeout);
             bench.spoken.clone_from(&spoken);
+            bench.other.clone_from(&self.other);
             bench.learn(&self.tools).await;
             report.server = bench.server().or(report.server);
             if revision.is_modern() && self.place.is_http() && self.asks(rules::KEEP_ALIVE) {

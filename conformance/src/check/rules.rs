@@ -6,6 +6,7 @@ mod calls;
 mod eras;
 mod http2;
 mod lasting;
+mod leaving;
 mod limits;
 mod listens;
 mod lists;
@@ -14,6 +15,7 @@ mod modern;
 mod names;
 mod offers;
 mod pipes;
+mod resumption;
 mod rounds;
 mod schemas;
 mod sessions;
@@ -36,6 +38,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         sessions::RULES,
         transport::RULES,
         limits::RULES,
+        resumption::RULES,
         http2::RULES,
         access::RULES,
         modern::RULES,
@@ -47,6 +50,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         schemas::RULES,
         offers::RULES,
         calls::RULES,
+        leaving::RULES,
         rounds::RULES,
         tasks::RULES,
         lasting::KEPT_ALIVE,

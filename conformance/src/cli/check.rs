@@ -8,12 +8,12 @@ use mcp_conformance::{BoxError, Check, Results, Rule, Subject, TargetError, Tool
 
 use super::Verdict;
 use super::output::{OutputArgs, Progress};
-use super::server::{AskArgs, HeaderArgs, Place};
+use super::server::{AskArgs, HeaderArgs, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp. Repeatable.
-    #[arg(long, value_name = "URL", required_unless_present_any = ["command", "list", "explain"])]
+    #[arg(long, value_name = "URL")]
     url: Vec<String>,
     /// The command that starts a server on stdin and stdout, in quotes. Repeatable.
     #[arg(long, value_name = "COMMAND")]
@@ -23,6 +23,10 @@ pub(crate) struct CheckArgs {
     name: Vec<String>,
     #[command(flatten)]
     headers: HeaderArgs,
+    /// Send the value of this environment variable as the bearer token of another user, who must not get what is the
+    /// first one's.
+    #[arg(long, value_name = "VARIABLE")]
+    other_token_env: Option<String>,
     /// Only rules whose id begins so. Repeatable.
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
@@ -122,6 +126,9 @@ impl CheckArgs {
     /// The servers, in the order in which names are given.
     fn subjects(&self) -> Result<Vec<Check>, BoxError> {
         let count = self.url.len() + self.command.len();
+        if count == 0 {
+            return Err("there is no server to check; give --url URL or --command COMMAND".into());
+        }
         if !self.name.is_empty() && self.name.len() != count {
             return Err(format!(
                 "--name is given {} times for {count} targets; give one for each --url, then for each --command",
@@ -129,16 +136,17 @@ impl CheckArgs {
             )
             .into());
         }
-        let urls = self.url.iter().map(|url| self.headers.place(url));
-        let commands = self.command.iter().map(|it| Place::command(it));
-        let places = urls.chain(commands);
-        places
-            .map(|place| {
-                Ok(match place? {
-                    Place::Url(target) => Check::url(target),
-                    Place::Command(program, arguments) => Check::command(program, arguments),
-                })
+        let urls = self.url.iter().map(|url| {
+            let check = Check::url(self.headers.target(url)?);
+            Ok(match &self.other_token_env {
+                Some(variable) => check.other(self.headers.target_of_another(url, variable)?),
+                None => check,
             })
-            .collect()
+        });
+        let commands = self.command.iter().map(|command| {
+            let (program, arguments) = words(command)?;
+            Ok(Check::command(program, arguments))
+        });
+        urls.chain(commands).collect()
     }
 }

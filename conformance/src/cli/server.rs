@@ -75,7 +75,7 @@ impl ServerArgs {
             }
             return Place::command(self.place.command.as_deref().unwrap_or_default());
         };
-        self.headers.place(url)
+        Ok(Place::Url(self.headers.target(url)?))
     }
 
     pub(crate) fn headers(&self) -> &HeaderArgs {
@@ -104,8 +104,34 @@ impl HeaderArgs {
     }
 
     /// The server at a URL, with these headers.
-    pub(crate) fn place(&self, url: &str) -> Result<Place, BoxError> {
-        Ok(Place::Url(self.apply(Target::url(url)?)?))
+    pub(crate) fn target(&self, url: &str) -> Result<Target, BoxError> {
+        self.apply(Target::url(url)?)
+    }
+
+    /// The same server, with another user's token in an environment variable.
+    pub(crate) fn target_of_another(&self, url: &str, variable: &str) -> Result<Target, BoxError> {
+        let token = |name: &str| env::var(name).ok();
+        let own = self.token_env.as_deref().and_then(token);
+        if own.is_some() && own == token(variable) {
+            return Err(format!(
+                "{variable} holds the same token as --token-env; give one of another user"
+            )
+            .into());
+        }
+        let names_a_caller = |header: &&String| {
+            let name = header.split_once(':').map_or("", |(name, _)| name.trim());
+            name.eq_ignore_ascii_case("authorization")
+        };
+        let other = Self {
+            headers: self
+                .headers
+                .iter()
+                .filter(|it| !names_a_caller(it))
+                .cloned()
+                .collect(),
+            token_env: Some(variable.to_owned()),
+        };
+        other.target(url)
     }
 
     /// The target with these headers. What is wrong is said without the values.
@@ -117,8 +143,9 @@ impl HeaderArgs {
             target = target.header(name.trim(), value.trim())?;
         }
         if let Some(name) = &self.token_env {
-            let token = env::var(name)
-                .map_err(|_| format!("--token-env: there is no environment variable {name}"))?;
+            let token = env::var(name).map_err(|_| {
+                format!("there is no environment variable {name} to take the token from")
+            })?;
             target = target.header("authorization", &format!("Bearer {}", token.trim()))?;
         }
         Ok(target)

@@ -1,7 +1,12 @@
 //! The headers in which a modern request repeats parts of its body (2026-07-28, Streamable HTTP).
 
+use std::collections::BTreeSet;
+
 use data_encoding::BASE64;
 use serde_json::Value;
+
+/// The member of a schema that names a header.
+const ANNOTATION: &str = "x-mcp-header";
 
 /// How deep the properties of a schema are looked into.
 const MOST_DEPTH: usize = 16;
@@ -51,6 +56,32 @@ impl Mirror {
         format!("mcp-param-{}", self.name.to_ascii_lowercase())
     }
 
+    /// The argument that it repeats, if that is one by itself and not a member of one.
+    pub(crate) fn argument(&self) -> Option<&str> {
+        match self.path.as_slice() {
+            [name] => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether the schema says that it repeats a text, of which any will do.
+    pub(crate) fn is_text_of(&self, schema: &Value) -> bool {
+        let properties = schema.get("properties");
+        let property = self.argument().and_then(|name| properties?.get(name));
+        property.is_some_and(|it| {
+            let limits = [
+                "enum",
+                "const",
+                "pattern",
+                "format",
+                "minLength",
+                "maxLength",
+            ];
+            it.get("type").is_some_and(|it| it == "string")
+                && limits.iter().all(|limit| it.get(limit).is_none())
+        })
+    }
+
     /// What the header says of these arguments; nothing for an argument that is not there or null.
     pub(crate) fn value(&self, arguments: &Value) -> Option<String> {
         let at = self
@@ -72,7 +103,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirror>) {
     };
     for (name, property) in properties {
         path.push(name.clone());
-        if let Some(header) = property.get("x-mcp-header").and_then(Value::as_str) {
+        if let Some(header) = property.get(ANNOTATION).and_then(Value::as_str) {
             found.push(Mirror {
                 path: path.clone(),
                 name: header.to_owned(),
@@ -83,4 +114,75 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirror>) {
         }
         path.pop();
     }
+}
+
+/// What is wrong with the headers that an input schema names by `x-mcp-header`.
+pub(crate) fn misplaced(schema: &Value) -> Option<String> {
+    let mut named = Vec::new();
+    every(schema, 0, &mut named);
+    let reachable = Mirror::all(schema);
+    let mut known = BTreeSet::new();
+    for annotated in &named {
+        let given = annotated.get(ANNOTATION).unwrap_or(&Value::Null);
+        let Some(name) = given.as_str().filter(|it| is_token(it)) else {
+            return Some(format!("its x-mcp-header {given} is no token of a header"));
+        };
+        if !is_primitive(annotated) {
+            return Some(format!(
+                "its x-mcp-header {name:?} is not on a string, an integer or a boolean"
+            ));
+        }
+        if !known.insert(name.to_ascii_lowercase()) {
+            return Some(format!("its x-mcp-header {name:?} comes twice"));
+        }
+        if !reachable.iter().any(|it| it.name == name) {
+            return Some(format!(
+                "its x-mcp-header {name:?} is on something that other words than properties lead to"
+            ));
+        }
+    }
+    None
+}
+
+/// Whether a schema is of a text, an integer or a boolean, as far as it says: null stands for an argument that is not there.
+fn is_primitive(schema: &Value) -> bool {
+    let kinds = match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.as_slice(),
+        Some(kind) => std::slice::from_ref(kind),
+        None => &[],
+    };
+    let known = ["string", "integer", "boolean", "null"];
+    kinds.iter().all(|kind| known.iter().any(|it| kind == it))
+}
+
+/// Every schema below this one that has the annotation.
+fn every<'a>(schema: &'a Value, depth: usize, found: &mut Vec<&'a Value>) {
+    if depth > MOST_DEPTH * 2 {
+        return;
+    }
+    let parts: Vec<&Value> = match schema {
+        Value::Object(members) => {
+            if members.get(ANNOTATION).is_some_and(|it| !it.is_object()) {
+                found.push(schema);
+            }
+            // These hold values, not schemas.
+            let is_value = |name: &str| ["const", "enum", "default", "examples"].contains(&name);
+            let parts = members.iter().filter(|(name, _)| !is_value(name));
+            parts.map(|(_, part)| part).collect()
+        }
+        Value::Array(parts) => parts.iter().collect(),
+        _ => return,
+    };
+    for part in parts {
+        every(part, depth + 1, found);
+    }
+}
+
+/// A token of RFC 9110 §5.6.2, of which the names of headers are made.
+fn is_token(text: &str) -> bool {
+    let other = "!#$%&'*+-.^_`|~";
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|it| it.is_ascii_alphanumeric() || other.contains(it))
 }

@@ -45,6 +45,10 @@ pub(crate) struct Bench {
     pub(crate) lists: Vec<(&'static str, Vec<Value>, Vec<Exchange>)>,
     /// The tools that may be called.
     pub(crate) callable: Vec<String>,
+    /// The tools that need input, once they were sought.
+    pub(crate) asking: Option<Vec<String>>,
+    /// The same server, asked by another caller.
+    pub(crate) other: Option<Target>,
     /// What watches a stream on which nothing ought to happen. It ends with this.
     pub(crate) quiet: Option<JoinSet<Watched>>,
     session: Option<String>,
@@ -98,6 +102,8 @@ impl Bench {
             greeting: Exchange::default(),
             lists: Vec::new(),
             callable: Vec::new(),
+            asking: None,
+            other: None,
             quiet: None,
             session: None,
             process: None,
@@ -120,6 +126,15 @@ impl Bench {
         fresh.seen = Arc::clone(&self.seen);
         fresh.open().await;
         fresh
+    }
+
+    /// One of another caller, which knows what this one knows; nothing if there is none.
+    pub(crate) async fn of_another_caller(&self) -> Option<Self> {
+        let place = Place::Http(self.other.clone()?);
+        let mut other = Self::new(place, self.revision, self.patience);
+        other.lists.clone_from(&self.lists);
+        other.open().await;
+        Some(other)
     }
 
     /// Opens a session, or asks what the server is. Whether it answers with a result.

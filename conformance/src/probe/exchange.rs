@@ -28,9 +28,12 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The JSON-RPC response among the messages.
+    /// The JSON-RPC response among the messages. An empty object is none: servers give it when a stream is replayed, for
+    /// events that had no data.
     pub(crate) fn response(&self) -> Option<&Value> {
-        self.messages.iter().find(|it| it.get("method").is_none())
+        let is_empty = |it: &Value| it.as_object().is_some_and(|it| it.is_empty());
+        let mut messages = self.messages.iter();
+        messages.find(|it| it.get("method").is_none() && !is_empty(it))
     }
 
     /// Whether a subscription was acknowledged, which has no response while it lasts.

@@ -18,13 +18,15 @@ impl Recorder {
     /// Takes HTTP exchanges from text, in the order of its lines. A `request` has `method`, `headers` (an array of
     /// pairs, or an object) and `body`; a `response` has `status`, `headers`, and a `body` or `events`, each with its `data`. A body
     /// may be JSON or a string that holds it. Times, if there are any, are in milliseconds: `t_ms` of the exchange, and
-    /// after its beginning `t_headers_ms` of the response and `t_ms` of an event.
+    /// after its beginning `t_headers_ms` of the response and `t_ms` of an event. Where requests say their `path`, that of the
+    /// first JSON-RPC message is the endpoint, and exchanges at other paths are left out.
     ///
     /// # Errors
     ///
     /// A line that is not such an object.
     pub fn import(&self, source: &str, text: &str) -> Result<(), TranscriptError> {
         let mut seen: Vec<(u64, Seen)> = Vec::new();
+        let mut endpoint = None;
         for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
                 continue;
@@ -37,12 +39,21 @@ impl Recorder {
                 let object = exchange.get(name).filter(|value| value.is_object());
                 object.ok_or_else(missing)
             };
-            self.take(
-                &exchange,
-                member("request")?,
-                member("response")?,
-                &mut seen,
-            );
+            let (request, response) = (member("request")?, member("response")?);
+            let path = request.get("path").and_then(Value::as_str);
+            let path = path.map(|path| path.split_once('?').map_or(path, |(path, _)| path));
+            if endpoint.is_none() && body(request).is_some_and(|it| it.get("jsonrpc").is_some()) {
+                endpoint = path.map(str::to_owned);
+            }
+            // What went elsewhere is none of the protocol's.
+            if endpoint
+                .as_deref()
+                .is_some_and(|own| path.is_some_and(|path| path != own))
+            {
+                self.stray();
+                continue;
+            }
+            self.take(&exchange, request, response, &mut seen);
         }
         // What came on a stream came between other exchanges.
         seen.sort_by_key(|(time, _)| *time);

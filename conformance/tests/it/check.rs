@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use mcp_conformance::{
-    Check, CheckReport, Format, Results, Revision, Subject, Target, Tool, rules,
+    Check, CheckReport, Format, Results, Revision, Subject, Target, Tool, Verdict, rules,
 };
 
 use crate::mutation::broken;
@@ -58,6 +58,12 @@ const CONNECTED: [&str; 5] = [
 /// Servers that are built without optimisation take their time beside others.
 const PATIENT: Duration = Duration::from_secs(120);
 
+/// A check that has another caller besides.
+fn of_two_callers(target: Target) -> Check {
+    let other = target.clone().header("authorization", "Bearer another");
+    Check::url(target).other(other.unwrap())
+}
+
 fn over_http(target: Target) -> Check {
     Check::url(Target::url(&format!("{}/mcp", serve(target))).unwrap())
 }
@@ -89,7 +95,10 @@ async fn each_broken_server_breaks_its_rule_and_no_other() {
     let mut wrong = String::new();
     let table = mutants::table().into_iter();
     for mutant in table.filter(|it| !is_connected(it.rule)) {
-        let check = Check::url(broken(correct::correct(), mutant.fault));
+        let mut check = of_two_callers(broken(correct::correct(), mutant.fault));
+        if mutant.rule.starts_with("rounds.") {
+            check = check.call(["write".to_owned()]);
+        }
         wrong += &breaks(check, mutant.rule, mutant.revision).await;
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -170,6 +179,30 @@ fn is_clean(report: &CheckReport) {
 async fn a_server_that_keeps_the_rules_is_clean() {
     let check = Check::url(correct::correct());
     is_clean(&check.run(|_| {}).await.unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn servers_that_ask_and_that_stream_and_keep_the_rules_are_clean() {
+    for (fault, rule) in [
+        (mutants::rounds::asking("nothing"), "rounds."),
+        (mutants::resumption::streaming("nothing"), "http.resume-own"),
+    ] {
+        let check = of_two_callers(broken(correct::correct(), fault));
+        let check = check.call(["write".to_owned()]);
+        let report = check.run(|_| {}).await.unwrap();
+        is_clean(&report);
+        let own = report
+            .judged
+            .iter()
+            .filter(|it| it.rule.id.starts_with(rule));
+        for judged in own {
+            assert!(
+                matches!(judged.verdict, Verdict::Holds),
+                "{}",
+                text(&report)
+            );
+        }
+    }
 }
 
 #[tokio::test]

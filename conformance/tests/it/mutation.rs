@@ -341,10 +341,13 @@ pub(crate) fn broken(target: Target, fault: Fault) -> Target {
 }
 
 fn encode(answer: Answer) -> Response<Body> {
-    let bytes = if answer.body.is_null() {
-        Bytes::new()
-    } else {
-        answer.body.to_string().into()
+    let kind = answer.headers.get("content-type");
+    let streams = kind.is_some_and(|kind| kind == "text/event-stream");
+    let bytes = match answer.body {
+        Value::Null => Bytes::new(),
+        // A stream is given as it is written.
+        Value::String(text) if streams => text.into(),
+        body => body.to_string().into(),
     };
     let mut response = Response::new(Full::from(bytes).map_err(BoxError::from).boxed_unsync());
     *response.status_mut() = answer.status.try_into().unwrap();

@@ -24,22 +24,40 @@ const SESSION: &str = r#"{"transcript":1,"name":"session"}
 {"mcp":{"method":"prompts/get","params":{"name":"test_simple_prompt"}},"expect":{"result":{"$any":true}}}
 "#;
 
-/// Each place of a recording where a scalar can be another: its line, its path in the answer, and the line so changed.
-fn places(text: &str, at: usize) -> Vec<(usize, String, String)> {
+/// A place of a recording where a scalar can be another.
+struct Place {
+    line: usize,
+    /// Where in the line.
+    within: String,
+    /// Where in the answer.
+    path: String,
+    value: Value,
+}
+
+impl Place {
+    /// The line in which it is the other.
+    fn changed(&self, text: &str) -> String {
+        let line = text.lines().nth(self.line - 1).unwrap();
+        let mut step: Value = serde_json::from_str(line).unwrap();
+        *step.pointer_mut(&self.within).unwrap() = self.value.clone();
+        step.to_string()
+    }
+}
+
+fn places(text: &str, at: usize) -> Vec<Place> {
     let mut places = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let step: Value = serde_json::from_str(line).unwrap();
+    for (line, step) in (1..).zip(text.lines()) {
+        let step: Value = serde_json::from_str(step).unwrap();
         let mut found = Vec::new();
         changes(&step["expect"]["result"], "", at, &mut found);
-        for (path, value) in found {
-            let mut changed = step.clone();
-            *changed["expect"]["result"].pointer_mut(&path).unwrap() = value;
-            // What is inside a matcher has a place of its own in the answer.
-            let path = path.replace("/$literal", "");
-            if !path.contains("/$") {
-                places.push((index + 1, format!("/result{path}"), changed.to_string()));
-            }
-        }
+        // What is inside a matcher has a place of its own in the answer.
+        let found = found.into_iter().map(|(within, value)| Place {
+            line,
+            path: format!("/result{}", within.replace("/$literal", "")),
+            within: format!("/expect/result{within}"),
+            value,
+        });
+        places.extend(found.filter(|it| !it.path.contains("/$")));
     }
     places
 }
@@ -87,13 +105,14 @@ fn one_changed_byte_of_a_recording_fails_at_its_path() {
         .run(&any::<(bool, usize, usize)>(), |(which, place, at)| {
             let (era, text) = &recorded[usize::from(which)];
             let mut places = places(text, at);
-            let (line, path, changed) = places.swap_remove(place % places.len());
-            let transcript = replaced(text, line, &changed);
+            let place = places.swap_remove(place % places.len());
+            let Place { line, path, .. } = &place;
+            let transcript = replaced(text, *line, &place.changed(text));
             let replay = Replay::new(server.clone());
             let outcome = runtime.block_on(replay.run_one(&transcript, *era));
             let failure = outcome.expect_err(&format!("{era} {line} {path}"));
-            assert_eq!(failure.line, line, "{failure:?}");
-            let named = failure.mismatches.iter().any(|it| it.path == path);
+            assert_eq!(failure.line, *line, "{failure:?}");
+            let named = failure.mismatches.iter().any(|it| it.path == *path);
             assert!(named, "{path}: {failure:?}");
             Ok(())
         })

@@ -365,3 +365,47 @@ async fn a_server_on_pipes_is_recorded_and_replayed() {
     let (code, said, _) = run(&["replay", "--command", &format!("sh {script}"), out]).await;
     assert_eq!(code, 0, "{said}");
 }
+
+#[test]
+fn what_went_to_another_path_is_left_out_of_a_conversion() {
+    let exchange = |path: &str, status: u16, sent: Value, got: Value| {
+        let headers = json!({"content-type": "application/json", "mcp-session-id": "a"});
+        let request = json!({"method": "POST", "path": path, "headers": headers, "body": sent});
+        let response = json!({"status": status, "headers": headers, "body": got});
+        json!({"request": request, "response": response}).to_string()
+    };
+    let client = json!({"name": "client", "version": "1"});
+    let opening =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let opened = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": client});
+    let asked = |id: u64, method: &str, params: &Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    let said = |id: u64, result: &Value| json!({"jsonrpc": "2.0", "id": id, "result": result});
+    let (tools, none) = (json!({"tools": []}), json!({}));
+    let lines = [
+        exchange(
+            "/mcp",
+            200,
+            asked(1, "initialize", &opening),
+            said(1, &opened),
+        ),
+        exchange("/things", 201, json!({"name": "a thing"}), json!({"id": 7})),
+        exchange(
+            "/mcp?x=1",
+            200,
+            asked(2, "tools/list", &none),
+            said(2, &tools),
+        ),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Recorder::new(folder.path(), false).unwrap();
+    recorder
+        .import("elsewhere.jsonl", &lines.join("\n"))
+        .unwrap();
+    let files = recorder.finish().unwrap();
+    assert_eq!((files.len(), recorder.left_out()), (1, 1));
+    let text = std::fs::read_to_string(&files[0].path).unwrap();
+    assert!(
+        text.contains("tools/list") && !text.contains("201"),
+        "{text}"
+    );
+}

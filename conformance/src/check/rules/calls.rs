@@ -62,10 +62,11 @@ fn name(tool: &Value) -> Option<&str> {
     tool.get("name")?.as_str()
 }
 
-/// Tools that may be called.
+/// Tools that may be called, those that are read-only first.
 pub(super) fn callable(bench: &Bench) -> impl Iterator<Item = &Value> {
-    let tools = bench.items("tools/list").iter();
-    tools.filter(|tool| name(tool).is_some_and(|name| bench.callable.iter().any(|it| it == name)))
+    let tools = bench.items("tools/list");
+    let named = |wanted: &String| tools.iter().find(|tool| name(tool) == Some(wanted));
+    bench.callable.iter().filter_map(named)
 }
 
 pub(super) fn needs_nothing(tool: &Value) -> bool {

@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Scope, Verdict, finding};
-use super::{EVERYWHERE, MUST, PRACTICE, SHOULD};
+use super::{EVERYWHERE, MODERN, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
 
 pub(super) const RULES: &[Rule] = &[
@@ -36,6 +36,15 @@ pub(super) const RULES: &[Rule] = &[
         fix: "leave nextCursor out of the last page",
         scope: EVERYWHERE,
         probe: |bench| end(bench).boxed(),
+    },
+    Rule {
+        id: "lists.cache-scope",
+        level: MUST,
+        section: "2026-07-28, Caching, Pagination",
+        title: "All pages of a list have one cacheScope",
+        fix: "give each page the scope of the first; private if one of them has to be",
+        scope: MODERN,
+        probe: |bench| cache_scope(bench).boxed(),
     },
     Rule {
         id: "tools.unique",
@@ -142,6 +151,19 @@ async fn end(bench: &mut Bench) -> Verdict {
                 format!("{method} has more than 100 pages"),
                 &bench.page(method),
             );
+        }
+    }
+    Verdict::Holds
+}
+
+async fn cache_scope(bench: &mut Bench) -> Verdict {
+    for (method, _, pages) in &bench.lists {
+        // That there is one, and of which values, its schema says.
+        let scope = |page: &Exchange| page.result()?.get("cacheScope").cloned();
+        let first = pages.first().and_then(scope);
+        let mut pages = pages.iter().filter(|page| scope(page).is_some());
+        if let Some(page) = pages.find(|page| scope(page) != first) {
+            return finding(format!("{method}: two pages differ in cacheScope"), page);
         }
     }
     Verdict::Holds

@@ -5,7 +5,9 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Verdict, finding};
+use super::calls::{callable, nothing_to_call};
 use super::{MODERN, MODERN_HTTP, MUST, SHOULD};
+use crate::client::headers::Mirror;
 use crate::probe::{Bench, Raw, Revision};
 
 pub(super) const RULES: &[Rule] = &[
@@ -26,6 +28,15 @@ pub(super) const RULES: &[Rule] = &[
         fix: "decode =?base64?…?= strictly, and compare what it says with the body",
         scope: MODERN_HTTP,
         probe: |bench| name_encoding(bench).boxed(),
+    },
+    Rule {
+        id: "modern.param-header",
+        level: MUST,
+        section: "2026-07-28, Streamable HTTP, Custom headers from tool parameters",
+        title: "Mcp-Param-… that differs from the argument, or is missing, is refused with 400 and −32020",
+        fix: "compare each header that x-mcp-header names with the argument in the body",
+        scope: MODERN_HTTP,
+        probe: |bench| param_header(bench).boxed(),
     },
     Rule {
         id: "modern.removed-methods",
@@ -98,6 +109,38 @@ async fn name_encoding(bench: &mut Bench) -> Verdict {
         let exchange = bench.raw(raw).await;
         if exchange.code() != Some(-32020) {
             return finding(format!("{broken:?}: {}", exchange.outcome()), &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn param_header(bench: &mut Bench) -> Verdict {
+    let chosen = callable(bench).find_map(|tool| {
+        let schema = tool.get("inputSchema")?;
+        let mut mirrors = Mirror::all(schema).into_iter();
+        let mirror = mirrors.find(|it| it.is_text_of(schema))?;
+        let required = schema.get("required").and_then(Value::as_array);
+        let mut required = required.into_iter().flatten();
+        let (argument, name) = (mirror.argument()?.to_owned(), tool.get("name")?.clone());
+        let is_enough = required.all(|it| it.as_str() == Some(argument.as_str()));
+        is_enough.then(|| (name, argument, mirror.header()))
+    });
+    let Some((name, argument, header)) = chosen else {
+        return nothing_to_call("has a text that a header repeats, and needs nothing else");
+    };
+    for value in [Some("another"), None] {
+        let arguments = json!({ argument.as_str(): "one" });
+        let params = json!({"name": name, "arguments": arguments});
+        let message = bench.message("tools/call", params);
+        let raw = bench.framed(&message);
+        let raw = match value {
+            Some(value) => raw.with(&header, value),
+            None => raw.without(&header),
+        };
+        let exchange = bench.raw(raw).await;
+        if exchange.status != Some(400) || exchange.code() != Some(-32020) {
+            let how = value.map_or("without the header".to_owned(), |it| format!("with {it:?}"));
+            return finding(format!("{how}: {}", exchange.outcome()), &exchange);
         }
     }
     Verdict::Holds

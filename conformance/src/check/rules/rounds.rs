@@ -1,70 +1,227 @@
-//! Results that need input, and the state that clients keep for the server between two rounds.
+//! Results that need input: what may be asked, what is done with the answers, and the state that clients keep for the
+//! server between two rounds.
+
+mod asking;
 
 use futures_util::FutureExt as _;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Verdict, holds_if};
-use super::calls::{callable, needs_nothing, nothing_to_call};
-use super::{MODERN, SHOULD};
+use self::asking::{Round, ask, asking, is_complete, is_refused, round};
+use super::super::rule::{Rule, Verdict, finding, holds_if};
+use super::{MODERN, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange};
 
-/// How many tools are tried until one needs input.
-const MAX_TRIED: usize = 20;
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "rounds.undeclared",
+        level: MUST,
+        section: "2026-07-28, Multi round-trip requests, Server requirements",
+        title: "A client is asked nothing that it does not declare to be able to answer",
+        fix: "look at the client's capabilities in _meta of each request, and refuse with −32021 what needs others",
+        scope: MODERN,
+        probe: |bench| undeclared(bench).boxed(),
+    },
+    Rule {
+        id: "rounds.missing-answers",
+        level: SHOULD,
+        section: "2026-07-28, Multi round-trip requests, Error handling",
+        title: "A call that is repeated without the answers is asked again, and not refused",
+        fix: "give the result that needs input once more",
+        scope: MODERN,
+        probe: |bench| missing_answers(bench).boxed(),
+    },
+    Rule {
+        id: "rounds.malformed-answers",
+        level: SHOULD,
+        section: "2026-07-28, Multi round-trip requests, Error handling",
+        title: "A call whose answers are numbers in place of objects is not completed",
+        fix: "check inputResponses, and refuse with −32602 what is no answer",
+        scope: MODERN,
+        probe: |bench| malformed_answers(bench).boxed(),
+    },
+    Rule {
+        id: "rounds.unknown-answers",
+        level: SHOULD,
+        section: "2026-07-28, Multi round-trip requests, Error handling",
+        title: "An answer to something that was not asked is passed over",
+        fix: "ignore the members of inputResponses that you do not know",
+        scope: MODERN,
+        probe: |bench| unknown_answers(bench).boxed(),
+    },
+    Rule {
+        id: "rounds.altered-state",
+        level: SHOULD,
+        section: "2026-07-28, Multi round-trip requests, Server requirements (a MUST where the state decides anything)",
+        title: "A call that is repeated with an altered requestState is not completed",
+        fix: "seal the state, by an HMAC for instance, and refuse with −32602 what you did not give",
+        scope: MODERN,
+        probe: |bench| altered_state(bench).boxed(),
+    },
+    Rule {
+        id: "rounds.state-of-another-tool",
+        level: SHOULD,
+        section: "2026-07-28, Multi round-trip requests, Server requirements",
+        title: "A call that is repeated with the requestState of another tool is not completed",
+        fix: "seal into the state which request it belongs to, and refuse with −32602 what belongs to another",
+        scope: MODERN,
+        probe: |bench| state_of_another_tool(bench).boxed(),
+    },
+    Rule {
+        id: "rounds.state-of-another-caller",
+        level: SHOULD,
+        section: "2026-07-28, Multi round-trip requests, Server requirements",
+        title: "A call that is repeated with the requestState of another caller is not completed",
+        fix: "seal into the state whose it is, and refuse with −32602 what is another's",
+        scope: MODERN,
+        probe: |bench| state_of_another_caller(bench).boxed(),
+    },
+    Rule {
+        id: "rounds.state-twice",
+        level: PRACTICE,
+        section: "2026-07-28, Multi round-trip requests, Server requirements (a MUST where it must be used once)",
+        title: "A requestState that completed a call of a tool that is not idempotent does not complete it again",
+        fix: "remember which states were used until they expire, or annotate the tool with idempotentHint",
+        scope: MODERN,
+        probe: |bench| state_twice(bench).boxed(),
+    },
+];
 
-pub(super) const RULES: &[Rule] = &[Rule {
-    id: "rounds.altered-state",
-    level: SHOULD,
-    section: "2026-07-28, Multi round-trip requests, Server requirements (a MUST where the state decides anything)",
-    title: "A call that is repeated with an altered requestState is not completed",
-    fix: "seal the state, by an HMAC for instance, and refuse with −32602 what you did not give",
-    scope: MODERN,
-    probe: |bench| altered_state(bench).boxed(),
-}];
-
-/// What a client has that can answer everything.
-fn capable() -> Value {
-    json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}})
+fn no_state() -> Verdict {
+    Verdict::Inapplicable("no tool that may be called needs input and gives a state".to_owned())
 }
 
-async fn call(bench: &mut Bench, name: &str, more: Value) -> Exchange {
-    let key = "io.modelcontextprotocol/clientCapabilities";
-    let mut params = json!({"name": name, "arguments": {}, "_meta": {key: capable()}});
-    if let (Some(params), Value::Object(more)) = (params.as_object_mut(), more) {
-        params.extend(more);
+fn was_completed(tool: &str, exchange: &Exchange) -> Verdict {
+    let seen = format!("{tool}: the call was completed");
+    holds_if(!is_complete(exchange), seen, exchange)
+}
+
+async fn undeclared(bench: &mut Bench) -> Verdict {
+    let tools = match asking(bench).await {
+        Ok(tools) => tools,
+        Err(verdict) => return verdict,
+    };
+    for tool in tools {
+        for capabilities in [
+            json!({}),
+            json!({"sampling": {}}),
+            json!({"elicitation": {"form": {}}}),
+            json!({"roots": {}}),
+        ] {
+            let exchange = ask(bench, &tool, &capabilities, json!({})).await;
+            let Some(round) = Round::of(&tool, &exchange) else {
+                continue;
+            };
+            let mut asked = round.requests.iter().map(|(_, request)| needed(request));
+            if let Some(needed) = asked.find(|it| capabilities.pointer(it).is_none()) {
+                let needed = needed.trim_start_matches('/').replace('/', ".");
+                let seen = format!(
+                    "{tool} asks for what needs {needed}; the client declares {capabilities}"
+                );
+                return finding(seen, &exchange);
+            }
+        }
     }
-    bench.ask("tools/call", params).await
+    Verdict::Holds
+}
+
+/// The capability that a client needs to answer a request.
+fn needed(request: &Value) -> &'static str {
+    let is_by_url = request.pointer("/params/mode") == Some(&json!("url"));
+    match request.get("method").and_then(Value::as_str) {
+        Some("elicitation/create") if is_by_url => "/elicitation/url",
+        Some("elicitation/create") => "/elicitation",
+        Some("sampling/createMessage") => "/sampling",
+        // What is none of the three is a misfit of its schema.
+        Some("roots/list") => "/roots",
+        _ => "",
+    }
+}
+
+/// The first round of the first tool that asks something.
+async fn first(bench: &mut Bench) -> Result<Round, Verdict> {
+    for tool in asking(bench).await? {
+        let round = round(bench, &tool).await;
+        if let Some(round) = round.filter(|it| !it.requests.is_empty()) {
+            return Ok(round);
+        }
+    }
+    Err(Verdict::Inapplicable(
+        "no tool that may be called asks the client".to_owned(),
+    ))
+}
+
+async fn missing_answers(bench: &mut Bench) -> Verdict {
+    let round = match first(bench).await {
+        Ok(round) => round,
+        Err(verdict) => return verdict,
+    };
+    let exchange = round.again(bench, json!({})).await;
+    let seen = format!("{}: {}", round.tool, exchange.outcome());
+    holds_if(!is_refused(&exchange), seen, &exchange)
+}
+
+async fn malformed_answers(bench: &mut Bench) -> Verdict {
+    let round = match first(bench).await {
+        Ok(round) => round,
+        Err(verdict) => return verdict,
+    };
+    let numbers = round.answers_by(|_| json!(42));
+    let exchange = round.again(bench, numbers).await;
+    was_completed(&round.tool, &exchange)
+}
+
+async fn unknown_answers(bench: &mut Bench) -> Verdict {
+    let good = match first(bench).await {
+        Ok(round) => round,
+        Err(verdict) => return verdict,
+    };
+    let taken = good.again(bench, good.answers()).await;
+    if is_refused(&taken) {
+        return Verdict::Unclear(format!("{} refuses the answers of a test", good.tool));
+    }
+    let Some(round) = round(bench, &good.tool).await else {
+        return Verdict::Unclear(format!("{} does not ask again", good.tool));
+    };
+    let mut answers = round.answers();
+    if let Some(answers) = answers.as_object_mut() {
+        let more = json!({"action": "accept", "content": {}});
+        answers.insert("not-asked-by-this-server".to_owned(), more);
+    }
+    let exchange = round.again(bench, answers).await;
+    let seen = format!("{}: {}", round.tool, exchange.outcome());
+    holds_if(!is_refused(&exchange), seen, &exchange)
+}
+
+/// The first rounds of all tools that give a state.
+async fn states(bench: &mut Bench) -> Result<Vec<(Round, String)>, Verdict> {
+    let mut found = Vec::new();
+    for tool in asking(bench).await? {
+        let round = round(bench, &tool).await;
+        if let Some(round) = round
+            && let Some(state) = round.state.clone()
+        {
+            found.push((round, state));
+        }
+    }
+    match found.is_empty() {
+        true => Err(no_state()),
+        false => Ok(found),
+    }
 }
 
 async fn altered_state(bench: &mut Bench) -> Verdict {
-    let tools = callable(bench).filter(|tool| needs_nothing(tool));
-    let names = tools.filter_map(|tool| tool.get("name")?.as_str());
-    let names: Vec<_> = names.take(MAX_TRIED).map(str::to_owned).collect();
-    if names.is_empty() {
-        return nothing_to_call("needs no arguments");
-    }
-    for name in names {
-        let asked = call(bench, &name, json!({})).await;
-        let result = asked
-            .result()
-            .filter(|it| it.get("resultType") == Some(&json!("input_required")));
-        let state = result.and_then(|it| it.get("requestState")?.as_str());
-        let Some(altered) = state.and_then(altered) else {
+    let states = match states(bench).await {
+        Ok(states) => states,
+        Err(verdict) => return verdict,
+    };
+    for (round, state) in states {
+        let Some(altered) = altered(&state) else {
             continue;
         };
-        let requests = result.and_then(|it| it.get("inputRequests")?.as_object());
-        let answers: Map<_, _> = requests
-            .into_iter()
-            .flatten()
-            .map(|(key, request)| (key.clone(), answer(request)))
-            .collect();
-        let more = json!({"inputResponses": answers, "requestState": altered});
-        let exchange = call(bench, &name, more).await;
-        let kind = exchange.result().map(|it| it.get("resultType"));
-        let is_complete = kind.is_some_and(|it| it == Some(&json!("complete")));
-        let seen = format!("{name}: the call was completed");
-        return holds_if(!is_complete, seen, &exchange);
+        let exchange = round.with(altered).again(bench, round.answers()).await;
+        return was_completed(&round.tool, &exchange);
     }
-    Verdict::Inapplicable("no tool that may be called needs input and gives a state".to_owned())
+    no_state()
 }
 
 /// The state with another letter or digit in its middle: not at its end, where base64 has bits that say nothing.
@@ -80,34 +237,65 @@ fn altered(state: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// What a willing user answers.
-fn answer(request: &Value) -> Value {
-    match request.get("method").and_then(Value::as_str) {
-        Some("roots/list") => json!({"roots": []}),
-        Some("sampling/createMessage") => json!({
-            "role": "assistant", "model": "none", "content": {"type": "text", "text": "yes"},
-        }),
-        _ => {
-            let properties = request.pointer("/params/requestedSchema/properties");
-            let properties = properties.and_then(Value::as_object).into_iter().flatten();
-            let content: Map<_, _> = properties
-                .map(|(name, schema)| (name.clone(), value(schema)))
-                .collect();
-            json!({"action": "accept", "content": content})
-        }
-    }
+async fn state_of_another_tool(bench: &mut Bench) -> Verdict {
+    let states = match states(bench).await {
+        Ok(states) => states,
+        Err(verdict) => return verdict,
+    };
+    let [(one, _), (_, of_another), ..] = states.as_slice() else {
+        return Verdict::Inapplicable("one tool alone gives a state".to_owned());
+    };
+    let exchange = one
+        .with(of_another.clone())
+        .again(bench, one.answers())
+        .await;
+    was_completed(&one.tool, &exchange)
 }
 
-/// A value that fits a field of a form.
-fn value(schema: &Value) -> Value {
-    let first = schema
-        .pointer("/enum/0")
-        .or(schema.pointer("/oneOf/0/const"));
-    let given = schema.get("default").or(first).cloned();
-    given.unwrap_or_else(|| match schema.get("type").and_then(Value::as_str) {
-        Some("boolean") => json!(true),
-        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
-        Some("array") => json!([]),
-        _ => json!("yes"),
-    })
+async fn state_of_another_caller(bench: &mut Bench) -> Verdict {
+    let Some(mut other) = bench.of_another_caller().await else {
+        return Verdict::Inapplicable("there is one caller alone (--other-token-env)".to_owned());
+    };
+    if other.greeting.result().is_none() {
+        let outcome = other.greeting.outcome();
+        return Verdict::Unclear(format!("the other caller is refused: {outcome}"));
+    }
+    let states = match states(bench).await {
+        Ok(states) => states,
+        Err(verdict) => return verdict,
+    };
+    let Some((round, _)) = states.first() else {
+        return no_state();
+    };
+    let exchange = round.again(&mut other, round.answers()).await;
+    other.end().await;
+    was_completed(&round.tool, &exchange)
+}
+
+async fn state_twice(bench: &mut Bench) -> Verdict {
+    let states = match states(bench).await {
+        Ok(states) => states,
+        Err(verdict) => return verdict,
+    };
+    for (round, _) in states {
+        let tools = bench.items("tools/list");
+        let tool = tools
+            .iter()
+            .find(|it| it.get("name") == Some(&json!(round.tool)));
+        let hint = |name: &str| {
+            let hint = tool.and_then(|it| it.get("annotations")?.get(name)?.as_bool());
+            hint == Some(true)
+        };
+        if hint("readOnlyHint") || hint("idempotentHint") || round.requests.is_empty() {
+            continue;
+        }
+        if !is_complete(&round.again(bench, round.answers()).await) {
+            continue;
+        }
+        let exchange = round.again(bench, round.answers()).await;
+        return was_completed(&round.tool, &exchange);
+    }
+    Verdict::Inapplicable(
+        "no tool that is not idempotent was completed by a state; --call names one".to_owned(),
+    )
 }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Verdict, finding};
 use super::lists::every_tool;
-use super::{EVERYWHERE, MODERN, PRACTICE, SHOULD};
+use super::{EVERYWHERE, MODERN, MUST, PRACTICE, SHOULD};
+use crate::client::headers::misplaced;
 use crate::probe::Bench;
 
 /// The longest name that models of all vendors can be given.
@@ -38,6 +39,15 @@ pub(super) const RULES: &[Rule] = &[
         fix: "rename it: vendors of models refuse other names",
         scope: EVERYWHERE,
         probe: |bench| property_names(bench).boxed(),
+    },
+    Rule {
+        id: "schemas.header-names",
+        level: MUST,
+        section: "2026-07-28, Streamable HTTP, Custom headers from tool parameters",
+        title: "x-mcp-header is a token that comes once, on a string, integer or boolean that properties alone lead to",
+        fix: "name the header by letters, digits and hyphens, each one once, or leave it out: clients drop the tool otherwise",
+        scope: MODERN,
+        probe: |bench| header_names(bench).boxed(),
     },
     Rule {
         id: "tools.order",
@@ -78,6 +88,10 @@ async fn property_names(bench: &mut Bench) -> Verdict {
             "its property {bad:?} has other characters, or is empty or too long"
         ))
     })
+}
+
+async fn header_names(bench: &mut Bench) -> Verdict {
+    every_tool(bench, |tool| misplaced(tool.get("inputSchema")?))
 }
 
 async fn order(bench: &mut Bench) -> Verdict {

@@ -38,6 +38,15 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| guessable(bench).boxed(),
     },
     Rule {
+        id: "tasks.of-another-caller",
+        level: MUST,
+        section: "2025-11-25, Tasks, Security considerations; 2026-07-28, extension Tasks",
+        title: "The task of one caller is not given to another",
+        fix: "bind tasks to who made them, and refuse with −32602 who did not",
+        scope: TASKS,
+        probe: |bench| of_another_caller(bench).boxed(),
+    },
+    Rule {
         id: "tasks.listed",
         level: SHOULD,
         section: "2025-11-25, Tasks, Security considerations",
@@ -155,6 +164,25 @@ async fn guessable(bench: &mut Bench) -> Verdict {
         ),
         false => Verdict::Holds,
     }
+}
+
+async fn of_another_caller(bench: &mut Bench) -> Verdict {
+    let Some(mut other) = bench.of_another_caller().await else {
+        return Verdict::Inapplicable("there is one caller alone (--other-token-env)".to_owned());
+    };
+    if other.greeting.result().is_none() {
+        let outcome = other.greeting.outcome();
+        return Verdict::Unclear(format!("the other caller is refused: {outcome}"));
+    }
+    let (id, _) = match make(bench).await {
+        Ok(made) => made,
+        Err(verdict) => return verdict,
+    };
+    let exchange = ask(&mut other, "tasks/get", json!({ "taskId": id })).await;
+    other.end().await;
+    cancel(bench, &[&id]).await;
+    let seen = "a task of one caller was given to another";
+    holds_if(exchange.result().is_none(), seen, &exchange)
 }
 
 async fn listed(bench: &mut Bench) -> Verdict {

@@ -46,7 +46,7 @@ async fn the_exit_code_is_the_verdict() {
 #[tokio::test]
 async fn what_cannot_be_used_ends_with_code_2() {
     for (arguments, says) in [
-        (&["check"][..], "--url <URL>"),
+        (&["check"][..], "--url URL or --command COMMAND"),
         (&["check", "--url", "ftp://x"], "its scheme is not"),
         (&["check", "--command", "sh '"], "its quotes do not match"),
         (

@@ -3,6 +3,8 @@
 mod items;
 mod lasting;
 mod more;
+pub(crate) mod resumption;
+pub(crate) mod rounds;
 
 use std::sync::{Arc, Mutex};
 
@@ -51,7 +53,8 @@ pub(crate) fn table() -> Vec<Mutant> {
         more::messages(),
         more::calls(),
         lasting::streams(),
-        lasting::rounds(),
+        rounds::rounds(),
+        resumption::resumption(),
         lasting::tasks(),
     ];
     tables.into_iter().flatten().collect()

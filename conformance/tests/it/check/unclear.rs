@@ -149,6 +149,12 @@ async fn a_server_of_both_eras_may_take_a_handshake_in_its_newest_older_revision
     let rule = "modern.removed-methods";
     let seen = of(taking("2025-11-25"), MODERN, rule).await;
     assert!(matches!(seen, Verdict::Holds), "{seen:?}");
+    // Its result fits the schema of that revision, not of this one.
+    let check = over_http(broken(correct(), taking("2025-11-25")));
+    let check = check.revisions(vec![MODERN]);
+    let check = check.only([rule.to_owned(), "messages.schema".to_owned()]);
+    let report = check.run(|_| {}).await.unwrap();
+    assert_eq!(report.findings().count(), 0, "{}", text(&report));
     for version in ["2026-07-28", "2025-06-18"] {
         let seen = of(taking(version), MODERN, rule).await;
         assert!(matches!(seen, Verdict::Finding(_)), "{version}: {seen:?}");

@@ -50,6 +50,18 @@ pub(super) fn lists() -> Vec<Mutant> {
                 ),
             ),
         ),
+        modern(
+            "lists.cache-scope",
+            result("tools/list", |result| {
+                result["cacheScope"] = "public".into();
+                result["nextCursor"] = "more".into();
+            })
+            .and(instead_result(
+                |asked| asked.body["params"]["cursor"] == "more",
+                json!({"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+                    "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "two pages", "version": "1"}}}),
+            )),
+        ),
         legacy("tools.unique", twice("tools/list")),
         modern("resources.unique", twice("resources/list")),
         legacy("prompts.unique", twice("prompts/list")),

@@ -1,4 +1,4 @@
-//! What breaks what lasts: subscriptions, rounds, tasks; and servers of one era.
+//! What breaks what lasts: subscriptions, calls, tasks; and servers of one era.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -22,6 +22,8 @@ fn refused(asked: &Asked, code: i64) -> Answer {
 pub(super) fn streams() -> Vec<Mutant> {
     vec![
         modern("listen.left", hoarding()),
+        legacy("calls.left", stuck()),
+        modern("calls.left", stuck()),
         modern(
             "http.keep-alive",
             frame(|_, frame| match frame {
@@ -63,30 +65,18 @@ fn hoarding() -> Fault {
     })
 }
 
-/// The read-only tool asks something, and takes any state for its own.
-pub(super) fn rounds() -> Vec<Mutant> {
-    vec![modern(
-        "rounds.altered-state",
-        instead(|asked| {
-            let meta = &asked.body["params"]["_meta"];
-            let capable =
-                !meta["io.modelcontextprotocol/clientCapabilities"]["elicitation"].is_null();
-            if !asked.is_call("look") || !capable {
-                return None;
-            }
-            let question = json!({"method": "elicitation/create", "params": {
-                "mode": "form", "message": "Who?",
-                "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}},
-            }});
-            let info =
-                json!({"io.modelcontextprotocol/serverInfo": {"name": "asks", "version": "1"}});
-            let asks = json!({"resultType": "input_required", "inputRequests": {"who": question},
-                "requestState": "{\"step\":1}", "_meta": info});
-            let done = json!({"resultType": "complete", "content": [], "_meta": info});
-            let state = asked.body["params"]["requestState"].as_str();
-            Some(answered(asked, if state.is_some() { &done } else { &asks }))
-        }),
-    )]
+/// After ten calls whose clients left the next one is never answered.
+fn stuck() -> Fault {
+    let gone = AtomicUsize::new(0);
+    instead(move |asked| {
+        let id = asked.body["id"].as_str().unwrap_or_default();
+        if !asked.is_call("look")
+            || id.starts_with("gone-") && gone.fetch_add(1, Ordering::SeqCst) < 30
+        {
+            return None;
+        }
+        (gone.swap(0, Ordering::SeqCst) > 10).then(|| Answer::new(200, Value::Null))
+    })
 }
 
 pub(super) fn tasks() -> Vec<Mutant> {
@@ -102,9 +92,13 @@ pub(super) fn tasks() -> Vec<Mutant> {
         ),
         legacy(
             "tasks.guessable",
-            taking(|number| format!("task-of-the-server-{number}"), false),
+            taking(
+                |number| format!("task-of-the-server-{number}"),
+                Shown::Nobody,
+            ),
         ),
-        legacy("tasks.listed", taking(random, true)),
+        legacy("tasks.of-another-caller", taking(random, Shown::IfNamed)),
+        legacy("tasks.listed", taking(random, Shown::Listed)),
     ]
 }
 
@@ -138,8 +132,16 @@ fn declaring() -> Fault {
     })
 }
 
-/// Tasks are made with these ids. Every client is shown all of them, or no client any.
-fn taking(id: fn(u64) -> String, shown: bool) -> Fault {
+/// What others are shown of a task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Nobody,
+    IfNamed,
+    Listed,
+}
+
+/// Tasks are made with these ids.
+fn taking(id: fn(u64) -> String, shown: Shown) -> Fault {
     let made = AtomicU64::new(1);
     declaring().and(instead(move |asked| {
         if asked.is_call("look") && asked.body["params"]["task"].is_object() {
@@ -148,9 +150,17 @@ fn taking(id: fn(u64) -> String, shown: bool) -> Fault {
             return Some(answered(asked, &task));
         }
         let all = (1..made.load(Ordering::SeqCst)).map(|number| task(&json!(id(number))));
-        let all: Vec<_> = all.filter(|_| shown).collect();
+        let all: Vec<_> = all.filter(|_| shown == Shown::Listed).collect();
         match asked.body["method"].as_str() {
             Some("tasks/list") => Some(answered(asked, &json!({"tasks": all}))),
+            Some("tasks/get") if shown == Shown::IfNamed => {
+                let named = &asked.body["params"]["taskId"];
+                let is_made = (1..made.load(Ordering::SeqCst)).any(|number| named == &id(number));
+                Some(match is_made {
+                    true => answered(asked, &task(named)),
+                    false => refused(asked, -32602),
+                })
+            }
             Some("tasks/get" | "tasks/cancel") => Some(refused(asked, -32602)),
             _ => None,
         }

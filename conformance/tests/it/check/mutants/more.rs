@@ -59,6 +59,7 @@ pub(super) fn heads() -> Vec<Mutant> {
                 }
             }),
         ),
+        modern("modern.param-header", regional()),
         modern(
             "modern.removed-methods",
             instead_result(
@@ -262,7 +263,53 @@ pub(super) fn calls() -> Vec<Mutant> {
             ),
         ),
         modern("tools.order", turning()),
+        modern(
+            "schemas.header-names",
+            annotated(json!({"type": "number", "x-mcp-header": "Size"})),
+        ),
+        modern(
+            "schemas.header-names",
+            annotated(json!({"type": "string", "x-mcp-header": "a b"})),
+        ),
+        modern(
+            "schemas.header-names",
+            annotated(
+                json!({"type": "array", "items": {"type": "string", "x-mcp-header": "Item"}}),
+            ),
+        ),
     ]
+}
+
+/// A tool has a parameter with a member of this schema.
+fn annotated(schema: Value) -> Fault {
+    result("tools/list", move |result| {
+        for tool in result["tools"].as_array_mut().unwrap() {
+            if tool["name"] == "write" {
+                let parameter = json!({"type": "object", "properties": {"y": schema}});
+                tool["inputSchema"]["properties"] = json!({ "x": parameter });
+            }
+        }
+    })
+}
+
+/// An argument of the read-only tool is to be repeated in a header, which is not compared.
+fn regional() -> Fault {
+    let schema = json!({"type": "string", "x-mcp-header": "Region"});
+    let schema = json!({"type": "object", "properties": {"region": schema}});
+    let refusing = instead(|asked| {
+        let region = &asked.body["params"]["arguments"]["region"];
+        let refused = done(&json!({"isError": true}));
+        let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": refused});
+        (asked.is_call("look") && region.is_object()).then(|| Answer::new(200, body))
+    });
+    let unasked = ask(|asked| {
+        if asked.is_call("look") && asked.body["params"]["arguments"]["region"].is_string() {
+            asked.body["params"]["arguments"] = json!({});
+        }
+    });
+    listing_look("inputSchema", schema)
+        .and(refusing)
+        .and(unasked)
 }
 
 /// The read-only tool is listed with another schema, and takes whatever comes.

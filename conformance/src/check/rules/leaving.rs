@@ -1,0 +1,82 @@
+//! Calls whose clients do not wait for the answer.
+
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::super::rule::{Rule, Verdict, finding};
+use super::calls::{callable, needs_nothing, nothing_to_call};
+use super::{EVERYWHERE, PRACTICE};
+use crate::probe::Bench;
+
+/// How many calls are left, at the most.
+const LEFT: u32 = 20;
+/// How long a client waits before it leaves.
+const STAY: Duration = Duration::from_millis(20);
+
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: "calls.left",
+    level: PRACTICE,
+    section: "Cancellation, Timing considerations",
+    title: "After twenty calls whose clients left, a call is answered as before",
+    fix: "free what a call holds when its client leaves or cancels it, and bound how long it may run",
+    scope: EVERYWHERE,
+    probe: |bench| left(bench).boxed(),
+}];
+
+async fn left(bench: &mut Bench) -> Verdict {
+    let chosen = callable(bench).find(|tool| needs_nothing(tool));
+    let Some(name) = chosen.and_then(|tool| tool.get("name")).cloned() else {
+        return nothing_to_call("needs no arguments");
+    };
+    let params = json!({"name": name, "arguments": {}});
+    let mut fresh = bench.another().await;
+    let began = Instant::now();
+    let before = fresh.ask("tools/call", params.clone()).await;
+    let took = began.elapsed();
+    if before.result().is_none() {
+        fresh.end().await;
+        return Verdict::Unclear(format!("{name}: {}", before.outcome()));
+    }
+    // A server may do one thing after the other, and what was left too: then the last call waits for all before it.
+    let count = bench.patience.as_millis() / took.as_millis().max(1);
+    let count = u32::try_from(count).unwrap_or(LEFT).clamp(1, LEFT);
+    for index in 0..count {
+        let id = format!("gone-{index}");
+        let params = fresh.with_meta(params.clone());
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        let stay = match fresh.place.is_http() {
+            true => STAY,
+            false => Duration::ZERO,
+        };
+        let raw = fresh.framed(&message);
+        fresh.raw_within(raw, stay).await;
+        if !fresh.place.is_http() || !fresh.revision.is_modern() {
+            // Over HTTP a client of 2026-07-28 says so by closing the stream.
+            cancel(&mut fresh, &id).await;
+        }
+    }
+    let message = fresh.message("tools/call", params);
+    let raw = fresh.framed(&message);
+    let patience = fresh.patience + took * count;
+    let after = fresh.raw_within(raw, patience).await;
+    fresh.end().await;
+    let seen = format!("after {count} calls that were left: {}", after.outcome());
+    // That its session is gone is no such bound.
+    let is_refused = after.status != Some(404)
+        && (after.code().is_some() || after.status.is_some_and(|it| it >= 400));
+    match after.result() {
+        Some(_) => Verdict::Holds,
+        // A server may bound how often it is called.
+        None if is_refused => Verdict::Unclear(seen),
+        None => finding(seen, &after),
+    }
+}
+
+async fn cancel(bench: &mut Bench, id: &str) {
+    let params: Value = json!({"requestId": id, "reason": "a test"});
+    let method = "notifications/cancelled";
+    bench.tell_of(method, params, Duration::ZERO).await;
+}

@@ -1,0 +1,112 @@
+//! Event streams that are resumed: their ids, and what comes after one.
+
+use futures_util::FutureExt as _;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::super::rule::{Rule, Verdict, finding};
+use super::base::known;
+use super::calls::{callable, needs_nothing};
+use super::{LEGACY_HTTP, MUST};
+use crate::probe::{Bench, Exchange, Raw};
+use crate::wire::is_event_stream;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "http.event-ids",
+        level: MUST,
+        section: "Streamable HTTP, Resumability and redelivery",
+        title: "No two events of a session have one id",
+        fix: "count events over the whole session, or put the stream into the id",
+        scope: LEGACY_HTTP,
+        probe: |bench| event_ids(bench).boxed(),
+    },
+    Rule {
+        id: "http.resume-own",
+        level: MUST,
+        section: "Streamable HTTP, Resumability and redelivery",
+        title: "A stream that is resumed after its last event brings no response of another stream",
+        fix: "replay the events of the stream that the id belongs to, and of no other",
+        scope: LEGACY_HTTP,
+        probe: |bench| resume_own(bench).boxed(),
+    },
+];
+
+/// Two requests, one after the other, and what was said on the streams that answered them.
+async fn two_streams(bench: &mut Bench) -> [(Exchange, Vec<String>); 2] {
+    let tool = callable(bench).find(|tool| needs_nothing(tool));
+    let tool = tool.and_then(|tool| tool.get("name")).cloned();
+    [
+        stream(bench, tool.as_ref(), "stream-one").await,
+        stream(bench, tool.as_ref(), "stream-two").await,
+    ]
+}
+
+/// What answers a request, and the ids of its events. What reports progress is most likely to be answered by a stream.
+async fn stream(bench: &mut Bench, tool: Option<&Value>, id: &str) -> (Exchange, Vec<String>) {
+    let (method, params) = match tool {
+        Some(name) => {
+            let meta = json!({ "progressToken": id });
+            let params = json!({"name": name, "arguments": {}, "_meta": meta});
+            ("tools/call", params)
+        }
+        None => (known(bench), json!({})),
+    };
+    let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    let exchange = bench.send(&message).await;
+    let ids = event_ids_of(&exchange);
+    (exchange, ids)
+}
+
+/// The ids of the events on a stream, those without data too.
+fn event_ids_of(exchange: &Exchange) -> Vec<String> {
+    if !is_event_stream(&exchange.headers) {
+        return Vec::new();
+    }
+    let lines = exchange.received.lines();
+    let ids = lines.filter_map(|line| line.strip_prefix("id:"));
+    ids.map(|id| id.trim_start_matches(' ').to_owned())
+        .collect()
+}
+
+fn without_ids() -> Verdict {
+    Verdict::Inapplicable("the server gives no events with ids in answer to a request".to_owned())
+}
+
+async fn event_ids(bench: &mut Bench) -> Verdict {
+    let [(_, one), (exchange, two)] = two_streams(bench).await;
+    if one.is_empty() || two.is_empty() {
+        return without_ids();
+    }
+    match two.iter().find(|id| one.contains(id)) {
+        Some(id) => finding(
+            format!("the event id {id:?} came on two streams"),
+            &exchange,
+        ),
+        None => Verdict::Holds,
+    }
+}
+
+async fn resume_own(bench: &mut Bench) -> Verdict {
+    let [(_, one), (other, _)] = two_streams(bench).await;
+    let Some(last) = one.last() else {
+        return without_ids();
+    };
+    let mut raw = Raw::bare(Method::GET)
+        .with("accept", "text/event-stream")
+        .with("last-event-id", last)
+        .with("mcp-protocol-version", bench.revision.as_str());
+    if let Some(session) = bench.session() {
+        raw = raw.with("mcp-session-id", session);
+    }
+    let exchange = bench.head(raw).await;
+    if exchange.status != Some(200) {
+        return Verdict::Inapplicable(format!("streams are not resumed: {}", exchange.outcome()));
+    }
+    let id = other.response().and_then(|it| it.get("id"));
+    let is_of_other = |it: &&Value| it.get("id") == id && it.get("method").is_none();
+    match exchange.messages.iter().find(is_of_other) {
+        Some(_) if id.is_some() => finding("the response of another stream came", &exchange),
+        _ => Verdict::Holds,
+    }
+}
