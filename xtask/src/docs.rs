@@ -82,7 +82,10 @@ pub(crate) fn whole() -> Result<bool> {
 
 fn check(only: Option<&str>) -> Result<bool> {
     let pages = pages()?;
-    let mut findings = Vec::new();
+    let mut findings = match only {
+        Some(_) => Vec::new(),
+        None => written(&pages),
+    };
     if only.is_none() {
         for (path, text) in reference::pages()? {
             if pages.get(&path) != Some(&text) {
@@ -91,19 +94,17 @@ fn check(only: Option<&str>) -> Result<bool> {
                 ));
             }
         }
-        findings.extend(links::check(&pages, |path| root().join(path).exists()));
-        findings.extend(site::unlisted(&pages));
     }
     for (path, text) in &pages {
         if only.is_some_and(|part| !path.contains(part)) {
             continue;
         }
-        findings.extend(snippet::check(path, text));
         match session::script(path, text) {
-            Err(wrong) => findings.extend(wrong),
-            Ok(None) => {}
+            // These are among the findings of what is written.
+            Err(wrong) if only.is_some() => findings.extend(wrong),
+            Err(_) | Ok(None) => {}
             Ok(Some(_)) if cfg!(not(unix)) => {
-                say(&format!("{path}: not run: it needs a Unix shell"))?
+                say(&format!("{path}: not run: it needs a Unix shell"))?;
             }
             Ok(Some(script)) => {
                 let begun = Instant::now();
@@ -126,6 +127,17 @@ fn check(only: Option<&str>) -> Result<bool> {
         pages.len()
     ))?;
     Ok(findings.is_empty())
+}
+
+/// What is wrong with pages as they are written, without any program: links, snippets, marks of blocks.
+fn written(pages: &BTreeMap<String, String>) -> Vec<String> {
+    let mut findings = links::check(pages, |path| root().join(path).exists());
+    findings.extend(site::unlisted(pages));
+    for (path, text) in pages {
+        findings.extend(snippet::check(path, text));
+        findings.extend(session::script(path, text).err().into_iter().flatten());
+    }
+    findings
 }
 
 /// The Markdown files under version control, and those that are new, by path.
@@ -154,5 +166,15 @@ fn pages() -> Result<BTreeMap<String, String>> {
     match pages.is_empty() {
         true => Err("git lists no pages".into()),
         false => Ok(pages),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_pages_of_this_repository_are_well_written() {
+        let pages = super::pages().expect("git lists them");
+        let findings = super::written(&pages);
+        assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
     }
 }
