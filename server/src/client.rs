@@ -6,6 +6,7 @@ mod diff;
 mod entities;
 mod feed;
 mod get;
+mod health;
 mod list;
 mod place;
 mod print;
@@ -39,6 +40,8 @@ pub enum Verb {
     Watch(watch::Arguments),
     /// Shows what differs between two universes, or between two revisions of one. Exits with 3 if something does.
     Diff(diff::Arguments),
+    /// Asks a server whether it is ready: its store answers. Exits with 0 if so, else with 1.
+    Health(health::Arguments),
     /// Shows what a server does: commands and requests a second, its universes by activity, its listeners and memory.
     Top(top::Arguments),
 }
@@ -116,6 +119,7 @@ impl Verb {
             | Self::Send(send::Arguments { common, .. })
             | Self::Watch(watch::Arguments { common, .. })
             | Self::Diff(diff::Arguments { common, .. })
+            | Self::Health(health::Arguments { common, .. })
             | Self::Top(top::Arguments { common, .. }) => common,
         };
         common.url.as_deref()
@@ -132,6 +136,7 @@ impl Verb {
             Self::Send(arguments) => arguments.run(dir).await,
             Self::Watch(arguments) => arguments.run(dir).await,
             Self::Diff(arguments) => arguments.run(dir).await,
+            Self::Health(arguments) => arguments.run(dir).await,
             Self::Top(arguments) => arguments.run(dir).await,
         };
         match done {

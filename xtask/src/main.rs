@@ -4,6 +4,8 @@ mod api;
 mod app;
 mod bench;
 mod chromium;
+mod dist;
+mod docs;
 mod fixture;
 mod install;
 mod interop;
@@ -13,6 +15,7 @@ mod page;
 mod peers;
 mod process;
 mod programs;
+mod release;
 mod renames;
 mod semantic;
 mod servers;
@@ -21,6 +24,7 @@ mod soak;
 mod suites;
 mod test;
 mod tidy;
+mod tools;
 mod wrappers;
 
 use std::error::Error;
@@ -48,6 +52,11 @@ enum Chore {
     App(app::Arguments),
     /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
     Bench(bench::Arguments),
+    /// Makes what this machine can make of the packages: programs, bundles for MCP clients, entries of the MCP registry, a
+    /// Debian package, a Homebrew formula.
+    Dist(dist::Arguments),
+    /// Writes, checks and builds the documentation: pages made from the programs, links, and every block of commands.
+    Docs(docs::Arguments),
     /// Puts the official clients through the universe server, the spec server and the fixture
     /// `mcp-proto/examples/everything.rs`, in both eras, over HTTP and stdio.
     Interop(interop::Arguments),
@@ -57,6 +66,8 @@ enum Chore {
     Page(page::Arguments),
     /// Tries the client of `mcp-proto` on servers that others wrote, over HTTP and stdio, in each era that they speak.
     Peers(peers::Arguments),
+    /// Checks the crates that are published, and publishes them; `--dry-run` only says what it would do.
+    Release(release::Arguments),
     /// Tests spec-server with search by sense, on a model that is installed for it, and tells how good search is.
     Semantic(semantic::Arguments),
     /// Attacks the universe server and the fixture in two dozen ways and tells whether another client notices (Linux).
@@ -80,10 +91,13 @@ fn main() -> ExitCode {
         Chore::Api(arguments) => api::run(&arguments),
         Chore::App(arguments) => app::run(&arguments),
         Chore::Bench(arguments) => bench::run(&arguments),
+        Chore::Dist(arguments) => dist::run(&arguments),
+        Chore::Docs(arguments) => docs::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
         Chore::Oracle(arguments) => oracle::run(&arguments),
         Chore::Page(arguments) => page::run(&arguments),
         Chore::Peers(arguments) => peers::run(&arguments),
+        Chore::Release(arguments) => release::run(&arguments),
         Chore::Semantic(arguments) => semantic::run(&arguments),
         Chore::Siege(arguments) => siege::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),

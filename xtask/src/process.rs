@@ -82,15 +82,38 @@ pub(crate) fn shown(command: &mut Command, deadline: Duration) -> Result<bool> {
     if let Some(status) = wait(&mut child.0, Instant::now() + deadline)? {
         return Ok(status.success());
     }
-    #[cfg(unix)]
-    Command::new("kill")
-        .args(["-KILL", "--", &format!("-{}", child.0.id())])
-        .status()?;
+    end_group(&child);
     Err(format!(
         "stopped after {} s: what hangs was running until now",
         deadline.as_secs()
     )
     .into())
+}
+
+/// Runs a command, and ends everything that it started and left running. `true` when the command succeeded.
+///
+/// # Errors
+/// When it cannot be started, or does not end within `deadline`.
+pub(crate) fn alone(command: &mut Command, deadline: Duration) -> Result<bool> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let mut child = Guard(command.stdin(Stdio::null()).spawn()?);
+    let ended = wait(&mut child.0, Instant::now() + deadline);
+    end_group(&child);
+    match ended? {
+        Some(status) => Ok(status.success()),
+        None => Err(format!("stopped after {} s", deadline.as_secs()).into()),
+    }
+}
+
+/// Kills all processes of the group that a child leads. It may be empty already, and then nothing happens.
+fn end_group(leader: &Guard) {
+    if cfg!(unix) {
+        let _ = Command::new("kill")
+            .args(["-KILL", "--", &format!("-{}", leader.0.id())])
+            .stderr(Stdio::null())
+            .status();
+    }
 }
 
 /// Runs a command that has to succeed.

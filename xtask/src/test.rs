@@ -10,8 +10,8 @@ use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
 use crate::{
-    Result, api, app, interop, lean, oracle, page, process, renames, root, say, semantic, siege,
-    soak, suites, wrappers,
+    Result, api, app, docs, interop, lean, oracle, page, process, renames, root, say, semantic,
+    siege, soak, suites, wrappers,
 };
 
 // Its group would have the name of the one it contains.
@@ -224,6 +224,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     })?;
     let mut passed = timed("the smallest server", lean::run)?;
     passed &= timed("transcripts against the binaries, in both eras", replay)?;
+    passed &= timed("documentation and its commands", docs::whole)?;
     passed &= timed("conformance suites", || {
         suites::run(&suites::Arguments::whole(ci))
     })?;

@@ -52,6 +52,28 @@ async fn a_list_is_the_same_in_every_way() {
 }
 
 #[tokio::test]
+async fn health_is_an_exit_code() {
+    let dir = TempDir::new().unwrap();
+    let elsewhere = TempDir::new().unwrap();
+    let mut server = Server::on(dir.path()).await;
+    let url = format!("http://{}", server.client.0);
+    let ready = json!({"ready": true});
+    assert_eq!(json_of(dir.path(), &["health"]).await, ready);
+    assert_eq!(
+        json_of(elsewhere.path(), &["health", "--url", &url]).await,
+        ready
+    );
+    let ended = verb(elsewhere.path(), &["health"]).await;
+    assert_refused(&ended, &["no server uses the data directory"]);
+    server.stop().await;
+    // It never reads the directory itself: universes without a server are not healthy.
+    let ended = verb(dir.path(), &["health"]).await;
+    assert_refused(&ended, &["no server uses the data directory"]);
+    let ended = verb(dir.path(), &["health", "--url", &url]).await;
+    assert_refused(&ended, &[&url, "refused"]);
+}
+
+#[tokio::test]
 async fn more_universes_than_a_page_are_listed() {
     let dir = TempDir::new().unwrap();
     let server = Server::on(dir.path()).await;

@@ -1,0 +1,174 @@
+//! The packages: everything that this machine can make of them, in `target/packages`.
+
+mod bundle;
+mod debian;
+mod formula;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use clap::Args;
+use data_encoding::HEXLOWER;
+use sha2::{Digest as _, Sha256};
+
+use crate::install::on_path;
+use crate::programs::cargo;
+use crate::release::version;
+use crate::{Result, process, root, say, target};
+
+/// How long a step may take that compiles nothing.
+const DEADLINE: Duration = Duration::from_secs(300);
+
+/// The servers, each a program of its own package.
+const SERVERS: [&str; 4] = [
+    "universe-server",
+    "spec-server",
+    "chat-server",
+    "starmap-server",
+];
+
+/// Built along with them, so that cargo chooses the same features as for the judged programs.
+const CONFORMANCE: &str = "mcp-conformance";
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Build static programs, for any Linux on this processor. They need the Rust target for musl and `musl-gcc`.
+    #[arg(long)]
+    r#static: bool,
+    /// The cargo profile of the programs.
+    #[arg(long, default_value = "dist")]
+    profile: String,
+    /// Where the packages are going to be downloaded from. The default is an address that nobody has.
+    #[arg(long, value_name = "URL", default_value = "https://example.com/mcp")]
+    base_url: String,
+    /// The first part of the servers' names in the MCP registry, such as io.github.OWNER.
+    #[arg(long, value_name = "NAME", default_value = "com.example")]
+    namespace: String,
+}
+
+/// What is made, and for whom.
+struct Release<'a> {
+    version: String,
+    /// The folder of the packages.
+    to: PathBuf,
+    /// The folder of the compiled programs.
+    programs: PathBuf,
+    arguments: &'a Arguments,
+}
+
+impl Release<'_> {
+    /// The address of a package.
+    fn url(&self, file: &Path) -> String {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        format!("{}/{name}", self.arguments.base_url.trim_end_matches('/'))
+    }
+}
+
+/// Makes them. `true` when nothing failed.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let mut folder = target();
+    let mut build = cargo(&["build", "--locked", "--profile", &arguments.profile]);
+    for program in SERVERS.iter().chain(&[CONFORMANCE]) {
+        build.args(["-p", program]);
+    }
+    if arguments.r#static {
+        let triple = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+        // SQLite, zstd and ring have parts in C.
+        let variable = format!("CC_{}", triple.replace('-', "_"));
+        build.args(["--target", &triple]).env(variable, "musl-gcc");
+        folder.push(triple);
+    }
+    if !build.status()?.success() {
+        return Err("the programs do not build".into());
+    }
+    let release = Release {
+        version: version()?,
+        to: root().join("target").join("packages"),
+        programs: folder.join(&arguments.profile),
+        arguments,
+    };
+    if release.to.exists() {
+        fs::remove_dir_all(&release.to)?;
+    }
+    fs::create_dir_all(&release.to)?;
+    let mut made = vec![archive(&release)?];
+    for server in SERVERS {
+        made.extend(bundle::make(&release, server)?);
+    }
+    made.extend(formula::make(&release)?);
+    pages(&release)?;
+    match on_path("dpkg") {
+        Some(_) => made.push(debian::make(&release)?),
+        None => say("no Debian package: this machine has no dpkg")?,
+    }
+    for file in made {
+        let bytes = fs::metadata(&file)?.len();
+        say(&format!("{:>10} bytes  {}", bytes, file.display()))?;
+    }
+    if arguments.base_url.contains("example.com") || arguments.namespace.contains("example") {
+        say(
+            "addresses and names are examples: before publishing, give --base-url and --namespace",
+        )?;
+    }
+    Ok(true)
+}
+
+/// The programs in one archive.
+fn archive(release: &Release<'_>) -> Result<PathBuf> {
+    let kind = if release.arguments.r#static {
+        "-static"
+    } else {
+        ""
+    };
+    let name = format!(
+        "servers-{}-{}-{}{kind}.tar.gz",
+        release.version,
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
+    let file = release.to.join(name);
+    let mut tar = Command::new("tar");
+    tar.arg("-czf")
+        .arg(&file)
+        .arg("-C")
+        .arg(&release.programs)
+        .args(SERVERS)
+        .arg(CONFORMANCE);
+    tar.arg("-C")
+        .arg(root())
+        .args(["LICENSE-MIT", "LICENSE-APACHE"]);
+    process::succeed(&mut tar, DEADLINE)?;
+    Ok(file)
+}
+
+/// Manual pages and completions, as the program writes them.
+fn pages(release: &Release<'_>) -> Result<()> {
+    let program = release.programs.join("universe-server");
+    let man = release.to.join("man");
+    process::succeed(Command::new(&program).arg("man").arg(&man), DEADLINE)?;
+    let completions = release.to.join("completions");
+    fs::create_dir_all(&completions)?;
+    for (shell, file) in [
+        ("bash", "universe-server"),
+        ("zsh", "_universe-server"),
+        ("fish", "universe-server.fish"),
+    ] {
+        let said = process::run(
+            Command::new(&program).args(["completions", shell]),
+            DEADLINE,
+        )?;
+        if !said.success {
+            return Err(format!("no completions for {shell}: {}", said.stderr).into());
+        }
+        fs::write(completions.join(file), said.stdout)?;
+    }
+    Ok(())
+}
+
+/// The SHA-256 of a file, in hexadecimal.
+fn digest(file: impl AsRef<OsStr>) -> Result<String> {
+    Ok(HEXLOWER.encode(&Sha256::digest(fs::read(Path::new(&file))?)))
+}

@@ -1,0 +1,180 @@
+//! The documentation: pages made from the programs, links, snippets for clients, every block of commands, and the site.
+
+mod block;
+mod links;
+mod reference;
+mod session;
+mod site;
+mod snippet;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+use std::time::Instant;
+
+use clap::{Args, Subcommand};
+
+use crate::{Result, programs, root, say};
+
+/// Where the site has its pages.
+const PAGES: &str = "docs/src";
+
+/// Text that is data: its blocks are not for readers.
+const DATA: [&str; 5] = [
+    "CHANGELOG.md",
+    "conformance/transcripts/",
+    "services/spec-server/corpus/",
+    "services/spec-server/tests/",
+    "xtask/",
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Writes the reference pages from the programs: REST, commands, tools, options, figures.
+    Write,
+    /// Checks that these pages are up to date, that links lead somewhere, that snippets fit their clients, and runs every
+    /// block of commands in README files and guides.
+    Check {
+        /// Checks the pages whose path contains this, and nothing else.
+        #[arg(long, value_name = "TEXT")]
+        only: Option<String>,
+    },
+    /// Builds the site into `target/book`; installs mdBook into `target/tools` first, which takes minutes.
+    Site,
+    /// Reads a book from mdBook and writes it with links into the documentation of the library.
+    #[command(hide = true)]
+    Preprocess {
+        /// What mdBook asks: `supports RENDERER`.
+        question: Vec<String>,
+    },
+}
+
+/// Does it. `true` when nothing was wrong.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    match &arguments.verb {
+        Verb::Write => {
+            programs::build_judged()?;
+            for (path, text) in reference::pages()? {
+                fs::write(root().join(&path), text)?;
+                say(&path)?;
+            }
+            Ok(true)
+        }
+        Verb::Check { only } => {
+            programs::build_judged()?;
+            check(only.as_deref())
+        }
+        Verb::Site => site::build(),
+        Verb::Preprocess { question } => site::preprocess(question),
+    }
+}
+
+/// As a step of the whole test: the judged programs have been built.
+pub(crate) fn whole() -> Result<bool> {
+    check(None)
+}
+
+fn check(only: Option<&str>) -> Result<bool> {
+    let pages = pages()?;
+    let mut findings = match only {
+        Some(_) => Vec::new(),
+        None => written(&pages),
+    };
+    if only.is_none() {
+        for (path, text) in reference::pages()? {
+            if pages.get(&path) != Some(&text) {
+                findings.push(format!(
+                    "{path}: out of date; `cargo xtask docs write` writes it"
+                ));
+            }
+        }
+    }
+    for (path, text) in &pages {
+        if only.is_some_and(|part| !path.contains(part)) {
+            continue;
+        }
+        match session::script(path, text) {
+            // These are among the findings of what is written.
+            Err(wrong) if only.is_some() => findings.extend(wrong),
+            Err(_) | Ok(None) => {}
+            Ok(Some(_)) if cfg!(not(unix)) => {
+                say(&format!("{path}: not run: it needs a Unix shell"))?;
+            }
+            Ok(Some(script)) => {
+                let begun = Instant::now();
+                let failure = session::run(path, &script)?;
+                let verdict = if failure.is_none() { "ran" } else { "FAILED" };
+                say(&format!(
+                    "{path}: {verdict} in {:.1} s",
+                    begun.elapsed().as_secs_f32()
+                ))?;
+                findings.extend(failure);
+            }
+        }
+    }
+    for finding in &findings {
+        say(finding)?;
+    }
+    say(&format!(
+        "docs: {} findings in {} pages",
+        findings.len(),
+        pages.len()
+    ))?;
+    Ok(findings.is_empty())
+}
+
+/// What is wrong with pages as they are written, without any program: links, snippets, marks of blocks.
+fn written(pages: &BTreeMap<String, String>) -> Vec<String> {
+    let mut findings = links::check(pages, |path| root().join(path).exists());
+    findings.extend(site::unlisted(pages));
+    for (path, text) in pages {
+        findings.extend(snippet::check(path, text));
+        findings.extend(session::script(path, text).err().into_iter().flatten());
+    }
+    findings
+}
+
+/// The Markdown files under version control, and those that are new, by path.
+fn pages() -> Result<BTreeMap<String, String>> {
+    let listed = Command::new("git")
+        .args([
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "*.md",
+        ])
+        .current_dir(root())
+        .output()?;
+    let listed = String::from_utf8(listed.stdout)?;
+    let mut pages = BTreeMap::new();
+    for path in listed.lines() {
+        if DATA.iter().any(|data| path.starts_with(data)) {
+            continue;
+        }
+        // A file that is deleted but not committed as such is listed and cannot be read.
+        if let Ok(text) = fs::read_to_string(root().join(path)) {
+            pages.insert(path.to_owned(), text);
+        }
+    }
+    match pages.is_empty() {
+        true => Err("git lists no pages".into()),
+        false => Ok(pages),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_pages_of_this_repository_are_well_written() {
+        let pages = super::pages().expect("git lists them");
+        let findings = super::written(&pages);
+        assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
+    }
+}

@@ -1,0 +1,270 @@
+//! The commands of one page, run in order as in one terminal, in a folder of their own, on the judged programs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::block::{How, blocks};
+use crate::{Result, process, programs, root, target};
+
+/// How long the commands of one page may take.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// Stands in for what a reader has: a failure of `curl` is an error, `head` does not close the pipe that it reads, and
+/// `serving` waits for a server.
+const PREAMBLE: &str = r#"set -euo pipefail
+curl() { command curl --silent --show-error --fail-with-body "$@"; }
+head() { command head "$@"; cat > /dev/null; }
+serving() {
+  for _ in $(seq 300); do
+    if grep -q 'listening on' "$1"; then return; fi
+    if ! kill -0 "$2" 2> /dev/null; then break; fi
+    sleep 0.1
+  done
+  cat "$1" >&2
+  return 1
+}
+"#;
+
+/// Stands in for `cargo`: what a reader would build is built already.
+const CARGO: &str = r#"#!/usr/bin/env bash
+set -eu
+verb=$1
+shift
+package=universe-server
+while [ $# -gt 0 ]; do
+  case $1 in
+    --release | --locked) shift ;;
+    -p) package=$2; shift 2 ;;
+    --) shift; break ;;
+    *) echo "the stand-in for cargo does not know $1" >&2; exit 64 ;;
+  esac
+done
+case $verb in
+  run) exec "$package" "$@" ;;
+  build) command -v "$package" > /dev/null ;;
+  *) echo "the stand-in for cargo does not know $verb" >&2; exit 64 ;;
+esac
+"#;
+
+/// Stands in for the conformance tool: checks ask in one revision, and leave out the rule that waits.
+fn conformance() -> String {
+    let program = programs::judged("mcp-conformance");
+    let program = program.to_string_lossy();
+    let quoted = shlex::try_quote(&program).unwrap_or_default();
+    format!(
+        "#!/usr/bin/env bash\nif [ \"$1\" = check ]; then shift; set -- check --revision 2026-07-28 --keep-alive 1 --skip http.keep-alive \"$@\"; fi\nexec {quoted} \"$@\"\n"
+    )
+}
+
+/// Stands in for a server of the reader's own, over pipes or on a port.
+const SERVER: &str = "#!/usr/bin/env bash\nexec universe-server --store memory --demo \"$@\"\n";
+
+/// The commands of a page as one script; `None` if it has none to run.
+///
+/// # Errors
+/// The lines of blocks that are not marked well, with what is wrong.
+pub(super) fn script(path: &str, page: &str) -> std::result::Result<Option<String>, Vec<String>> {
+    let mut script = PREAMBLE.to_owned();
+    let mut wrong = Vec::new();
+    let mut runs = false;
+    for block in blocks(page) {
+        let place = format!("{path}:{}", block.line);
+        let plan = match block.plan() {
+            Ok(Some(plan)) => plan,
+            Ok(None) => continue,
+            Err(problem) => {
+                wrong.push(format!("{place}: {problem}"));
+                continue;
+            }
+        };
+        if plan.how == How::Skipped {
+            continue;
+        }
+        runs = true;
+        script.push_str(&format!("echo '@@ {place}' >&2\n"));
+        for command in plan.given {
+            script.push_str(&format!("{command}\n"));
+        }
+        let text = &block.text;
+        script.push_str(&match plan.how {
+            How::Serves => format!(
+                "(\nif [[ {quoted} != *--listen* ]]; then export UNIVERSE_LISTEN=127.0.0.1:3001; fi\n{text}) > served-{line} 2>&1 &\nserving served-{line} $!\n",
+                line = block.line,
+                quoted = shlex::try_quote(text).unwrap_or_default(),
+            ),
+            How::Ends(0) => text.clone(),
+            How::Ends(code) => format!(
+                "set +e\n(\nset -e\n{text})\ncode=$?\nset -e\nif [ $code != {code} ]; then echo \"exit code $code\" >&2; exit 1; fi\n"
+            ),
+            How::Skipped => String::new(),
+        });
+    }
+    match (wrong.is_empty(), runs) {
+        (false, _) => Err(wrong),
+        (true, true) => Ok(Some(script)),
+        (true, false) => Ok(None),
+    }
+}
+
+/// Runs the script of a page. `None` when all went well, else what went wrong and where.
+///
+/// # Errors
+/// When it cannot be run at all.
+pub(super) fn run(path: &str, script: &str) -> Result<Option<String>> {
+    let folder = target().join("docs").join(path.replace(['/', '.'], "-"));
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    let home = folder.join("home");
+    fs::create_dir_all(&home)?;
+    let stand_ins = folder.join("bin");
+    fs::create_dir_all(&stand_ins)?;
+    let conformance = conformance();
+    for (name, text) in [
+        ("cargo", CARGO),
+        ("my-server", SERVER),
+        ("mcp-conformance", &conformance),
+    ] {
+        executable(&stand_ins.join(name), text)?;
+    }
+    let file = folder.join("page.sh");
+    fs::write(&file, elsewhere(script)?)?;
+    let errors = folder.join("stderr");
+    let mut command = Command::new("bash");
+    command
+        .arg(&file)
+        .current_dir(&home)
+        .env_clear()
+        .env("PATH", search_path(&stand_ins)?)
+        .env("HOME", &home)
+        // What examples are given.
+        .env("REPOSITORY", root())
+        .env("LANG", "C.UTF-8")
+        .stdout(fs::File::create(folder.join("stdout"))?)
+        .stderr(fs::File::create(&errors)?);
+    let ended = process::alone(&mut command, DEADLINE);
+    let said = fs::read_to_string(&errors)?;
+    let at = said.lines().rfind(|line| line.starts_with("@@ "));
+    let at = at.map_or(path, |line| line.trim_start_matches("@@ "));
+    let last: Vec<&str> = said.lines().rev().take(5).collect();
+    let last: Vec<&str> = last.into_iter().rev().collect();
+    Ok(match ended {
+        Ok(true) => None,
+        Ok(false) => Some(format!("{at}: {}", last.join(" | "))),
+        Err(error) => Some(format!("{at}: {error}")),
+    })
+}
+
+#[cfg(unix)]
+fn executable(path: &Path, text: &str) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::write(path, text)?;
+    Ok(fs::set_permissions(
+        path,
+        fs::Permissions::from_mode(0o755),
+    )?)
+}
+
+#[cfg(not(unix))]
+fn executable(path: &Path, text: &str) -> Result<()> {
+    Ok(fs::write(path, text)?)
+}
+
+/// The stand-ins, the judged programs, and what the machine has.
+fn search_path(stand_ins: &Path) -> Result<std::ffi::OsString> {
+    let judged = programs::judged("universe-server");
+    let judged = judged.parent().map(Path::to_path_buf).unwrap_or_default();
+    let system = std::env::var_os("PATH").unwrap_or_default();
+    let own: [PathBuf; 2] = [stand_ins.to_path_buf(), judged];
+    Ok(std::env::join_paths(
+        own.into_iter().chain(std::env::split_paths(&system)),
+    )?)
+}
+
+/// The script with every port of this machine that it names replaced by one that is free.
+fn elsewhere(script: &str) -> Result<String> {
+    let mut moved = String::with_capacity(script.len());
+    // Held until all are chosen, so that no two are the same.
+    let mut chosen: BTreeMap<&str, (TcpListener, String)> = BTreeMap::new();
+    let mut rest = script;
+    while let Some(at) = ["127.0.0.1:", "localhost:", "--port "]
+        .iter()
+        .filter_map(|before| Some(rest.find(before)? + before.len()))
+        .min()
+    {
+        let (before, after) = rest.split_at(at);
+        let digits = after.find(|c: char| !c.is_ascii_digit());
+        let (port, after) = after.split_at(digits.unwrap_or(after.len()));
+        moved.push_str(before);
+        if port.len() < 4 {
+            moved.push_str(port);
+        } else if let Some((_, free)) = chosen.get(port) {
+            moved.push_str(free);
+        } else {
+            let listener = TcpListener::bind("127.0.0.1:0")?;
+            let free = listener.local_addr()?.port().to_string();
+            moved.push_str(&free);
+            chosen.insert(port, (listener, free));
+        }
+        rest = after;
+    }
+    moved.push_str(rest);
+    Ok(moved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_without_commands_has_no_script() {
+        assert_eq!(script("a.md", "```json\n{}\n```\n"), Ok(None));
+        let skipped = "<!-- not run: takes an hour -->\n```sh\nx\n```\n";
+        assert_eq!(script("a.md", skipped), Ok(None));
+        let wrong = script("a.md", "```bash\nx\n```\n").expect_err("wrong");
+        assert!(wrong[0].starts_with("a.md:2: "), "{wrong:?}");
+    }
+
+    #[test]
+    fn each_port_becomes_one_that_is_free() {
+        let moved =
+            elsewhere("a 127.0.0.1:3001/x --port 3002 localhost:3001 127.0.0.1:0").expect("free");
+        let ports: Vec<&str> = moved
+            .split(|c: char| !c.is_ascii_digit())
+            .filter(|word| word.len() > 3)
+            .collect();
+        let [one, two, same] = ports[..] else {
+            panic!("three ports in {moved}");
+        };
+        assert!(one == same && one != two && one != "3001", "{moved}");
+        assert!(moved.ends_with("127.0.0.1:0"), "{moved}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_failure_is_reported_with_the_line_of_its_block() {
+        let name = format!("test-{}", std::process::id());
+        let page =
+            "```sh\ncd /\nexport A=1\n```\ntext\n```sh\ntest \"$A$PWD\" = 1/\nfalse | true\n```\n";
+        let script = script(&name, page).expect("good").expect("commands");
+        let failure = run(&name, &script).expect("runs").expect("a failure");
+        assert!(failure.starts_with(&format!("{name}:7: ")), "{failure}");
+        fs::remove_dir_all(target().join("docs").join(&name)).expect("clean up");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_expected_exit_code_is_the_only_one_that_passes() {
+        let name = format!("test-exit-{}", std::process::id());
+        for (code, passes) in [(3, true), (4, false)] {
+            let page = format!("<!-- exits with {code} -->\n```sh\n(exit 3)\n```\n");
+            let script = script(&name, &page).expect("good").expect("commands");
+            assert_eq!(run(&name, &script).expect("runs").is_none(), passes);
+        }
+        fs::remove_dir_all(target().join("docs").join(&name)).expect("clean up");
+    }
+}

@@ -1,0 +1,35 @@
+//! Programs of crates.io that chores use, each in one version, installed below `target/tools`.
+
+use std::path::PathBuf;
+
+use crate::programs::cargo;
+use crate::{Result, target};
+
+/// A program that cargo installs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tool {
+    /// The name of its package and of its program.
+    pub(crate) name: &'static str,
+    pub(crate) version: &'static str,
+}
+
+impl Tool {
+    /// Where it is: installed at an earlier time, or now, which takes minutes.
+    ///
+    /// # Errors
+    /// When it cannot be installed.
+    pub(crate) fn installed(self) -> Result<PathBuf> {
+        let Self { name, version } = self;
+        let tools = target().join("tools");
+        let program = tools
+            .join("bin")
+            .join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        if !program.exists() {
+            let words = ["install", name, "--locked", "--version", version, "--root"];
+            if !cargo(&words).arg(&tools).status()?.success() {
+                return Err(format!("{name} {version} cannot be installed").into());
+            }
+        }
+        Ok(program)
+    }
+}
