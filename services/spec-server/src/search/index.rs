@@ -216,6 +216,7 @@ impl Index {
     #[must_use]
     pub fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
         let mut scores = vec![(0.0, 0_u32); self.documents.len()];
+        let mut gained = vec![0.0_f64; self.documents.len()];
         let (mut best, mut terms) = (0.0, 0_u32);
         let average = self.average();
         for asked in query.asked() {
@@ -225,20 +226,18 @@ impl Index {
                 continue;
             }
             // Of a term and those that may stand for it the best counts.
-            let mut gained: HashMap<usize, f64> = HashMap::new();
+            gained.fill(0.0);
             for (term, share) in asked.meant() {
                 let worth = share * self.worth(asked, term);
                 for posting in self.postings.get(term).into_iter().flatten() {
-                    let gain = worth * self.saturation(posting, average);
-                    let most = gained.entry(posting.slot.index()).or_default();
-                    *most = gain.max(*most);
+                    if let Some(most) = gained.get_mut(posting.slot.index()) {
+                        *most = most.max(worth * self.saturation(posting, average));
+                    }
                 }
             }
-            for (slot, gain) in gained {
-                if let Some((score, found)) = scores.get_mut(slot) {
-                    *score += gain;
-                    *found += u32::from(asked.term.is_some());
-                }
+            for ((score, found), gain) in scores.iter_mut().zip(&gained) {
+                *score += gain;
+                *found += u32::from(*gain > 0.0 && asked.term.is_some());
             }
             if let Some(term) = &asked.term {
                 terms += 1;

@@ -3,16 +3,14 @@
 use std::collections::HashSet;
 
 use super::terms::{Token, is_grammar, tokens};
-use super::thesaurus::{Kin, kin};
+use super::thesaurus::kin;
 
 /// The most terms of a query; those behind them are not looked up.
 pub const QUERY_TERMS: usize = 256;
 
-/// How much a word counts that may stand for a term of the query, as a share of the term itself: one that is near to it, and
-/// one that is near to what the term is near to. This and the numbers in the index were chosen on the questions in odd lines
-/// of `corpus/openspec-questions.jsonl` and `corpus/questions.jsonl`.
-const NEAR: f64 = 0.5;
-const FAR: f64 = 0.2;
+/// How much a word counts that may stand for a term of the query, as a share of the term itself. This and the numbers in the
+/// index were chosen on the questions in odd lines of `corpus/openspec-questions.jsonl` and `corpus/questions.jsonl`.
+const KIN: f64 = 0.5;
 
 /// A query, taken apart: its terms in their order, each once, with those that may be meant by them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,17 +26,14 @@ pub(super) struct Asked {
     /// Whether it is an identifier kept whole.
     pub(super) whole: bool,
     /// Terms that may be meant by it.
-    pub(super) kin: &'static [Kin],
+    pub(super) kin: &'static [String],
 }
 
 impl Asked {
     /// The terms that answer it, with their share of what the term itself counts.
     pub(super) fn meant(&self) -> impl Iterator<Item = (&str, f64)> {
         let own = self.term.as_deref().map(|term| (term, 1.0));
-        let kin = self.kin.iter().map(|kin| {
-            let share = if kin.near { NEAR } else { FAR };
-            (kin.term.as_str(), share)
-        });
+        let kin = self.kin.iter().map(|kin| (kin.as_str(), KIN));
         own.into_iter().chain(kin)
     }
 }
