@@ -6,15 +6,6 @@ use super::CliError;
 use crate::model::{Change, Spec};
 use crate::project::{Project, ReadError, nearest};
 
-/// What somebody looks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// A spec or, if there is none, a change.
-    Any,
-    /// A change.
-    Change,
-}
-
 /// What was found.
 #[derive(Debug, Clone)]
 pub(super) enum Found {
@@ -22,12 +13,12 @@ pub(super) enum Found {
     Change(Arc<Change>),
 }
 
-/// The spec, the active change or the archived change of that id.
+/// The spec, the active change or the archived change of that id; `only_changes`, no spec.
 ///
 /// # Errors
 /// [`CliError::Unknown`], or what cannot be read.
-pub(super) fn find(project: &Project, id: &str, wanted: Wanted) -> Result<Found, CliError> {
-    if wanted == Wanted::Any {
+pub(super) fn find(project: &Project, id: &str, only_changes: bool) -> Result<Found, CliError> {
+    if !only_changes {
         match project.spec(id) {
             Ok(spec) => return Ok(Found::Spec(spec)),
             Err(ReadError::NotFound { .. }) => {}
@@ -35,7 +26,7 @@ pub(super) fn find(project: &Project, id: &str, wanted: Wanted) -> Result<Found,
         }
     }
     match project.any_change(id) {
-        Err(error) if wanted == Wanted::Any && error.is_absent() => Err(missing(project, id)?),
+        Err(error) if !only_changes && error.is_absent() => Err(missing(project, id)?),
         read => Ok(Found::Change(read?)),
     }
 }

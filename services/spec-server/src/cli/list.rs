@@ -7,7 +7,7 @@ use super::CliError;
 use super::output::{Ink, Output};
 use crate::model::{Change, Spec};
 use crate::project::{Listing, Project, Unreadable};
-use crate::view::{ChangeSummary, TaskProgress};
+use crate::view::{ChangeSummary, TaskProgress, counted};
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Arguments {
@@ -76,9 +76,8 @@ fn write_specs(specs: &Listing<Spec>, output: &mut Output<'_>) -> Result<(), Cli
     output.line(output.paint(Ink::Bold, "Specs:"))?;
     for spec in &specs.items {
         let id = padded(output, &spec.id, width);
-        let count = spec.requirements.len();
-        let s = if count == 1 { "" } else { "s" };
-        output.line(format_args!("- {id}  {count} requirement{s}"))?;
+        let count = counted(spec.requirements.len(), "requirement");
+        output.line(format_args!("- {id}  {count}"))?;
     }
     write_unreadable(&specs.unreadable, output)
 }

@@ -1,12 +1,10 @@
 //! `spec-server show`
 
-use std::sync::Arc;
-
 use clap::Args;
 
 use super::output::{Ink, Output};
 use super::{CliError, find};
-use crate::model::{Change, Source, Spec};
+use crate::model::{Change, Source};
 use crate::project::Project;
 use crate::view::{Budget, ChangeView, Detail, Requirements, Selection, TaskProgress, Touching};
 
@@ -36,14 +34,9 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
-        let wanted = if self.change {
-            find::Wanted::Change
-        } else {
-            find::Wanted::Any
-        };
         // Nothing is left out here: who does not want all of it cuts it himself.
         let all = Budget(usize::MAX);
-        match (find::find(project, &self.id, wanted)?, self.json) {
+        match (find::find(project, &self.id, self.change)?, self.json) {
             (find::Found::Spec(spec), true) => {
                 let selection = Selection {
                     detail: self.detail,
@@ -54,18 +47,14 @@ impl Arguments {
                 output.json(&Requirements::of(&spec, &selection, &touching, all)?)?;
             }
             (find::Found::Change(change), true) => output.json(&ChangeView::whole(&change, all))?,
-            (find::Found::Spec(spec), false) => write_spec(&spec, output)?,
+            (find::Found::Spec(spec), false) => write_file(&spec.source, output)?,
             (find::Found::Change(change), false) => write_change(&change, output)?,
         }
         Ok(0)
     }
 }
 
-fn write_spec(spec: &Arc<Spec>, output: &mut Output<'_>) -> Result<(), CliError> {
-    write_file(&spec.source, output)
-}
-
-fn write_change(change: &Arc<Change>, output: &mut Output<'_>) -> Result<(), CliError> {
+fn write_change(change: &Change, output: &mut Output<'_>) -> Result<(), CliError> {
     let TaskProgress { completed, total } = TaskProgress::of(change);
     let title = output.paint(Ink::Bold, &change.title);
     output.line(format_args!("{title} ({})", output.safe(&change.id)))?;

@@ -130,11 +130,7 @@ impl Desk {
             (found, _) => found,
         };
         let found = found.map_err(|error| Failure::no_project(&error))?;
-        let mut known = self
-            .0
-            .project
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0.project);
         // One is enough as long as it can be, for it keeps what it has read.
         let is_same =
             |known: &Project| known.root() == found.root() && known.layout() == found.layout();
@@ -148,11 +144,7 @@ impl Desk {
     pub(super) fn searcher(&self) -> Result<Arc<Searcher>, Failure> {
         let project = self.project()?;
         // Held while it is made: a model is large, and one is enough.
-        let mut searcher = self
-            .0
-            .searcher
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut searcher = lock(&self.0.searcher);
         if let Some((root, searcher)) = &*searcher
             && root == project.root()
         {
@@ -168,8 +160,7 @@ impl Desk {
         let searcher = self.searcher()?;
         let project = self.project()?;
         // One after the other: what somebody has seen later must not be undone by who has looked before.
-        let updating = self.0.updating.lock();
-        let _updating = updating.unwrap_or_else(PoisonError::into_inner);
+        let _updating = lock(&self.0.updating);
         let specs = project.specs()?;
         searcher.update(&specs.items)?;
         Ok((searcher, specs.unreadable.len()))
@@ -201,17 +192,17 @@ impl Desk {
 
     /// The project among the client's roots.
     pub(super) fn root(&self) -> MutexGuard<'_, Option<PathBuf>> {
-        self.0.root.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.root)
     }
 
     /// What all texts were at the last look at everything.
     pub(super) fn texts(&self) -> MutexGuard<'_, Option<Texts>> {
-        self.0.texts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.texts)
     }
 
     /// Takes note of a list of resources that a client is given: it is told if that is not what is there at the next look.
     pub(super) fn gives(&self, uris: BTreeSet<String>) {
-        let mut given = self.given();
+        let mut given = lock(&self.0.given);
         if given.len() < GIVEN && !given.contains(&uris) {
             given.push(uris);
         }
@@ -219,11 +210,7 @@ impl Desk {
 
     /// What clients were given since this was asked last.
     pub(super) fn take_given(&self) -> Vec<BTreeSet<String>> {
-        std::mem::take(&mut *self.given())
-    }
-
-    fn given(&self) -> MutexGuard<'_, Vec<BTreeSet<String>>> {
-        self.0.given.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut *lock(&self.0.given))
     }
 
     /// Waits until changes are heard of, so that who subscribes misses none; not for ever, as they may never be.
@@ -259,6 +246,11 @@ impl Desk {
     pub(super) fn downgrade(&self) -> WeakDesk {
         WeakDesk(Arc::downgrade(&self.0))
     }
+}
+
+/// Poisoned or not: each is whole after every step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl WeakDesk {

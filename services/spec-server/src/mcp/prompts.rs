@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::desk::Desk;
+use super::failure::Failure;
 use super::{address, resources};
 use crate::archive;
 use crate::model::{Change, Spec};
@@ -89,13 +90,7 @@ async fn implement(
     context: Context,
 ) -> Result<GetPromptResult, RequestError> {
     let made = desk.answer(&context, move |desk| {
-        let project = desk.project()?;
-        let change = desk.change(asked.change_id.trim())?;
-        let writes = desk.settings().allow_writes;
-        let mut messages = vec![
-            says(desk, &text::implement(&project, &change, writes), &project),
-            files(desk, &change),
-        ];
+        let (project, change, mut messages) = begun(desk, &asked, text::implement)?;
         messages.extend(touched(desk, &project, &change));
         Ok(result(messages, "How to implement a change"))
     });
@@ -108,13 +103,7 @@ async fn archive(
     context: Context,
 ) -> Result<GetPromptResult, RequestError> {
     let made = desk.answer(&context, move |desk| {
-        let project = desk.project()?;
-        let change = desk.change(asked.change_id.trim())?;
-        let writes = desk.settings().allow_writes;
-        let mut messages = vec![
-            says(desk, &text::archive(&project, &change, writes), &project),
-            files(desk, &change),
-        ];
+        let (project, change, mut messages) = begun(desk, &asked, text::archive)?;
         if change.archived_on.is_none() {
             let preview = archive::preview(&project, &change.id)?;
             let diffs: Vec<_> = preview
@@ -129,6 +118,19 @@ async fn archive(
         Ok(result(messages, "How to archive a change"))
     });
     made.await
+}
+
+/// A change, and what a prompt about it begins with: what to do, and its files.
+fn begun(
+    desk: &Desk,
+    asked: &OfChange,
+    text: fn(&Project, &Change, bool) -> String,
+) -> Result<(Project, Arc<Change>, Vec<PromptMessage>), Failure> {
+    let project = desk.project()?;
+    let change = desk.change(asked.change_id.trim())?;
+    let text = text(&project, &change, desk.settings().allow_writes);
+    let messages = vec![says(desk, &text, &project), files(desk, &change)];
+    Ok((project, change, messages))
 }
 
 fn result(messages: Vec<PromptMessage>, description: &str) -> GetPromptResult {

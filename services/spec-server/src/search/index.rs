@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Outdated;
 use super::document::{Document, Field, documents};
-use super::query::Query;
+use super::query::{Asked, Query};
 use super::terms::tokens;
 use crate::model::Spec;
 use crate::parallel;
@@ -17,11 +17,8 @@ const K1: f64 = 1.2;
 /// How much a long document is held to repeat terms for its length alone.
 const B: f64 = 0.6;
 
-/// How much a word counts that may stand for a term of the query, as a share of the term itself. This and the numbers
-/// below were chosen on the questions in odd lines of `corpus/openspec-questions.jsonl` and `corpus/questions.jsonl`.
-const KIN: f64 = 0.75;
-
-/// How much of its score a document loses that has none of the terms themselves; one that has half of them loses half.
+/// How much of its score a document loses that has none of the terms, nor what may stand for them; one that has half of
+/// them loses half.
 const LACK: f64 = 0.4;
 
 /// How much a requirement gains by what its spec has of the query, and how much of that is what the best [`AMONG`]
@@ -219,39 +216,32 @@ impl Index {
     #[must_use]
     pub fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
         let mut scores = vec![(0.0, 0_u32); self.documents.len()];
+        let mut gained = vec![0.0_f64; self.documents.len()];
         let (mut best, mut terms) = (0.0, 0_u32);
         let average = self.average();
         for asked in query.asked() {
-            let postings = asked
-                .term
-                .as_deref()
-                .and_then(|term| self.postings.get(term));
+            let known = |term: &String| self.postings.contains_key(term);
             // An identifier may well be written as words; only its parts are expected.
-            if postings.is_none() && asked.whole {
+            if asked.whole && !asked.term.as_ref().is_some_and(known) {
                 continue;
             }
-            let term = asked.term.iter().map(|term| (term, 1.0));
-            let kin = asked.kin.iter().map(|term| (term, KIN));
             // Of a term and those that may stand for it the best counts.
-            let mut gained: HashMap<usize, f64> = HashMap::new();
-            for (term, share) in term.chain(kin) {
-                let postings = self.postings.get(term).map_or(&[][..], Vec::as_slice);
-                let worth = share * self.rarity(postings.len());
-                for posting in postings {
-                    let gain = worth * self.saturation(posting, average);
-                    let most = gained.entry(posting.slot.index()).or_default();
-                    *most = gain.max(*most);
+            gained.fill(0.0);
+            for (term, share) in asked.meant() {
+                let worth = share * self.worth(asked, term);
+                for posting in self.postings.get(term).into_iter().flatten() {
+                    if let Some(most) = gained.get_mut(posting.slot.index()) {
+                        *most = most.max(worth * self.saturation(posting, average));
+                    }
                 }
             }
-            for (slot, gain) in gained {
-                if let Some((score, found)) = scores.get_mut(slot) {
-                    *score += gain;
-                    *found += u32::from(asked.term.is_some());
-                }
+            for ((score, found), gain) in scores.iter_mut().zip(&gained) {
+                *score += gain;
+                *found += u32::from(*gain > 0.0 && asked.term.is_some());
             }
-            if asked.term.is_some() {
+            if let Some(term) = &asked.term {
                 terms += 1;
-                best += self.rarity(postings.map_or(0, Vec::len));
+                best += self.worth(asked, term);
             }
         }
         if best <= 0.0 {
@@ -313,13 +303,11 @@ impl Index {
     /// How much a term of the query tells; `None` for other terms.
     #[must_use]
     pub fn weight(&self, query: &Query, term: &str) -> Option<f64> {
-        let shares = query.asked().filter_map(|asked| {
-            let own = asked.term.as_deref() == Some(term);
-            let is_kin = || asked.kin.iter().any(|kin| kin == term);
-            own.then_some(1.0).or_else(|| is_kin().then_some(KIN))
+        let worths = query.asked().flat_map(|asked| {
+            let meant = asked.meant().filter(|(meant, _)| *meant == term);
+            meant.map(|(term, share)| share * self.worth(asked, term))
         });
-        let share = shares.max_by(f64::total_cmp)?;
-        Some(share * self.rarity(self.postings.get(term).map_or(0, Vec::len)))
+        worths.max_by(f64::total_cmp)
     }
 
     /// The ids, hashes and documents of its specs, by id.
@@ -373,6 +361,13 @@ impl Index {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.specs.is_empty()
+    }
+
+    /// How much a term counts before its share. What may stand for a term is as rare as the term: a rarer one is no better
+    /// an answer than what was asked for. A phrase has no rarity of its own.
+    fn worth(&self, asked: &Asked, term: &str) -> f64 {
+        let like = asked.term.as_deref().unwrap_or(term);
+        self.rarity(self.postings.get(like).map_or(0, Vec::len))
     }
 
     /// BM25's inverse document frequency, in the form that is never negative.

@@ -8,6 +8,10 @@ use super::thesaurus::kin;
 /// The most terms of a query; those behind them are not looked up.
 pub const QUERY_TERMS: usize = 256;
 
+/// How much a word counts that may stand for a term of the query, as a share of the term itself. This and the numbers in the
+/// index were chosen on the questions in odd lines of `corpus/openspec-questions.jsonl` and `corpus/questions.jsonl`.
+const KIN: f64 = 0.5;
+
 /// A query, taken apart: its terms in their order, each once, with those that may be meant by them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
@@ -23,6 +27,15 @@ pub(super) struct Asked {
     pub(super) whole: bool,
     /// Terms that may be meant by it.
     pub(super) kin: &'static [String],
+}
+
+impl Asked {
+    /// The terms that answer it, with their share of what the term itself counts.
+    pub(super) fn meant(&self) -> impl Iterator<Item = (&str, f64)> {
+        let own = self.term.as_deref().map(|term| (term, 1.0));
+        let kin = self.kin.iter().map(|kin| (kin.as_str(), KIN));
+        own.into_iter().chain(kin)
+    }
 }
 
 impl Query {

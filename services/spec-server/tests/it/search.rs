@@ -123,7 +123,11 @@ fn names_descriptions_scenarios_purposes_and_titles_are_searched() {
     assert_eq!(names(&search(&specs, "authentication")), [("auth", None)]);
     assert_eq!(
         names(&search(&specs, "invoice")),
-        [("billing", Some("Invoices")), ("billing", Some("Refunds"))]
+        [
+            ("billing", Some("Invoices")),
+            ("billing", Some("Refunds")),
+            ("billing", None)
+        ]
     );
     // The requirements of a spec are found by its id, too.
     assert_eq!(search(&specs, "billing").hits.len(), 3);

@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::mcp::desk::Desk;
-use crate::validate::{self, Report};
+use crate::mcp::failure::Failure;
+use crate::project::{Project, ReadError};
+use crate::validate::{self, Item, Report, Rules};
 use crate::view::Verdict;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -30,15 +32,11 @@ pub(super) async fn validate_spec(
     context: Context,
 ) -> Result<Verdict, ToolError> {
     let answer = desk.answer(&context, move |desk| {
-        let project = desk.project()?;
-        let only = match asked.spec_id {
-            // As it is called, in whatever case it was asked for.
-            Some(id) => Some(desk.spec(&id)?.id.clone()),
-            None => None,
-        };
-        let items = validate::specs(&project, project.layout().kind.into(), only.as_deref())?;
-        let report = Report::of(&items, asked.strict.unwrap_or(false));
-        Ok(Verdict::of(&report, desk.budget()))
+        // As it is called, in whatever case it was asked for.
+        let only = asked.spec_id.map(|id| desk.spec(&id)).transpose()?;
+        verdict(desk, asked.strict, |project, rules| {
+            validate::specs(project, rules, only.as_ref().map(|spec| &*spec.id))
+        })
     });
     answer.await
 }
@@ -49,14 +47,24 @@ pub(super) async fn validate_change(
     context: Context,
 ) -> Result<Verdict, ToolError> {
     let answer = desk.answer(&context, move |desk| {
-        let project = desk.project()?;
-        let only = match asked.change_id {
-            Some(id) => Some(desk.active_change(&id)?.id.clone()),
-            None => None,
-        };
-        let items = validate::changes(&project, project.layout().kind.into(), only.as_deref())?;
-        let report = Report::of(&items, asked.strict.unwrap_or(false));
-        Ok(Verdict::of(&report, desk.budget()))
+        let only = asked
+            .change_id
+            .map(|id| desk.active_change(&id))
+            .transpose()?;
+        verdict(desk, asked.strict, |project, rules| {
+            validate::changes(project, rules, only.as_ref().map(|change| &*change.id))
+        })
     });
     answer.await
+}
+
+fn verdict(
+    desk: &Desk,
+    strict: Option<bool>,
+    validate: impl FnOnce(&Project, Rules) -> Result<Vec<Item>, ReadError>,
+) -> Result<Verdict, Failure> {
+    let project = desk.project()?;
+    let items = validate(&project, project.layout().kind.into())?;
+    let report = Report::of(&items, strict.unwrap_or(false));
+    Ok(Verdict::of(&report, desk.budget()))
 }
