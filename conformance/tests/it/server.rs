@@ -81,8 +81,8 @@ impl UniverseLog for FailingStore {
         self.0.append(id, append)
     }
 
-    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
-        self.0.create(meta, genesis)
+    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>> {
+        self.0.create_from(meta, base)
     }
 
     fn landed(

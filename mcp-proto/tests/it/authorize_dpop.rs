@@ -141,7 +141,10 @@ async fn a_proof_is_for_one_request_of_one_token_by_its_key() {
     wrong.push((thief.sign(&own, &claims), "another key"));
     wrong.push((thief.sign(&header, &claims), "signature"));
     let none = json!({ "typ": "dpop+jwt", "alg": "none", "jwk": header["jwk"] });
-    wrong.push((signed(&none, &claims, |_| Vec::new()), "not a JSON Web Token"));
+    wrong.push((
+        signed(&none, &claims, |_| Vec::new()),
+        "not a JSON Web Token",
+    ));
     for (proof, problem) in wrong {
         let [raw, _] = both_eras();
         let reply = send(&served, ada.show(raw, &proof)).await;
