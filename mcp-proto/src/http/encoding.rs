@@ -98,17 +98,19 @@ pub fn vary(headers: &mut HeaderMap) {
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
 }
 
-/// Compresses an answer that is one JSON text, where it is worth it. One for whose compressed text its client has no room
+/// Whether an answer is one JSON text that is worth compressing for those who take it.
+pub(super) fn is_due(response: &Response<ResponseBody>) -> bool {
+    let bytes = response.body().size_hint().exact();
+    bytes.is_some_and(Encoding::is_worth)
+}
+
+/// Compresses an answer that [is due](is_due). One for whose compressed text its client has no room
 /// stays as it is: that has room already.
 pub(super) async fn encode(
     response: &mut Response<ResponseBody>,
     asked: &HeaderMap,
     client: &Client,
 ) {
-    let bytes = response.body().size_hint().exact();
-    if !bytes.is_some_and(Encoding::is_worth) {
-        return;
-    }
     vary(response.headers_mut());
     let encoding = Encoding::accepted(asked);
     let (Some(encoding), Some(parts)) = (encoding, response.body().parts()) else {

@@ -47,7 +47,9 @@ where
         );
         let mut response = response.await;
         #[cfg(feature = "compression")]
-        Box::pin(encoding::encode(&mut response, &head.headers, &client)).await;
+        if encoding::is_due(&response) {
+            Box::pin(encoding::encode(&mut response, &head.headers, &client)).await;
+        }
         cors::expose(
             &mut response,
             &head.headers,
