@@ -235,7 +235,7 @@ mod tests {
             read(&folder, Side::Server)
                 .expect_err("broken")
                 .to_string()
-                .contains("no list")
+                .contains("not a list")
         );
         fs::remove_dir_all(&folder).expect("clean up");
     }

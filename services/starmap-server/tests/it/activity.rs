@@ -96,8 +96,8 @@ fn a_mark_before_the_text_is_passed_over() {
 #[test]
 fn what_is_no_dump_is_refused_in_words() {
     for (contents, told) in [
-        (&b""[..], "no JSON"),
-        (b"[", "no JSON"),
+        (&b""[..], "not JSON"),
+        (b"[", "not JSON"),
         (b"12", "no array"),
         (b"{}", "no array"),
         (b"[]", "nothing of a dump"),
@@ -116,7 +116,7 @@ fn what_is_no_dump_is_refused_in_words() {
             br#"[{"solar_system_id":1,"occupier_faction_id":1}]"#,
             "an entry of fw/systems",
         ),
-        (b"\xff\xfe[]", "no JSON"),
+        (b"\xff\xfe[]", "not JSON"),
     ] {
         let error = read(contents).unwrap_err();
         assert!(error.contains(told), "{error}");
