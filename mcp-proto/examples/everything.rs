@@ -36,6 +36,10 @@ use serde_json::{Value, json};
 const PNG: &[u8] = include_bytes!("everything/pixel.png");
 const WAV: &[u8] = include_bytes!("everything/silence.wav");
 
+/// A tool that the suite wants to see, with `allOf` at the root of its schema: vendors of models refuse that, and with it all
+/// tools of a server. `--portable` hides it.
+const NOT_PORTABLE: &str = "json_schema_2020_12_tool";
+
 /// What every handler gets a clone of: a database, in most servers.
 #[derive(Debug, Clone)]
 struct App;
@@ -50,13 +54,21 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn run() -> Result<(), Box<dyn Error>> {
     let server = everything()?;
-    let mut arguments = std::env::args().skip(1);
-    let address = match (arguments.next().as_deref(), arguments.next()) {
-        (Some("--stdio"), None) => {
-            return on_pipes(server).await;
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.last().is_some_and(|last| last == "--portable") {
+        arguments.pop();
+        if !server.hide_tools(&[NOT_PORTABLE]) {
+            return Err("the tool to hide is not there".into());
         }
-        (Some("--listen"), Some(address)) => address,
-        _ => return Err("usage: everything --listen ADDRESS:PORT | --stdio".into()),
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let address = match arguments[..] {
+        ["--stdio"] => return on_pipes(server).await,
+        ["--listen", address] => address,
+        _ => {
+            let usage = "usage: everything --listen ADDRESS:PORT | --stdio, and perhaps --portable";
+            return Err(usage.into());
+        }
     };
     let listener = listen(address.parse()?)?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
@@ -159,7 +171,7 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
             custom_header,
         )
         .raw_tool(
-            Tool::new("json_schema_2020_12_tool", "Has a schema written by hand.")
+            Tool::new(NOT_PORTABLE, "Has a schema written by hand.")
                 .with_input_schema(person_schema()),
             async |_app, arguments, _context| {
                 Ok(CallToolResult::text(Value::Object(arguments).to_string()))

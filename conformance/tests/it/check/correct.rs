@@ -60,6 +60,6 @@ pub(crate) async fn everything() -> String {
 /// The example, listening on a free port.
 pub(crate) async fn everything_over_http() -> (tokio::process::Child, String) {
     let mut command = Command::new(everything().await);
-    command.args(["--listen", "127.0.0.1:0"]);
+    command.args(["--listen", "127.0.0.1:0", "--portable"]);
     server::listening(&mut command).await
 }
