@@ -130,7 +130,7 @@ fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
         .flatten()
 }
 
-/// The string under `name`, empty if there is none.
+/// The string under `name`, empty without one.
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }

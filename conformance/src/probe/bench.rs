@@ -128,7 +128,7 @@ impl Bench {
         fresh
     }
 
-    /// One of another caller, which knows what this one knows; nothing if there is none.
+    /// One of another caller, which knows what this one knows; nothing without one.
     pub(crate) async fn of_another_caller(&self) -> Option<Self> {
         let place = Place::Http(self.other.clone()?);
         let mut other = Self::new(place, self.revision, self.patience);

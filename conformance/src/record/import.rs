@@ -45,7 +45,7 @@ impl Recorder {
             if endpoint.is_none() && body(request).is_some_and(|it| it.get("jsonrpc").is_some()) {
                 endpoint = path.map(str::to_owned);
             }
-            // What went elsewhere is none of the protocol's.
+            // What went elsewhere does not belong to the protocol.
             if endpoint
                 .as_deref()
                 .is_some_and(|own| path.is_some_and(|path| path != own))

@@ -12,7 +12,7 @@
 pub(super) struct Block {
     /// The number of its first line inside the fence.
     pub(super) line: usize,
-    /// The word after the opening fence, such as `sh` or `rust,ignore`; empty if there is none.
+    /// The word after the opening fence, such as `sh` or `rust,ignore`; empty without one.
     pub(super) language: String,
     pub(super) text: String,
     /// The comments directly above it, without their brackets.

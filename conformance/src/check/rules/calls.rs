@@ -51,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "completion.unknown",
         level: SHOULD,
         section: "Completion, Error handling",
-        title: "A completion for a prompt that there is not, or for something of an unknown kind, is refused with −32602",
+        title: "A completion for a prompt that does not exist, or for something of an unknown kind, is refused with −32602",
         fix: "answer with code −32602 where ref names nothing",
         scope: EVERYWHERE,
         probe: |bench| completion(bench).boxed(),

@@ -131,7 +131,7 @@ fn needed(request: &Value) -> &'static str {
         Some("elicitation/create") if is_by_url => "/elicitation/url",
         Some("elicitation/create") => "/elicitation",
         Some("sampling/createMessage") => "/sampling",
-        // What is none of the three is a misfit of its schema.
+        // What is not one of the three is a misfit of its schema.
         Some("roots/list") => "/roots",
         _ => "",
     }

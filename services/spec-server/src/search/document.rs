@@ -54,7 +54,7 @@ impl Part {
 }
 
 impl Document {
-    /// The first of its texts of a kind; empty if there is none.
+    /// The first of its texts of a kind; empty without one.
     #[must_use]
     pub fn first(&self, field: Field) -> &str {
         let part = self.parts.iter().find(|part| part.field == field);

@@ -40,7 +40,7 @@ pub struct SharedKeys {
 }
 
 impl KeysFile {
-    /// Reads the file; `None` if there is none to read.
+    /// Reads the file; `None` if there is nothing to read.
     ///
     /// # Errors
     /// [`DoorError::SharedKeys`], in a sentence for the person who gave it.
