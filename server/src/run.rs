@@ -12,12 +12,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use mcp_proto::BuildError;
-use service_host::stop_signal;
+use service_host::{LogFormat, block_on, log_to_stderr_as, stop_signal};
 
 use crate::care::CareError;
 use crate::cli::Verb;
 use crate::client::ClientError;
-use crate::config::{Arguments, ConfigError, Settings};
+use crate::config::{self, Arguments, ConfigError, Settings};
 use crate::store::sqlite::OpenError;
 use crate::traces::Traces;
 
@@ -87,11 +87,29 @@ pub enum RunError {
     Io(#[from] io::Error),
 }
 
+/// The whole program: arguments, logging to stderr, exit code.
+///
+/// It is not asynchronous, so that all of it is compiled with this library, and not once more with the binary.
+pub fn main() -> ExitCode {
+    let read = config::read(std::env::args_os());
+    let (filter, format) = match &read {
+        Ok((arguments, _)) if arguments.verb.is_none() => ("info", arguments.log),
+        // What somebody does by hand is reported by the verb itself.
+        Ok((arguments, _)) => ("warn,audit=off", arguments.log),
+        Err(_) => ("warn", LogFormat::Text),
+    };
+    log_to_stderr_as(filter, format);
+    block_on("universe-server", async {
+        let (arguments, settings) = read?;
+        run(arguments, settings).await
+    })
+}
+
 /// Serves until SIGINT or SIGTERM or, with `--stdio`, the end of stdin; or does what the verb says.
 ///
 /// # Errors
 /// [`RunError`] when it cannot start or go on.
-pub async fn run(arguments: Arguments, settings: Settings) -> Result<ExitCode, RunError> {
+async fn run(arguments: Arguments, settings: Settings) -> Result<ExitCode, RunError> {
     if let Some(verb) = arguments.verb.clone() {
         if let Verb::CheckConfig { .. } = verb {
             arguments.config()?;
