@@ -104,31 +104,52 @@ pub(crate) async fn hold(
     let (head, mut body) = response.into_parts();
     exchange.status = Some(head.status.as_u16());
     exchange.headers = head.headers;
+    let is_over = |it: &Exchange| it.response().is_some() || it.is_acknowledged();
+    exchange.broken = match read(&mut exchange, &mut body, end, is_over).await {
+        Ok(()) => None,
+        Err(Stop::Problem(problem)) => Some(problem),
+        Err(Stop::Late) => {
+            let waited = listen.as_secs_f64();
+            Some(format!("the body did not end within {waited} s"))
+        }
+    };
+    (exchange, Some(body))
+}
+
+/// Why a body was not read to its end.
+pub(super) enum Stop {
+    /// The time was over.
+    Late,
+    /// It broke off, or is too long.
+    Problem(String),
+}
+
+/// Reads on in a body, of an event stream until it is enough, and adds what comes to the exchange.
+pub(super) async fn read(
+    exchange: &mut Exchange,
+    body: &mut Body,
+    end: Instant,
+    is_enough: impl Fn(&Exchange) -> bool,
+) -> Result<(), Stop> {
     let streams = is_event_stream(&exchange.headers);
     let (mut decoder, mut frames) = (Decoder::default(), VecDeque::new());
     let mut bytes = Vec::new();
-    loop {
+    let outcome = loop {
         let frame = match timeout_at(end, body.frame()).await {
-            Ok(None) => break,
+            Ok(None) => break Ok(()),
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(error))) => {
-                exchange.broken = Some(format!("the body broke off: {error}"));
-                break;
+                let problem = format!("the body broke off: {error}");
+                break Err(Stop::Problem(problem));
             }
-            Err(_) => {
-                exchange.broken = Some(format!(
-                    "the body did not end within {} s",
-                    listen.as_secs_f64()
-                ));
-                break;
-            }
+            Err(_) => break Err(Stop::Late),
         };
         let Ok(data) = frame.into_data() else {
             continue;
         };
         if bytes.len() + data.len() > MAX_BYTES {
-            exchange.broken = Some(format!("the body is longer than {MAX_BYTES} bytes"));
-            break;
+            let problem = format!("the body is longer than {MAX_BYTES} bytes");
+            break Err(Stop::Problem(problem));
         }
         bytes.extend_from_slice(&data);
         if streams && decoder.push(&data, &mut frames).is_ok() {
@@ -137,19 +158,20 @@ pub(crate) async fn hold(
                 Frame::Comment(_) => None,
             });
             exchange.messages.extend(read);
-            if exchange.response().is_some() || exchange.is_acknowledged() {
-                break;
+            if is_enough(exchange) {
+                break Ok(());
             }
         }
-    }
-    exchange.received = String::from_utf8_lossy(&bytes).into_owned();
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    exchange.received.push_str(&text);
     if !streams && let Ok(value) = serde_json::from_slice::<Value>(&bytes) {
         match value {
             Value::Array(messages) => exchange.messages = messages,
             message => exchange.messages = vec![message],
         }
     }
-    (exchange, Some(body))
+    outcome
 }
 
 fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {

@@ -104,7 +104,17 @@ impl Bench {
 
     /// Opens a subscription, which lasts as long as what is given back.
     pub(crate) async fn listen(&mut self, id: Value, filter: Value) -> (Exchange, Option<Body>) {
-        let params = self.with_meta(json!({ "notifications": filter }));
+        let params = json!({ "notifications": filter });
+        self.listen_with(id, params).await
+    }
+
+    /// The same with these params.
+    pub(crate) async fn listen_with(
+        &mut self,
+        id: Value,
+        params: Value,
+    ) -> (Exchange, Option<Body>) {
+        let params = self.with_meta(params);
         let method = "subscriptions/listen";
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let raw = self.framed(&message);
@@ -116,6 +126,27 @@ impl Bench {
                 held
             }
             Place::Command(..) => (self.raw(raw).await, None),
+        }
+    }
+    /// Listens for so long to what comes on an open subscription, and adds it to the exchange.
+    pub(crate) async fn hear(
+        &mut self,
+        exchange: &mut Exchange,
+        open: Option<Body>,
+        within: Duration,
+    ) {
+        let end = Instant::now() + within;
+        if let Some(mut body) = open {
+            // How it ended is not judged here.
+            let _ = http::read(exchange, &mut body, end, |_| false).await;
+            return;
+        }
+        let Ok(process) = self.process() else { return };
+        while let Ok(Some(line)) = timeout_at(end, process.next()).await {
+            exchange.received.push_str(&String::from_utf8_lossy(&line));
+            exchange
+                .messages
+                .extend(serde_json::from_slice::<Value>(&line));
         }
     }
 }

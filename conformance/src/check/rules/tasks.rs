@@ -1,15 +1,19 @@
 //! Tasks: those of 2025-11-25, and the extension of 2026-07-28 in so far as it is alike.
 
+mod notified;
+
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
 use super::calls::{callable, needs_nothing, nothing_to_call};
-use super::{EVERYWHERE, MUST, SHOULD};
+use super::{EVERYWHERE, MODERN, MUST, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
 
 /// The name of the extension.
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+/// So many tools are called at most to find one that becomes a task.
+const MAX_TRIED: usize = 20;
 /// An id of fewer bytes can be guessed, whatever it is made of: a random UUID has 16 before it is written out.
 const SHORT: usize = 12;
 
@@ -58,6 +62,24 @@ pub(super) const RULES: &[Rule] = &[
         },
         probe: |bench| listed(bench).boxed(),
     },
+    Rule {
+        id: "tasks.listen-undeclared",
+        level: MUST,
+        section: "2026-07-28, extension Tasks, Notifications",
+        title: "A client that does not declare the extension cannot subscribe to a task",
+        fix: "refuse subscriptions/listen with taskIds by −32021 unless the client declares the extension in _meta",
+        scope: MODERN,
+        probe: |bench| notified::undeclared(bench).boxed(),
+    },
+    Rule {
+        id: "tasks.notified",
+        level: MUST,
+        section: "2026-07-28, extension Tasks, Notifications",
+        title: "A subscription to a task agrees to no other, and says of it all that tasks/get says",
+        fix: "repeat in the acknowledgement the taskIds that you agree to, and give the whole task in notifications/tasks",
+        scope: MODERN,
+        probe: |bench| notified::notified(bench).boxed(),
+    },
 ];
 
 fn has_tasks(bench: &Bench) -> bool {
@@ -76,8 +98,8 @@ fn no_tasks() -> Verdict {
     Verdict::Inapplicable("the server declares no tasks".to_owned())
 }
 
-/// Asks as a client that knows of tasks.
-async fn ask(bench: &mut Bench, method: &str, mut params: Value) -> Exchange {
+/// The params of a client that knows of tasks.
+fn knowing(bench: &Bench, mut params: Value) -> Value {
     if bench.revision.is_modern() {
         let key = "io.modelcontextprotocol/clientCapabilities";
         let capabilities = json!({"extensions": {EXTENSION: {}}});
@@ -85,6 +107,12 @@ async fn ask(bench: &mut Bench, method: &str, mut params: Value) -> Exchange {
             params.insert("_meta".to_owned(), json!({key: capabilities}));
         }
     }
+    params
+}
+
+/// Asks as a client that knows of tasks.
+async fn ask(bench: &mut Bench, method: &str, params: Value) -> Exchange {
+    let params = knowing(bench, params);
     bench.ask(method, params).await
 }
 
@@ -110,26 +138,26 @@ async fn make(bench: &mut Bench) -> Result<(String, Exchange), Verdict> {
             .and_then(Value::as_str);
         needs_nothing(tool) && (modern || matches!(support, Some("optional" | "required")))
     };
-    let name = callable(bench)
-        .find(may_be)
-        .and_then(|tool| tool.get("name"))
-        .cloned();
-    let Some(name) = name else {
+    let names = callable(bench).filter(may_be);
+    let names = names.filter_map(|tool| tool.get("name").cloned());
+    let names: Vec<Value> = names.take(MAX_TRIED).collect();
+    if names.is_empty() {
         return Err(nothing_to_call("can be a task and needs no arguments"));
-    };
-    let mut params = json!({"name": name, "arguments": {}});
-    if !modern {
-        params = json!({"name": name, "arguments": {}, "task": {"ttl": 60_000}});
     }
-    let exchange = ask(bench, "tools/call", params).await;
-    let result = exchange.result();
-    let id = result.and_then(|it| it.pointer("/task/taskId").or(it.get("taskId"))?.as_str());
-    match id {
-        Some(id) => Ok((id.to_owned(), exchange)),
-        None => Err(Verdict::Inapplicable(format!(
-            "{name} did not become a task"
-        ))),
+    for name in names {
+        let mut params = json!({"name": name, "arguments": {}});
+        if !modern {
+            params = json!({"name": name, "arguments": {}, "task": {"ttl": 60_000}});
+        }
+        let exchange = ask(bench, "tools/call", params).await;
+        let result = exchange.result();
+        let id = result.and_then(|it| it.pointer("/task/taskId").or(it.get("taskId"))?.as_str());
+        if let Some(id) = id.map(str::to_owned) {
+            return Ok((id, exchange));
+        }
     }
+    let seen = "no tool that may be called became a task";
+    Err(Verdict::Inapplicable(seen.to_owned()))
 }
 
 /// Leaves nothing behind. A task that is over refuses it.

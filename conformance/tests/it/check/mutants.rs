@@ -5,6 +5,7 @@ mod lasting;
 mod more;
 pub(crate) mod resumption;
 pub(crate) mod rounds;
+mod tasks;
 
 use std::sync::{Arc, Mutex};
 
@@ -55,7 +56,7 @@ pub(crate) fn table() -> Vec<Mutant> {
         lasting::streams(),
         rounds::rounds(),
         resumption::resumption(),
-        lasting::tasks(),
+        tasks::tasks(),
     ];
     tables.into_iter().flatten().collect()
 }
@@ -75,6 +76,13 @@ fn instead_error(fits: fn(&Asked) -> bool, status: u16, code: i64) -> Fault {
         let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
         fits(asked).then(|| Answer::new(status, body))
     })
+}
+
+/// An error of this code.
+fn refused(asked: &Asked, code: i64) -> Answer {
+    let error = json!({"code": code, "message": "no"});
+    let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
+    Answer::new(200, body)
 }
 
 /// Errors of one code get another.

@@ -1,0 +1,104 @@
+//! What a subscription says of a task: `notifications/tasks` of 2026-07-28.
+
+use serde_json::{Value, json};
+
+use super::super::super::rule::{Verdict, finding, holds_if};
+use super::{cancel, knowing, make};
+use crate::probe::{Bench, Exchange, QUIET};
+
+/// The id of the subscription.
+const ID: &str = "of a task";
+
+pub(super) async fn undeclared(bench: &mut Bench) -> Verdict {
+    let (id, _) = match make(bench).await {
+        Ok(made) => made,
+        Err(verdict) => return verdict,
+    };
+    let (exchange, open) = bench.listen(json!(ID), json!({"taskIds": [id]})).await;
+    drop(open);
+    leave(bench).await;
+    cancel(bench, &[&id]).await;
+    let good = exchange.code() == Some(-32021);
+    holds_if(good, exchange.outcome(), &exchange)
+}
+
+pub(super) async fn notified(bench: &mut Bench) -> Verdict {
+    let (id, _) = match make(bench).await {
+        Ok(made) => made,
+        Err(verdict) => return verdict,
+    };
+    let params = knowing(bench, json!({"notifications": {"taskIds": [id]}}));
+    let (mut exchange, open) = bench.listen_with(json!(ID), params).await;
+    let agreed = exchange
+        .acknowledgement()
+        .and_then(|it| it.pointer("/params/notifications/taskIds")?.as_array())
+        .cloned();
+    let Some(agreed) = agreed else {
+        drop(open);
+        leave(bench).await;
+        cancel(bench, &[&id]).await;
+        let outcome = exchange.outcome();
+        return Verdict::Inapplicable(format!("the server does not notify of tasks: {outcome}"));
+    };
+    // It changes the task, so that there is something to say.
+    let cancelled = super::ask(bench, "tasks/cancel", json!({ "taskId": id })).await;
+    exchange.messages.extend(cancelled.messages);
+    bench.hear(&mut exchange, open, QUIET).await;
+    leave(bench).await;
+    if let Some(other) = agreed.iter().find(|it| **it != json!(id)) {
+        let seen = format!("{other} was agreed and not asked for");
+        return finding(seen, &exchange);
+    }
+    let said: Vec<_> = exchange
+        .messages
+        .iter()
+        .filter(|it| is_of_tasks(it))
+        .collect();
+    if said.is_empty() && !agreed.is_empty() {
+        // A notification is allowed to be lost.
+        return Verdict::Inapplicable("nothing was said of the task in time".to_owned());
+    }
+    match said.into_iter().find_map(|it| misfit(it, &id)) {
+        Some(seen) => finding(seen, &exchange),
+        None => Verdict::Holds,
+    }
+}
+
+fn is_of_tasks(message: &Value) -> bool {
+    message.get("method") == Some(&json!("notifications/tasks"))
+}
+
+/// What is wrong with what is said of a task.
+fn misfit(message: &Value, id: &str) -> Option<String> {
+    let params = message.get("params").unwrap_or(&Value::Null);
+    let own = "/_meta/io.modelcontextprotocol~1subscriptionId";
+    if params.pointer(own) != Some(&json!(ID)) {
+        return Some("notifications/tasks does not name its subscription in _meta".to_owned());
+    }
+    let named = params.get("taskId").unwrap_or(&Value::Null);
+    if named != id {
+        return Some(format!(
+            "notifications/tasks is about {named}, which was not asked for"
+        ));
+    }
+    let needed = ["status", "createdAt", "lastUpdatedAt", "ttlMs"];
+    let outcome = match params.get("status").and_then(Value::as_str) {
+        Some("completed") => Some("result"),
+        Some("failed") => Some("error"),
+        Some("input_required") => Some("inputRequests"),
+        _ => None,
+    };
+    let mut needed = needed.into_iter().chain(outcome);
+    let missing = needed.find(|member| params.get(member).is_none())?;
+    Some(format!("notifications/tasks has no {missing}"))
+}
+
+/// Ends the subscription; over HTTP it ended with its stream.
+async fn leave(bench: &mut Bench) {
+    if !bench.place.is_http() {
+        let params = json!({"requestId": ID, "reason": "a test"});
+        bench
+            .tell_of("notifications/cancelled", params, QUIET)
+            .await;
+    }
+}
