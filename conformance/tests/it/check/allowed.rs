@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use mcp_conformance::{Check, Revision};
+use mcp_conformance::{Check, Judged, Revision, Verdict};
 use serde_json::json;
 
 use super::correct::correct;
-use super::{found, text};
+use super::mutants::rounds::{BY_RESULT, asking};
+use super::{found, of_two_callers, text};
 use crate::mutation::{Answer, Asked, Fault, broken, instead};
 
 fn refused(asked: &Asked, status: u16, code: i64) -> Answer {
@@ -55,4 +56,17 @@ async fn a_server_of_older_clients_may_take_a_request_without_version_for_one_of
 #[tokio::test(start_paused = true)]
 async fn the_status_of_a_refused_batch_is_free() {
     assert_eq!(rules_broken(batches()).await, BTreeSet::new());
+}
+
+/// A state that was altered or is another's is refused in either way; what was not asked is passed over in both.
+#[tokio::test(start_paused = true)]
+async fn a_state_may_be_refused_by_a_result_that_is_an_error() {
+    let check = of_two_callers(broken(correct(), asking(BY_RESULT)));
+    let check = check.call(["write".to_owned()]);
+    let rules = ["rounds.altered-state", "rounds.state-of-another"];
+    let check = check.only(rules.map(str::to_owned));
+    let report = check.run(|_| {}).await.unwrap();
+    let held = |it: &Judged| matches!(it.verdict, Verdict::Holds);
+    assert!(report.judged.iter().all(held), "{}", text(&report));
+    assert_eq!(report.judged.len(), 3);
 }

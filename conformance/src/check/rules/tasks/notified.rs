@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::super::rule::{Verdict, finding, holds_if};
 use super::{cancel, knowing, make};
-use crate::probe::{Bench, Exchange, QUIET};
+use crate::probe::{Bench, QUIET};
 
 /// The id of the subscription.
 const ID: &str = "of a task";

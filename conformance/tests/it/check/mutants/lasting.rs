@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_conformance::Frame;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Mutant, instead_error, legacy, modern, refused};
-use crate::mutation::{Answer, Asked, Fault, answer, frame, instead};
+use crate::mutation::{Answer, Fault, answer, frame, instead};
 
 pub(super) fn streams() -> Vec<Mutant> {
     vec![

@@ -16,6 +16,8 @@ const ALTERED: &str = "rounds.altered-state";
 const OF_ANOTHER_TOOL: &str = "rounds.state-of-another-tool";
 const OF_ANOTHER_CALLER: &str = "rounds.state-of-another-caller";
 const TWICE: &str = "rounds.state-twice";
+/// No flaw: what is refused is refused by a result that is an error of the tool.
+pub(crate) const BY_RESULT: &str = "by result";
 
 pub(super) fn rounds() -> Vec<Mutant> {
     let flaws = [
@@ -72,7 +74,10 @@ fn answer(asked: &Asked, flaw: &str, given: &mut BTreeMap<String, Owner>) -> Ans
     let has_more = answers.keys().any(|key| key != "who");
     let is_malformed = answers.values().any(|it| !it.is_object());
     if !is_own || is_malformed && flaw != MALFORMED || has_more && flaw == UNKNOWN {
-        return refusal(asked);
+        return match flaw {
+            BY_RESULT => failure(asked),
+            _ => refusal(asked),
+        };
     }
     if answers.is_empty() {
         return match flaw {
@@ -109,6 +114,12 @@ fn result(asked: &Asked, mut result: Value) -> Answer {
     result["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": info });
     let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
     Answer::new(200, body)
+}
+
+fn failure(asked: &Asked) -> Answer {
+    let content = json!([{"type": "text", "text": "no"}]);
+    let failed = json!({"resultType": "complete", "content": content, "isError": true});
+    result(asked, failed)
 }
 
 fn refusal(asked: &Asked) -> Answer {
