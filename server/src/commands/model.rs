@@ -1,7 +1,5 @@
 //! What goes into the service and what comes out.
 
-use std::time::Duration;
-
 use universe_core::{Applied, Command, Event, Refusal, State, Strictness};
 
 use crate::store::{CommandId, Revision, Timestamp, UniverseId};
@@ -12,16 +10,14 @@ pub type Reducer = fn(&State, &Command) -> Result<Applied, Refusal>;
 /// Bounds of a [`CommandService`](super::CommandService).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServiceLimits {
-    /// The most universes kept in memory; the one unused longest makes room. 256 by default.
+    /// The most universes kept in memory; the one unused longest makes room. 4,096 by default.
     pub max_loaded: usize,
-    /// The most bytes of JSON that the universes in memory stand for; in memory they take some four times as much. Older
-    /// ones make room when another one is loaded. 256 MiB by default.
+    /// The most bytes of JSON that the universes in memory stand for; in memory they take some four times as much. The one
+    /// unused longest makes room, when another one is loaded or one grows. 256 MiB by default.
     pub max_loaded_bytes: usize,
     /// The largest universe in bytes of JSON. A larger one takes only commands that make it smaller, and ticks. 40 MiB by
     /// default: some 100,000 bodies.
     pub max_universe_bytes: usize,
-    /// How long an unused universe stays in memory. 5 minutes by default.
-    pub max_idle: Duration,
     /// The most jobs waiting for the writer of one universe; further ones wait to be queued. 1,024 by default.
     pub max_queue: usize,
     /// The most jobs made durable together. 512 by default.
@@ -119,10 +115,9 @@ pub struct Replacement {
 impl Default for ServiceLimits {
     fn default() -> Self {
         Self {
-            max_loaded: 256,
+            max_loaded: 4_096,
             max_loaded_bytes: 256 << 20,
             max_universe_bytes: 40 << 20,
-            max_idle: Duration::from_secs(300),
             max_queue: 1_024,
             max_batch: 512,
             strictness: Strictness::default(),

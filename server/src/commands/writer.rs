@@ -8,8 +8,7 @@ mod job;
 mod refresh;
 mod snapshots;
 
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::sync::oneshot;
 
@@ -55,31 +54,19 @@ impl Writer {
     pub(super) async fn run(mut self) {
         let limits = self.service.0.limits;
         let mut jobs = Vec::new();
-        let mut patience = limits.max_idle;
         loop {
             self.listen();
             let queue = &mut self.place.queue;
             let received = queue.recv_many(&mut jobs, limits.max_batch.max(1));
             let received = tokio::select! {
-                received = tokio::time::timeout(patience, received) => received,
+                received = received => received,
                 hint = refresh::next(&mut self.hints) => {
                     self.hear(hint).await;
                     continue;
                 }
             };
-            match received {
-                Ok(0) => return self.settle_snapshot().await,
-                Ok(_) => patience = limits.max_idle,
-                // Who subscribed is to hear of what others do: it leaves when its room is needed.
-                Err(_idle) if self.hints.is_some() => continue,
-                Err(_idle) => {
-                    // Readers do not come through the queue.
-                    match self.still_used(limits.max_idle) {
-                        Some(rest) => patience = rest,
-                        None => self.place.queue.close(),
-                    }
-                    continue;
-                }
+            if received == 0 {
+                return self.settle_snapshot().await;
             }
             while !jobs.is_empty() {
                 self.work(&mut jobs).await;
@@ -87,11 +74,14 @@ impl Writer {
         }
     }
 
-    /// For how long the universe still counts as used, if it does.
-    fn still_used(&self, max_idle: Duration) -> Option<Duration> {
-        let used = self.service.writers().used(&self.id, self.place.key)?;
-        let rest = max_idle.checked_sub(used.elapsed())?;
-        (!rest.is_zero()).then_some(rest)
+    /// Notes how large the universe has become. Others leave when all of them are too large together.
+    fn measure(&self) {
+        let limits = self.service.0.limits;
+        let bytes = self.loaded.as_ref().map_or(0, Loaded::bytes);
+        if self.place.size.set(bytes) > limits.max_loaded_bytes {
+            let mut writers = self.service.writers();
+            writers.make_room(limits.max_loaded, limits.max_loaded_bytes);
+        }
     }
 
     /// Does as many of the jobs as fit into one write and answers them.
@@ -199,8 +189,8 @@ impl Writer {
     async fn loaded(&mut self) -> Result<&Loaded, ServiceError> {
         if self.loaded.is_none() {
             let loaded = load(self.service.store(), &self.id).await?;
-            self.place.size.store(loaded.bytes(), Ordering::Relaxed);
             self.loaded = Some(loaded);
+            self.measure();
         }
         self.loaded.as_ref().ok_or(ServiceError::Internal)
     }
@@ -232,7 +222,6 @@ impl Writer {
             let before = std::mem::replace(&mut loaded.universe, batch.universe.clone());
             loaded.entries += batch.entries.len() as u64;
             loaded.entry_bytes += batch.bytes;
-            self.place.size.store(loaded.bytes(), Ordering::Relaxed);
             self.place.latest.set(Some(batch.universe.clone()));
             if !batch.entries.is_empty() {
                 self.service.0.watchers.tell(Change::Changed {
@@ -242,6 +231,7 @@ impl Writer {
                 });
             }
         }
+        self.measure();
         for (job, outcome) in jobs.into_iter().zip(batch.outcomes) {
             // An asker that is gone does not take its answer; what it asked for stays done.
             match (job, outcome) {

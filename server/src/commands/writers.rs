@@ -15,6 +15,8 @@ use crate::store::UniverseId;
 #[derive(Default)]
 pub(super) struct Writers {
     by_universe: HashMap<UniverseId, Handle>,
+    /// The bytes of all of them.
+    total: Arc<AtomicUsize>,
     next_key: u64,
     /// No further writer is started.
     closed: bool,
@@ -35,8 +37,7 @@ pub(super) struct Place {
     /// Tells a writer from an earlier one of the same universe.
     pub(super) key: u64,
     pub(super) queue: mpsc::Receiver<Job>,
-    /// How large the universe is, as far as its writer knows, in bytes of JSON.
-    pub(super) size: Arc<AtomicUsize>,
+    pub(super) size: Arc<Size>,
     pub(super) latest: Latest,
     /// Dropped with the writer, which lets the next one of the universe begin.
     pub(super) _end: oneshot::Sender<()>,
@@ -48,9 +49,15 @@ struct Handle {
     /// `None` once it was told to end; it still does what is waiting.
     jobs: Option<mpsc::Sender<Job>>,
     used: Instant,
-    size: Arc<AtomicUsize>,
+    size: Arc<Size>,
     latest: Latest,
     ended: oneshot::Receiver<()>,
+}
+
+/// How large a universe is, as far as its writer knows, in bytes of JSON, and all together.
+pub(super) struct Size {
+    own: AtomicUsize,
+    total: Arc<AtomicUsize>,
 }
 
 /// The universe as it is, for readers, while its writer has nothing under way.
@@ -77,23 +84,21 @@ impl Writers {
         handle.latest.get()
     }
 
-    /// When the writer of this key was last asked for something; `None` once it was told to end.
-    pub(super) fn used(&self, id: &UniverseId, key: u64) -> Option<Instant> {
-        let handle = self.by_universe.get(id)?;
-        (handle.key == key && handle.jobs.is_some()).then_some(handle.used)
-    }
-
     /// Makes a place for the writer of a universe that has none, and room for it. `None` once closed.
     pub(super) fn seat(&mut self, id: &UniverseId, limits: &ServiceLimits) -> Option<Seat> {
         if self.closed {
             return None;
         }
-        self.make_room(limits.max_loaded.max(1), limits.max_loaded_bytes);
+        self.make_room(limits.max_loaded.saturating_sub(1), limits.max_loaded_bytes);
         let (jobs, queue) = mpsc::channel(limits.max_queue.max(1));
         let (end, ended) = oneshot::channel();
         let key = self.next_key;
         self.next_key = key.wrapping_add(1);
-        let (size, latest) = (Arc::<AtomicUsize>::default(), Latest::default());
+        let size = Arc::new(Size {
+            own: AtomicUsize::new(0),
+            total: Arc::clone(&self.total),
+        });
+        let latest = Latest::default();
         let handle = Handle {
             key,
             jobs: Some(jobs.clone()),
@@ -133,25 +138,46 @@ impl Writers {
         }
     }
 
-    /// Lets universes go, the one unused longest first, until one more fits. Their queues close, so their writers do
-    /// what is waiting and end.
-    fn make_room(&mut self, max: usize, max_bytes: usize) {
+    /// Lets universes go, the one unused longest first, until there are at most so many of at most so many bytes. The one
+    /// that was used last stays if it may. Their queues close, so their writers do what is waiting and end.
+    pub(super) fn make_room(&mut self, max: usize, max_bytes: usize) {
         let is_open = |handle: &&mut Handle| handle.jobs.is_some();
         let mut open: Vec<_> = self.by_universe.values_mut().filter(is_open).collect();
-        open.sort_by_key(|handle| handle.used);
+        let mut bytes: usize = open.iter().map(|handle| handle.size.get()).sum();
         let mut count = open.len();
-        let mut bytes: usize = open
-            .iter()
-            .map(|handle| handle.size.load(Ordering::Relaxed))
-            .sum();
+        if count <= max && bytes <= max_bytes {
+            return;
+        }
+        open.sort_by_key(|handle| handle.used);
         for handle in open {
-            if count < max && bytes <= max_bytes {
+            if count <= max && (bytes <= max_bytes || count == 1) {
                 break;
             }
             handle.jobs = None;
             count -= 1;
-            bytes = bytes.saturating_sub(handle.size.load(Ordering::Relaxed));
+            bytes = bytes.saturating_sub(handle.size.get());
         }
+    }
+}
+
+impl Size {
+    /// Notes how large the universe has become; gives the bytes of all of them.
+    pub(super) fn set(&self, bytes: usize) -> usize {
+        let before = self.own.swap(bytes, Ordering::Relaxed);
+        // Both wrap around alike, so that their sum is right.
+        let change = bytes.wrapping_sub(before);
+        let total = self.total.fetch_add(change, Ordering::Relaxed);
+        total.wrapping_add(change)
+    }
+
+    fn get(&self) -> usize {
+        self.own.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Size {
+    fn drop(&mut self) {
+        self.set(0);
     }
 }
 

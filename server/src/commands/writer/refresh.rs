@@ -1,6 +1,5 @@
 //! What others wrote into a store that is shared: finding it out, and catching up with it.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -98,7 +97,6 @@ impl Writer {
             // It was trimmed, or is another one: as it is now has to be read whole.
             None => (load::load(self.service.store(), &self.id).await?, true),
         };
-        self.place.size.store(loaded.bytes(), Ordering::Relaxed);
         self.place.latest.set(Some(loaded.universe.clone()));
         self.service.0.watchers.tell(Change::Changed {
             before: &before,
@@ -106,6 +104,7 @@ impl Writer {
             replaced,
         });
         self.loaded = Some(loaded);
+        self.measure();
         Ok(())
     }
 }

@@ -101,19 +101,29 @@ async fn asking_for_what_is_not_there_pushes_nothing_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_idle_universe_leaves_and_comes_back_as_it_was() {
+async fn a_universe_stays_while_there_is_room_and_comes_back_as_it_was() {
     let store = Faulty::new();
-    let service = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
+    let limits = ServiceLimits {
+        max_loaded_bytes: 8 << 10,
+        ..ServiceLimits::default()
+    };
+    let service = CommandService::new(Arc::clone(&store) as Arc<_>, limits);
     let id = create(&service, "u").await;
     add(&service, &id, "sun").await.unwrap();
     let before = service.get(&id).await.unwrap();
     assert_eq!(store.loads.load(Ordering::Relaxed), 1);
-    tokio::time::sleep(Duration::from_secs(299)).await;
+    tokio::time::sleep(Duration::from_secs(24 * 60 * 60)).await;
     service.get(&id).await.unwrap();
     assert_eq!(store.loads.load(Ordering::Relaxed), 1);
-    tokio::time::sleep(Duration::from_secs(301)).await;
+    // Another one grows, and needs the room.
+    let other = create(&service, "other").await;
+    for n in 0..50 {
+        add(&service, &other, &format!("star-{n}")).await.unwrap();
+    }
+    let loads = store.loads.load(Ordering::Relaxed);
+    assert_eq!(loads, 2, "what is used stays, though it is too large alone");
     let after = service.get(&id).await.unwrap();
-    assert_eq!(store.loads.load(Ordering::Relaxed), 2);
+    assert_eq!(store.loads.load(Ordering::Relaxed), 3);
     assert_eq!(after.state.to_value(), before.state.to_value());
     assert_eq!(
         (after.revision, after.updated_at),
