@@ -59,6 +59,7 @@ impl Writer {
             let queue = &mut self.place.queue;
             let received = queue.recv_many(&mut jobs, limits.max_batch.max(1));
             let received = tokio::select! {
+                biased;
                 received = received => received,
                 hint = refresh::next(&mut self.hints) => {
                     self.hear(hint).await;

@@ -28,4 +28,5 @@ mod rest;
 mod retention;
 mod retries;
 mod service;
+mod simulation;
 mod stdio;

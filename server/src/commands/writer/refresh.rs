@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use uuid::Uuid;
 
 use super::{Change, ServiceError, Writer};
 use crate::commands::load::{self, Loaded};
@@ -135,6 +134,5 @@ pub(in crate::commands) fn is_current(universe: &Universe, record: &Record) -> b
 /// Lets the other writer be done, the longer the more often that was in vain, and not both the same time.
 pub(super) async fn pause(attempt: usize) {
     let most = LONGEST_PAUSE.min(LONGEST_PAUSE / 16 * (attempt as u64 + 1));
-    let scattered = Uuid::new_v4().as_u64_pair().0 % most;
-    tokio::time::sleep(Duration::from_micros(scattered)).await;
+    tokio::time::sleep(Duration::from_micros(fastrand::u64(0..most))).await;
 }

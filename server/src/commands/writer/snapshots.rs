@@ -96,7 +96,8 @@ async fn keep(
         let mut body = Vec::with_capacity(expected);
         serde_json::to_writer(&mut body, &state).map(|()| body)
     };
-    let body = tokio::task::spawn_blocking(write).await.ok()?.ok()?;
+    let body = offload::run(expected <= offload::INLINE_BYTES, write).await;
+    let body = body.ok()?.ok()?;
     let bytes = body.len();
     match store
         .put_snapshot(
