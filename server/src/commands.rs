@@ -127,7 +127,7 @@ impl CommandService {
         let created_at = Timestamp::now();
         let small = offload::is_small(&state);
         let written = state.clone();
-        let genesis = offload::run(small, move || serde_json::to_vec(&written)).await;
+        let genesis = offload::run(small, move || written.to_json()).await;
         let Ok(Ok(genesis)) = genesis else {
             return Err(ServiceError::Internal);
         };

@@ -77,14 +77,6 @@ impl PartialEq for Star {
     }
 }
 
-impl Serialize for Star {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let parent = ("parentId", &self.parent);
-        self.members
-            .serialize_between(serializer, &self.id, parent, &self.children)
-    }
-}
-
 /// An organisational folder of bodies and groups. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Group {
@@ -126,14 +118,6 @@ impl PartialEq for Group {
             && self.parent == other.parent
             && self.children == other.children
             && self.members == other.members
-    }
-}
-
-impl Serialize for Group {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let parent = ("parentGroupId", &self.parent);
-        self.members
-            .serialize_between(serializer, &self.id, parent, &self.children)
     }
 }
 

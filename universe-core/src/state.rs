@@ -6,6 +6,7 @@ mod import;
 mod links;
 pub(crate) mod sequence;
 mod text;
+mod write;
 
 use std::sync::Arc;
 
@@ -133,7 +134,7 @@ impl State {
         self.nebulae.iter().map(|(id, record)| (&**id, record))
     }
 
-    /// The universe as a JSON value. To write JSON, serialise the state itself: that copies nothing.
+    /// The universe as a JSON value. To write JSON, use [`write_json`](Self::write_json).
     pub fn to_value(&self) -> Value {
         // Its keys are strings and its numbers come from JSON, so this cannot fail.
         serde_json::to_value(self).unwrap_or_default()

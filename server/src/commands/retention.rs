@@ -226,7 +226,7 @@ impl Retention {
         };
         let small = offload::is_small(&universe.state);
         let state = universe.state;
-        let body = offload::run(small, move || serde_json::to_vec(&state)).await;
+        let body = offload::run(small, move || state.to_json()).await;
         let Ok(Ok(body)) = body else {
             return Err(ServiceError::Internal);
         };

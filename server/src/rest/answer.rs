@@ -38,14 +38,26 @@ pub(super) struct Failure {
     unknown: Option<Box<str>>,
 }
 
-/// A universe as it is told.
+/// A universe without its state.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct UniverseRecord<'a> {
+    #[serde(flatten)]
+    named: Named<'a>,
+    #[serde(flatten)]
+    rest: Rest,
+}
+
+/// What stands before the state of a universe.
+#[derive(Serialize)]
+struct Named<'a> {
     id: &'a str,
     name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'a universe_core::State>,
+}
+
+/// What stands after it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rest {
     created_at: crate::store::Timestamp,
     updated_at: crate::store::Timestamp,
     revision: u64,
@@ -58,31 +70,19 @@ pub(super) struct UniverseRecord<'a> {
 }
 
 impl<'a> UniverseRecord<'a> {
-    pub(super) fn of(universe: &'a Universe, warnings: Findings) -> Self {
-        Self {
-            id: universe.id.as_str(),
-            name: &universe.name,
-            state: Some(&universe.state),
-            created_at: universe.created_at,
-            updated_at: universe.updated_at,
-            revision: universe.revision.0,
-            warnings,
-            generate: None,
-        }
-    }
-
-    /// Without the state.
     pub(super) fn summary(record: &'a Record) -> Self {
-        Self {
+        let named = Named {
             id: record.meta.id.as_str(),
             name: &record.meta.name,
-            state: None,
+        };
+        let rest = Rest {
             created_at: record.meta.created_at,
             updated_at: record.head.updated_at,
             revision: record.head.revision.0,
             warnings: Findings::default(),
             generate: None,
-        }
+        };
+        Self { named, rest }
     }
 }
 
@@ -141,9 +141,25 @@ async fn write_made(
 ) -> Result<Vec<u8>, serde_json::Error> {
     let small = offload::is_small(&universe.state);
     offload::run(small, move || {
-        let mut record = UniverseRecord::of(&universe, warnings);
-        record.generate = generate;
-        serde_json::to_vec(&record)
+        let named = Named {
+            id: universe.id.as_str(),
+            name: &universe.name,
+        };
+        let rest = Rest {
+            created_at: universe.created_at,
+            updated_at: universe.updated_at,
+            revision: universe.revision.0,
+            warnings,
+            generate,
+        };
+        // The state goes between them as it is: serde would read it once more.
+        let (mut out, rest) = (serde_json::to_vec(&named)?, serde_json::to_vec(&rest)?);
+        out.pop();
+        out.extend_from_slice(b",\"state\":");
+        universe.state.write_json(&mut out)?;
+        out.push(b',');
+        out.extend_from_slice(rest.get(1..).unwrap_or_default());
+        Ok(out)
     })
     .await
     .map_err(serde_json::Error::custom)?

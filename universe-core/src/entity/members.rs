@@ -12,7 +12,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAcce
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{Id, Members};
+use super::Members;
 
 /// Members that are parsed when they are first looked at, and stay parsed then. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -80,6 +80,11 @@ impl LazyMembers {
         *self = members.into();
     }
 
+    /// The text, if there is one.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        self.0.text.as_ref().map(Part::as_str)
+    }
+
     /// How many bytes the text has, if there is one.
     pub(crate) fn text_len(&self) -> Option<usize> {
         self.0.text.as_ref().map(|text| text.range.len())
@@ -116,43 +121,6 @@ impl LazyMembers {
             Some(_) => None,
             None => self.0.text.as_ref().map(Part::as_str),
         }
-    }
-
-    /// Writes an entity: its id, these members, its parent under the name that it has there, and its children.
-    pub(crate) fn serialize_between<S: Serializer>(
-        &self,
-        serializer: S,
-        id: &Id,
-        parent: (&str, &Option<Id>),
-        children: &impl Serialize,
-    ) -> Result<S::Ok, S::Error> {
-        let wrong = S::Error::custom::<serde_json::Error>;
-        let mut text = Vec::with_capacity(self.text_len().unwrap_or(512) + 128);
-        text.extend_from_slice(b"{\"id\":");
-        serde_json::to_writer(&mut text, id).map_err(wrong)?;
-        text.push(b',');
-        let written;
-        let members = match &self.0.text {
-            Some(members) => members.as_str(),
-            None => {
-                written = serde_json::to_string(&**self).map_err(wrong)?;
-                without_braces(&written).unwrap_or_default()
-            }
-        };
-        text.extend_from_slice(members.as_bytes());
-        if !members.is_empty() {
-            text.push(b',');
-        }
-        serde_json::to_writer(&mut text, parent.0).map_err(wrong)?;
-        text.push(b':');
-        serde_json::to_writer(&mut text, parent.1).map_err(wrong)?;
-        text.extend_from_slice(b",\"children\":");
-        serde_json::to_writer(&mut text, children).map_err(wrong)?;
-        text.push(b'}');
-        let text = String::from_utf8(text).map_err(S::Error::custom)?;
-        RawValue::from_string(text)
-            .map_err(wrong)?
-            .serialize(serializer)
     }
 }
 

@@ -232,5 +232,33 @@ proptest! {
         }))
         .unwrap();
         run(&mut state, commands, false);
+        // What is written by itself is what serde writes.
+        prop_assert_eq!(state.to_json().unwrap(), serde_json::to_vec(&state).unwrap());
+    }
+}
+
+/// Read from text, and from values; with ids that have to be escaped, and what is not known.
+#[test]
+fn what_is_written_reads_back_as_it_was() {
+    let mut star = body(None);
+    star["id"] = "quote \" and \n line".into();
+    star["children"] = json!([]);
+    star["orbitalPhase"] = json!(0);
+    let given = json!({
+        "stars": { "quote \" and \n line": star },
+        "rootIds": ["quote \" and \n line"],
+        "nebulae": { "n\\": nebula("n\\") },
+        "tab\t": [1.5, null],
+        "time": -0.5,
+    });
+    let text = given.to_string();
+    for state in [
+        State::from_partial(given).unwrap(),
+        State::from_text(text).unwrap(),
+    ] {
+        let written = state.to_json().unwrap();
+        assert_eq!(written, serde_json::to_vec(&state).unwrap());
+        let read: Value = serde_json::from_slice(&written).unwrap();
+        assert_eq!(read, state.to_value());
     }
 }

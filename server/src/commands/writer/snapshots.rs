@@ -94,7 +94,7 @@ async fn keep(
     let write = move || {
         // A text that grows while it is written is in memory twice at times.
         let mut body = Vec::with_capacity(expected);
-        serde_json::to_writer(&mut body, &state).map(|()| body)
+        state.write_json(&mut body).map(|()| body)
     };
     let body = offload::run(expected <= offload::INLINE_BYTES, write).await;
     let body = body.ok()?.ok()?;

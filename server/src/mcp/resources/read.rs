@@ -65,8 +65,8 @@ pub(in crate::mcp) async fn whole(
     let meta = revision_of(&universe);
     let state = universe.state;
     let small = offload::is_small(&state);
-    let written = offload::run(small, move || serde_json::to_string(&state)).await;
-    let Ok(Ok(text)) = written else {
+    let written = offload::run(small, move || state.to_json().map(String::from_utf8)).await;
+    let Ok(Ok(Ok(text))) = written else {
         return Err(RequestError::internal());
     };
     Ok(contents(uri.uri, text, meta))
