@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`Ranker::Bm25`] | the share of the query's terms that the document has, weighted by their rarity and saturating with repetition: BM25 divided by its least upper bound for the query. Words that may stand for a term count less ([`Query`]); what lacks terms loses, and a requirement gains by what its spec has of the query |
 //! | [`Ranker::Semantic`] | the cosine between the embeddings of the query and of the best passage |
-//! | [`Ranker::Hybrid`] | reciprocal rank fusion: the sum of 1/(60 + rank) over both rankings, divided by 2/61, so that 1 is the first place in both |
+//! | [`Ranker::Hybrid`] | the mean of both scores, where what a ranking lacks has 0 |
 //!
 //! Each is in 0..=1. What scores below the [`Thresholds`] is not told at all.
 

@@ -19,11 +19,11 @@ const B: f64 = 0.6;
 
 /// How much of its score a document loses that has none of the terms, nor what may stand for them; one that has half of
 /// them loses half.
-const LACK: f64 = 0.4;
+const LACK: f64 = 0.3;
 
 /// How much a requirement gains by what its spec has of the query, and how much of that is what the best [`AMONG`]
 /// requirements of the spec have of it.
-const SPEC: f64 = 0.6;
+const SPEC: f64 = 0.45;
 const REQUIREMENTS: f64 = 0.4;
 const AMONG: usize = 3;
 

@@ -17,8 +17,7 @@ use crate::model::{Change, Spec};
 /// The most characters of a query.
 pub const QUERY_CHARS: usize = 10_000;
 
-/// How far down either ranking is read before they are fused: a place behind this one adds less than a quarter of what the
-/// first adds.
+/// How far down either ranking is read before they are fused: what is behind this place in both is no answer.
 const FUSED: usize = 200;
 
 /// Searches the specs of one project. Methods block, and may be called from several threads.

@@ -238,7 +238,7 @@ const GRAMMAR: &str = "\
         a about above across actually after again all almost already also although always am an and another any \
         anybody anyone anything are arent around as at away back be became because become been before being both but \
         by came can cannot cant come could couldnt did didnt do does doesnt doing dont each either else enough even \
-        ever every everyone everything exactly few for from gave give go goes going gone got had hadnt happen happens \
+        ever every everyone everything exactly few for from gave get give go goes going gone got had hadnt happen happens \
         has hasnt have havent having he hello her here hers him his how however i if im in instead into is isnt it \
         its itself ive just know let lets like likely little look lot made many may maybe me mean might mine more \
         most much must my myself need needs never no nobody nor not now of off often ok okay on once one only onto or \

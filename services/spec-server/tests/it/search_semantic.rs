@@ -10,7 +10,7 @@ use spec_server::model::Spec;
 use spec_server::search::{Model, PIECES, Ranker, SearchError, Searcher, Settings};
 
 use super::search::{requirement, spec};
-use super::search_questions::{report, specs};
+use super::search_questions::{openspec_specs, report, report_on, specs};
 
 /// The folder of all-MiniLM-L6-v2. Without it a test is skipped and says so; in CI it fails.
 fn model_folder() -> Option<PathBuf> {
@@ -120,6 +120,21 @@ fn sense_finds_the_right_answers_and_fusion_finds_more() {
         searcher.finish();
         report(&searcher, ranker).assert_at_least(floors);
     }
+}
+
+#[test]
+fn sense_and_words_answer_conversations_about_openspec() {
+    let (Some(folder), Some(specs)) = (model_folder(), openspec_specs()) else {
+        return;
+    };
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spec-search-openspec");
+    let searcher = searcher(&root, &folder, Ranker::Hybrid);
+    searcher.update(&specs).expect("an index");
+    searcher.finish();
+    report_on("openspec-development.jsonl", &searcher, Ranker::Hybrid)
+        .assert_at_least([0.4, 0.65, 0.5]);
+    report_on("openspec-questions.jsonl", &searcher, Ranker::Hybrid)
+        .assert_at_least([0.6, 0.9, 0.75]);
 }
 
 fn small() -> Vec<Arc<Spec>> {
