@@ -72,6 +72,12 @@ pub trait UniverseLog: Send + Sync {
         false
     }
 
+    /// How many copies of everything are kept on different machines, where the adapter knows; `None` where it does not, or
+    /// where there is one.
+    fn copies(&self) -> Option<usize> {
+        None
+    }
+
     /// How far a universe comes in a store that is [shared](Self::is_shared): its revision whenever that may be a new one,
     /// and [`Revision::MAX`] to say that one has to look, at first, where some may have been missed, and when the universe
     /// is gone. Does nothing until polled, costs no reading of entries, and ends with the universe or when the store does

@@ -78,6 +78,7 @@ impl Default for NatsOptions {
 /// A name longer than 4 KiB is [`AppendError::TooLarge`] or [`CreateError::TooLarge`].
 pub struct NatsStore {
     engine: Arc<Engine>,
+    /// Of the stream that has the fewest.
     replicas: usize,
     _tasks: JoinSet<()>,
 }
@@ -118,12 +119,6 @@ impl NatsStore {
             _tasks: tasks,
         })
     }
-
-    /// How many copies the servers keep of every entry: those of the stream that has the fewest.
-    #[must_use]
-    pub fn replicas(&self) -> usize {
-        self.replicas
-    }
 }
 
 impl fmt::Debug for NatsStore {
@@ -143,6 +138,10 @@ impl Drop for NatsStore {
 impl UniverseLog for NatsStore {
     fn is_shared(&self) -> bool {
         true
+    }
+
+    fn copies(&self) -> Option<usize> {
+        Some(self.replicas)
     }
 
     fn hints(&self, id: &UniverseId) -> BoxStream<'static, Revision> {

@@ -31,21 +31,6 @@ impl Names {
         format!("{}_bodies", self.0)
     }
 
-    /// The stream of sessions.
-    pub(super) fn sessions(&self) -> String {
-        format!("{}_sessions", self.0)
-    }
-
-    /// What nodes tell each other of sessions; in no stream.
-    pub(super) fn session_hints(&self) -> String {
-        format!("{}.told.session", self.0)
-    }
-
-    /// The session of this key, or `*`, of this owner, or `*`.
-    pub(super) fn session(&self, owner: &str, key: &str) -> String {
-        format!("{}.session.{owner}.{key}", self.0)
-    }
-
     /// All logs.
     pub(super) fn every_log(&self) -> String {
         format!("{}.log.*", self.0)
@@ -126,10 +111,5 @@ impl Names {
                 ],
             ),
         ]
-    }
-
-    /// What the stream of sessions has.
-    pub(super) fn every_session(&self) -> String {
-        self.session("*", "*")
     }
 }

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use async_nats::jetstream::ErrorCode;
-use async_nats::jetstream::context::CreateStreamErrorKind;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, RetentionPolicy, StorageType};
 use tokio::time::Instant;
 
@@ -113,18 +111,13 @@ async fn make(link: &Link, wish: &Config) -> Result<Info, NatsError> {
             Ok(stream) => return Ok(stream.cached_info().clone()),
             Err(problem) => problem,
         };
-        let is_there = matches!(problem.kind(), CreateStreamErrorKind::JetStream(ref error)
-            if error.error_code() == ErrorCode::STREAM_NAME_EXIST);
-        let problem = match is_there {
-            true => match link.context().get_stream(&wish.name).await {
-                Ok(stream) => return Ok(stream.cached_info().clone()),
-                Err(problem) => causes(&problem),
-            },
-            false => causes(&problem),
-        };
+        // One that is there may differ from what was wished for: what matters is looked at then.
+        if let Ok(stream) = link.context().get_stream(&wish.name).await {
+            return Ok(stream.cached_info().clone());
+        }
+        let problem = causes(&problem);
         // Elections take their time where the servers have just begun; what is wrong for good is said after that, too.
-        let is_wrong =
-            matches!(&problem, text if text.contains("overlap") || text.contains("replicas"));
+        let is_wrong = problem.contains("overlap") || problem.contains("non-clustered");
         if is_wrong || Instant::now() >= until {
             let stream = wish.name.clone();
             return Err(NatsError::Streams { stream, problem });

@@ -1,7 +1,7 @@
 //! Servers of NATS for tests, alone or as a cluster on this machine. The tests of the universe server use them, too.
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

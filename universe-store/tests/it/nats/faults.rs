@@ -75,7 +75,7 @@ async fn what_was_acknowledged_survives_the_death_of_each_server_of_a_cluster() 
     })
     .await;
     let node = open(&url).await;
-    assert_eq!(node.replicas(), 3);
+    assert_eq!(node.copies(), Some(3));
     write_one(&node, "after all").await;
     tokio::time::sleep(WHILE).await;
     load.judge().await;
