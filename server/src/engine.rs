@@ -91,9 +91,13 @@ pub(crate) async fn open_with_sessions(
 pub(crate) fn instead(url: &StoreUrl, verb: Care) -> &'static str {
     match (Engine::of(url), verb) {
         (Ok(Engine::Nats), Care::Backup) => "`migrate` into a directory, or `nats account backup`",
-        (Ok(Engine::Nats), Care::Restore) => "`migrate` from a directory, or `nats account restore`",
+        (Ok(Engine::Nats), Care::Restore) => {
+            "`migrate` from a directory, or `nats account restore`"
+        }
         (Ok(Engine::Nats), Care::Check) => "`nats stream report`",
-        (Ok(Engine::Nats), Care::Compact) => "nothing: it is done by the servers",
+        (Ok(Engine::Nats), Care::Compact) => {
+            "`nats stream report` to see their sizes; the servers free what is unused by themselves"
+        }
         (_, Care::Backup) => "pg_dump",
         (_, Care::Restore) => "pg_restore",
         (_, Care::Check) => "pg_amcheck",

@@ -10,7 +10,11 @@ use crate::store::UniverseLog;
 /// Says how to build the program with it.
 fn missing(url: &StoreUrl) -> String {
     let scheme = url.secret().split("://").next().unwrap_or_default();
-    let feature = if scheme.starts_with("postgres") { "postgres" } else { "nats" };
+    let feature = if scheme.starts_with("postgres") {
+        "postgres"
+    } else {
+        "nats"
+    };
     format!(
         "this program was built without the feature {feature}: build it with `--features {feature}`, or use embedded or memory"
     )
