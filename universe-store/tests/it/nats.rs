@@ -9,8 +9,8 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use universe_store::nats::{NatsOptions, NatsStore};
 use universe_store::{
-    AppendError, Base, CommandId, CreateError, ReadError, Revision, Snapshot, TailError, Timestamp,
-    UniverseLog,
+    AppendError, Base, CommandId, CreateError, NewEntry, ReadError, Revision, Snapshot, TailError,
+    Timestamp, UniverseLog,
 };
 
 use crate::fleet::shared;
@@ -198,6 +198,73 @@ async fn a_name_that_no_header_can_have_is_refused() {
     append.name = Some("x".repeat(4_097));
     let refused = node.append(&sol, append).await;
     assert_eq!(refused, Err(AppendError::TooLarge { max: 4_096 }));
+}
+
+/// A key is noted before its entry, so a note alone says nothing.
+#[tokio::test]
+async fn keys_are_of_entries_that_are_there() {
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let url = fleet.url();
+    let (one, other) = (open(&url).await, open(&url).await);
+    let sol = id("sol");
+    one.create(meta(&sol, 1), Bytes::new()).await.unwrap();
+    assert_eq!(other.oldest_keyed(&sol).await, Ok(None));
+    let keyed = |key: &str| NewEntry {
+        command_id: CommandId::of_key(key).unwrap(),
+        at: Timestamp::now(),
+        keyed: true,
+        ..entry("x")
+    };
+    let found = async |node: &NatsStore, key: &str| {
+        let command = CommandId::of_key(key).unwrap();
+        node.landed(&sol, command)
+            .await
+            .unwrap()
+            .map(|revision| revision.0)
+    };
+    one.append(
+        &sol,
+        after(0, vec![entry("x"), keyed("a"), entry("x"), keyed("b")]),
+    )
+    .await
+    .unwrap();
+    // Both want to be the fifth, and know no better: one is noted and not there.
+    let rivals = [&one, &other].into_iter().zip(["c", "d"]);
+    let rivals = rivals.map(|(node, key)| node.append(&sol, after(4, vec![keyed(key)])));
+    let answers = join_all(rivals).await;
+    let (won, lost, loser) = match answers[0] {
+        Ok(_) => ("c", "d", &other),
+        Err(_) => ("d", "c", &one),
+    };
+    assert_eq!(
+        (found(&one, won).await, found(&other, lost).await),
+        (Some(5), None)
+    );
+    loser
+        .append(&sol, after(5, vec![keyed(lost)]))
+        .await
+        .unwrap();
+    assert_eq!(
+        (found(&other, won).await, found(&one, lost).await),
+        (Some(5), Some(6))
+    );
+    assert_eq!(found(&other, "a").await, Some(2));
+    assert_eq!(one.oldest_keyed(&sol).await, Ok(Some(Revision(2))));
+    // What was trimmed is not found any more.
+    let base = Base {
+        revision: Revision(2),
+        at: Timestamp::now(),
+        body: Bytes::new(),
+    };
+    let last = CommandId::of_key("a").unwrap();
+    other.trim(&sol, last, base).await.unwrap();
+    assert_eq!(
+        (found(&one, "a").await, found(&one, "b").await),
+        (None, Some(4))
+    );
+    assert_eq!(one.oldest_keyed(&sol).await, Ok(Some(Revision(4))));
 }
 
 /// What is known of a universe by one message of a long log among others is found again from any place.

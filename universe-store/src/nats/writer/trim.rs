@@ -145,6 +145,7 @@ impl Engine {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
 fn failed(problem: ReadError) -> TrimError {
     match problem {
         ReadError::NotFound => TrimError::NotFound,
