@@ -21,7 +21,7 @@ pub struct StoreUrl(String);
 /// A text is no [`StoreKind`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "embedded, memory or a URL such as postgres://user@host/universes or nats://host/universes was expected"
+    "embedded, memory or the URL of a database such as postgres://user@host/universes (or of streams, nats://host/universes) was expected"
 )]
 pub struct InvalidStore;
 
