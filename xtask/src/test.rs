@@ -214,7 +214,16 @@ const NATS: [Step; 3] = [
     Step {
         name: "streams",
         // All: the rules of every store are held against this one, too.
-        cargo: &["test", "--locked", "-p", "universe-store", "--features", "nats", "--test", "it"],
+        cargo: &[
+            "test",
+            "--locked",
+            "-p",
+            "universe-store",
+            "--features",
+            "nats",
+            "--test",
+            "it",
+        ],
         environment: &[],
     },
     Step {
