@@ -52,7 +52,7 @@ impl Verb {
     ) -> Result<ExitCode, RunError> {
         let dir = &arguments.data_dir;
         let database = match &arguments.store {
-            StoreKind::Postgres(url) => Some((url, arguments.store_ca.as_deref())),
+            StoreKind::Shared(url) => Some((url, arguments.store_ca.as_deref())),
             StoreKind::Embedded | StoreKind::Memory => None,
         };
         match self {

@@ -219,6 +219,12 @@ impl CommandService {
             .map_err(|error| ServiceError::reading(id, &error))
     }
 
+    /// How many copies the store keeps of everything, where it knows.
+    #[must_use]
+    pub fn copies(&self) -> Option<usize> {
+        self.store().copies()
+    }
+
     /// Whether a universe in memory is as it is now: where the store is shared, it may have been changed elsewhere.
     async fn is_current(&self, universe: &Universe) -> Result<bool, ServiceError> {
         if !self.store().is_shared() {

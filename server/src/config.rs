@@ -83,10 +83,11 @@ pub struct Arguments {
     )]
     pub data_dir: PathBuf,
 
-    /// Where universes are kept: in the data directory (embedded), in memory until the exit, or in a database of
-    /// PostgreSQL from version 13 on that several servers may share, such as
-    /// postgres://user:password@host/universes?sslmode=require. A password is better given by the environment or the
-    /// file of options: other users of the machine can see arguments.
+    /// Where universes are kept: in the data directory (embedded), in memory until the exit, or where several servers may
+    /// share them: in a database of PostgreSQL from version 13 on, such as
+    /// postgres://user:password@host/universes?sslmode=require, or, if the program is built with the feature nats, in
+    /// streams of NATS JetStream from version 2.12 on, such as nats://user:password@host,host2/universes?replicas=3. A
+    /// password is better given by the environment or the file of options: other users of the machine can see arguments.
     #[arg(
         long,
         env = "UNIVERSE_STORE",
@@ -329,7 +330,7 @@ impl Arguments {
         if self.stdio && self.listen.is_some() {
             return Err(ConfigError::StdioListens);
         }
-        if let StoreKind::Postgres(url) = &self.store {
+        if let StoreKind::Shared(url) = &self.store {
             let checked = engine::check(url, self.store_ca.as_deref());
             checked.map_err(|problem| ConfigError::Store {
                 url: url.to_string(),
@@ -401,7 +402,7 @@ impl Arguments {
     #[must_use]
     pub fn drain_wait(&self) -> Duration {
         self.drain_wait.unwrap_or(match self.store {
-            StoreKind::Postgres(_) => SHARED_DRAIN_WAIT,
+            StoreKind::Shared(_) => SHARED_DRAIN_WAIT,
             StoreKind::Embedded | StoreKind::Memory => Duration::ZERO,
         })
     }

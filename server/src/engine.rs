@@ -1,29 +1,65 @@
-//! Stores that several servers share: a database of PostgreSQL.
+//! Stores that several servers share, by the scheme of their URL: a database of PostgreSQL (the feature `postgres`), streams
+//! of NATS JetStream (the feature `nats`).
 
-mod sessions;
+#[cfg(feature = "nats")]
+mod nats;
+#[cfg(not(all(feature = "nats", feature = "postgres")))]
+mod none;
+#[cfg(feature = "postgres")]
+mod postgres;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use mcp_proto::SessionStore;
 
-use self::sessions::SharedSessions;
+#[cfg(not(feature = "nats"))]
+use self::none as nats;
+#[cfg(not(feature = "postgres"))]
+use self::none as postgres;
 use crate::config::StoreUrl;
-use crate::metrics;
 use crate::store::UniverseLog;
-use crate::store::postgres::sessions::SessionBounds;
-use crate::store::postgres::{PostgresOptions, PostgresStore};
+
+/// A store for a server.
+pub(crate) struct Opened {
+    pub(crate) store: Arc<dyn UniverseLog>,
+    /// Where sessions of MCP are kept, if that is with the universes.
+    pub(crate) sessions: Option<Arc<dyn SessionStore>>,
+}
+
+/// What a URL names.
+enum Engine {
+    Postgres,
+    Nats,
+}
+
+impl Engine {
+    /// # Errors
+    /// Another scheme than those that are known here.
+    fn of(url: &StoreUrl) -> Result<Self, String> {
+        match url.secret().split("://").next() {
+            Some("postgres" | "postgresql") => Ok(Self::Postgres),
+            Some("nats" | "tls") => Ok(Self::Nats),
+            _ => Err(
+                "the URL has another scheme than postgres (a database) or nats (streams of NATS JetStream)"
+                    .to_owned(),
+            ),
+        }
+    }
+}
 
 /// What is wrong with a URL, without connecting to what it names.
 ///
 /// # Errors
 /// A sentence, without a password.
 pub(crate) fn check(url: &StoreUrl, authorities: Option<&Path>) -> Result<(), String> {
-    let checked = PostgresStore::check(url.secret(), &options(authorities));
-    checked.map_err(|problem| problem.to_string())
+    match Engine::of(url)? {
+        Engine::Postgres => postgres::check(url, authorities),
+        Engine::Nats => nats::check(url, authorities),
+    }
 }
 
-/// Connects, and makes or updates the tables.
+/// Connects, and makes or updates what the universes are kept in.
 ///
 /// # Errors
 /// A sentence, without a password.
@@ -31,7 +67,10 @@ pub(crate) async fn open(
     url: &StoreUrl,
     authorities: Option<&Path>,
 ) -> Result<Arc<dyn UniverseLog>, String> {
-    Ok(Arc::new(connect(url, authorities).await?))
+    match Engine::of(url)? {
+        Engine::Postgres => postgres::open(url, authorities).await,
+        Engine::Nats => nats::open(url, authorities).await,
+    }
 }
 
 /// The same for a server, which has sessions, too.
@@ -41,21 +80,36 @@ pub(crate) async fn open(
 pub(crate) async fn open_with_sessions(
     url: &StoreUrl,
     authorities: Option<&Path>,
-) -> Result<(Arc<dyn UniverseLog>, Arc<dyn SessionStore>), String> {
-    let store = connect(url, authorities).await?;
-    let sessions = Arc::new(store.sessions(SessionBounds::default()));
-    let counted = Arc::clone(&sessions);
-    metrics::count_sessions(move || counted.count());
-    Ok((Arc::new(store), Arc::new(SharedSessions(sessions))))
+) -> Result<Opened, String> {
+    match Engine::of(url)? {
+        Engine::Postgres => postgres::open_with_sessions(url, authorities).await,
+        Engine::Nats => nats::open_with_sessions(url, authorities).await,
+    }
 }
 
-async fn connect(url: &StoreUrl, authorities: Option<&Path>) -> Result<PostgresStore, String> {
-    let opened = PostgresStore::open(url.secret(), &options(authorities)).await;
-    opened.map_err(|problem| problem.to_string())
+/// What to do in place of a verb that is for the file of a data directory.
+pub(crate) fn instead(url: &StoreUrl, verb: Care) -> &'static str {
+    match (Engine::of(url), verb) {
+        (Ok(Engine::Nats), Care::Backup) => "`migrate` into a directory, or `nats account backup`",
+        (Ok(Engine::Nats), Care::Restore) => {
+            "`migrate` from a directory, or `nats account restore`"
+        }
+        (Ok(Engine::Nats), Care::Check) => "`nats stream report`",
+        (Ok(Engine::Nats), Care::Compact) => {
+            "`nats stream report` to see their sizes; the servers free what is unused by themselves"
+        }
+        (_, Care::Backup) => "pg_dump",
+        (_, Care::Restore) => "pg_restore",
+        (_, Care::Check) => "pg_amcheck",
+        (_, Care::Compact) => "VACUUM",
+    }
 }
 
-fn options(authorities: Option<&Path>) -> PostgresOptions {
-    let mut options = PostgresOptions::default();
-    options.authorities = authorities.map(Path::to_owned);
-    options
+/// The verbs that are for the file of a data directory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Care {
+    Backup,
+    Restore,
+    Check,
+    Compact,
 }

@@ -6,10 +6,6 @@ pub mod client;
 pub mod commands;
 pub mod config;
 pub mod demo;
-#[cfg(feature = "postgres")]
-mod engine;
-#[cfg(not(feature = "postgres"))]
-#[path = "engine/none.rs"]
 mod engine;
 mod generate;
 pub mod http;

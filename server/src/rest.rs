@@ -265,7 +265,11 @@ impl Rest {
             Ok(listed) => listed?,
             Err(_) => return Err(Failure::unavailable("the store does not answer")),
         };
-        Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true })))
+        let ready = match self.service.copies() {
+            Some(copies) => json!({ "ok": true, "copies": copies }),
+            None => json!({ "ok": true }),
+        };
+        Ok(answer::json_body(StatusCode::OK, &ready))
     }
 }
 

@@ -6,19 +6,26 @@
 //! replaying and may be lost at any time.
 //!
 //! Adapters: [`MemoryStore`] forgets at exit, [`SqliteStore`] keeps one data directory, `PostgresStore` (feature
-//! `postgres`) a database that many nodes share. One suite of tests judges all.
+//! `postgres`) a database that many nodes share, `NatsStore` (feature `nats`) streams that they share. One suite of tests
+//! judges all.
 
 mod error;
 mod failure;
+#[cfg(any(feature = "nats", feature = "postgres"))]
+mod hints;
 mod id;
 mod live;
 mod memory;
 mod model;
+#[cfg(feature = "nats")]
+pub mod nats;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod sqlite;
 mod tail;
 mod timestamp;
+#[cfg(any(feature = "nats", feature = "postgres"))]
+mod tls;
 
 use std::time::Duration;
 
@@ -35,6 +42,8 @@ pub use self::model::{
     Append, Base, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Size,
     Snapshot,
 };
+#[cfg(feature = "nats")]
+pub use self::nats::NatsStore;
 #[cfg(feature = "postgres")]
 pub use self::postgres::PostgresStore;
 pub use self::sqlite::SqliteStore;
@@ -61,6 +70,12 @@ pub trait UniverseLog: Send + Sync {
     /// [`record`](Self::record) tells whether it still is. By default only this process writes.
     fn is_shared(&self) -> bool {
         false
+    }
+
+    /// How many copies of everything are kept on different machines, where the adapter knows; `None` where it does not, or
+    /// where there is one.
+    fn copies(&self) -> Option<usize> {
+        None
     }
 
     /// How far a universe comes in a store that is [shared](Self::is_shared): its revision whenever that may be a new one,

@@ -92,7 +92,7 @@ impl Channels {
     }
 
     /// The universe has reached this revision, by whatever was appended.
-    #[cfg(feature = "postgres")]
+    #[cfg(any(feature = "nats", feature = "postgres"))]
     pub(super) fn reached(&self, uni: i64, revision: Revision) {
         if let Some(sender) = self.senders.get(&uni) {
             // Fails only without receivers, who then do not care.

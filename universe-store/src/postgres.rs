@@ -7,7 +7,6 @@
 
 mod connect;
 mod error;
-mod hints;
 mod listen;
 mod purge;
 mod reader;
@@ -31,6 +30,7 @@ pub use self::error::PostgresError;
 use self::reader::Reader;
 use self::sessions::{SessionBounds, Sessions};
 use self::writer::Writer;
+use super::hints;
 use super::live::Live;
 use super::tail;
 use super::{

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "full")]
     quick: bool,
     /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), the universe
-    /// server's traces, twenty kills of it while it trims its logs, and half an hour of renames and edits with subscribers
+    /// server's traces and its streams of NATS, twenty kills of it while it trims its logs, and half an hour of renames and edits with subscribers
     /// of specs.
     #[arg(long)]
     full: bool,
@@ -119,10 +119,11 @@ const INSTALLED: [(Toolbox, &str); 7] = [
 ];
 
 /// What takes too long for every change, in the order in which it runs.
-const LONG: [(&str, Chore); 5] = [
+const LONG: [(&str, Chore); 6] = [
     ("soak: memory under a long load", soak::whole),
     ("kills: universes that are trimmed and compacted", kills),
     ("traces: the feature otlp", traces),
+    ("streams: the feature nats", nats),
     ("siege: attacks on the servers", siege::whole),
     ("renames: subscribers of specs miss nothing", renames::whole),
 ];
@@ -188,6 +189,67 @@ fn traces() -> Result<bool> {
 
 fn kills() -> Result<bool> {
     Ok(command(&KILLS).status()?.success())
+}
+
+/// The feature that brings more crates than all the rest of the store, and needs servers that few machines have.
+const NATS: [Step; 3] = [
+    Step {
+        name: "lints of streams",
+        cargo: &[
+            "clippy",
+            "--locked",
+            "-p",
+            "universe-store",
+            "-p",
+            "universe-server",
+            "--features",
+            "universe-store/nats,universe-server/nats",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+        environment: &[],
+    },
+    Step {
+        name: "streams",
+        // All: the rules of every store are held against this one, too.
+        cargo: &[
+            "test",
+            "--locked",
+            "-p",
+            "universe-store",
+            "--features",
+            "nats",
+            "--test",
+            "it",
+        ],
+        environment: &[],
+    },
+    Step {
+        name: "servers on streams",
+        cargo: &[
+            "test",
+            "--locked",
+            "-p",
+            "universe-server",
+            "--features",
+            "nats",
+            "--test",
+            "it",
+            "nats::",
+        ],
+        environment: &[],
+    },
+];
+
+fn nats() -> Result<bool> {
+    for step in &NATS {
+        if !command(step).status()?.success() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// `true` when nothing failed.

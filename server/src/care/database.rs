@@ -37,11 +37,12 @@ impl Verb {
                 };
             }
             Self::Migrate(given) => return given.run(authorities).await,
-            Self::Backup { .. } => ("backup", "pg_dump"),
-            Self::Restore { .. } => ("restore", "pg_restore"),
-            Self::Check => ("check", "pg_amcheck"),
-            Self::Compact => ("compact", "VACUUM"),
+            Self::Backup { .. } => ("backup", engine::Care::Backup),
+            Self::Restore { .. } => ("restore", engine::Care::Restore),
+            Self::Check => ("check", engine::Care::Check),
+            Self::Compact => ("compact", engine::Care::Compact),
         };
+        let instead = engine::instead(url, instead);
         Err(CareError::Database(format!(
             "`{verb}` is for the SQLite file of a data directory, and --store names a database: use {instead}"
         )))

@@ -10,18 +10,18 @@ pub enum StoreKind {
     Embedded,
     /// Forgotten at the exit.
     Memory,
-    /// A database of PostgreSQL, which other servers may use at the same time.
-    Postgres(StoreUrl),
+    /// A database of PostgreSQL or streams of NATS JetStream, which other servers may use at the same time.
+    Shared(StoreUrl),
 }
 
-/// The URL of a database. It may have a password, which is never shown.
+/// The URL of a database or of servers. It may have a password, which is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoreUrl(String);
 
 /// A text is no [`StoreKind`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "embedded, memory or the URL of a database such as postgres://user@host/universes was expected"
+    "embedded, memory or the URL of a database such as postgres://user@host/universes (or of streams, nats://host/universes) was expected"
 )]
 pub struct InvalidStore;
 
@@ -33,7 +33,7 @@ impl FromStr for StoreKind {
         match text {
             "embedded" => Ok(Self::Embedded),
             "memory" => Ok(Self::Memory),
-            url if url.contains("://") => Ok(Self::Postgres(StoreUrl::new(url))),
+            url if url.contains("://") => Ok(Self::Shared(StoreUrl::new(url))),
             _ => Err(InvalidStore),
         }
     }

@@ -1,41 +1,45 @@
-//! In place of the stores that several servers share, where the program is built without the feature `postgres`.
+//! In place of a store that several servers share, where the program is built without the feature of its name.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_proto::SessionStore;
-
+use super::Opened;
 use crate::config::StoreUrl;
 use crate::store::UniverseLog;
 
-const MISSING: &str = "this program was built without the feature postgres: build it with it, or use embedded or memory";
-
-/// Refuses, and says how to build the program with them.
-///
-/// # Errors
-/// Always.
-pub(crate) fn check(_url: &StoreUrl, _authorities: Option<&Path>) -> Result<(), String> {
-    Err(MISSING.to_owned())
+/// Says how to build the program with it.
+fn missing(url: &StoreUrl) -> String {
+    let scheme = url.secret().split("://").next().unwrap_or_default();
+    let feature = if scheme.starts_with("postgres") {
+        "postgres"
+    } else {
+        "nats"
+    };
+    format!(
+        "this program was built without the feature {feature}: build it with `--features {feature}`, or use embedded or memory"
+    )
 }
 
-/// Refuses, and says how to build the program with them.
-///
 /// # Errors
 /// Always.
-pub(crate) async fn open(
-    _url: &StoreUrl,
+pub(super) fn check(url: &StoreUrl, _authorities: Option<&Path>) -> Result<(), String> {
+    Err(missing(url))
+}
+
+/// # Errors
+/// Always.
+pub(super) async fn open(
+    url: &StoreUrl,
     _authorities: Option<&Path>,
 ) -> Result<Arc<dyn UniverseLog>, String> {
-    Err(MISSING.to_owned())
+    Err(missing(url))
 }
 
-/// Refuses, and says how to build the program with them.
-///
 /// # Errors
 /// Always.
-pub(crate) async fn open_with_sessions(
-    _url: &StoreUrl,
+pub(super) async fn open_with_sessions(
+    url: &StoreUrl,
     _authorities: Option<&Path>,
-) -> Result<(Arc<dyn UniverseLog>, Arc<dyn SessionStore>), String> {
-    Err(MISSING.to_owned())
+) -> Result<Opened, String> {
+    Err(missing(url))
 }

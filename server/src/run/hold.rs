@@ -37,13 +37,14 @@ impl Hold {
                 let store = Arc::new(MemoryStore::new(MemoryLimits::default()));
                 (CommandService::new(store, limits), None, None)
             }
-            StoreKind::Postgres(url) => {
+            StoreKind::Shared(url) => {
                 let opened = engine::open_with_sessions(url, arguments.store_ca.as_deref()).await;
-                let (store, sessions) = opened.map_err(|problem| RunError::Database {
+                let opened = opened.map_err(|problem| RunError::Database {
                     url: url.to_string(),
                     problem,
                 })?;
-                (CommandService::new(store, limits), None, Some(sessions))
+                let service = CommandService::new(opened.store, limits);
+                (service, None, opened.sessions)
             }
             StoreKind::Embedded => {
                 let store = Arc::new(open_embedded(&config.data_dir).await?);

@@ -143,7 +143,7 @@ fn greet(
     let version = env!("CARGO_PKG_VERSION");
     let kept = match &arguments.store {
         StoreKind::Embedded => format!("universes in {}", data_dir.display()),
-        StoreKind::Postgres(url) => format!("universes in {url}"),
+        StoreKind::Shared(url) => format!("universes in {url}"),
         StoreKind::Memory => "universes in memory, gone at the exit".to_owned(),
     };
     // Without a URL, the paths alone.

@@ -13,12 +13,18 @@ mod config;
 mod crash;
 mod demo;
 mod feed;
+#[cfg(feature = "nats")]
+#[expect(dead_code, reason = "the tests of the store need more of it")]
+#[path = "../../../universe-store/tests/it/fleet.rs"]
+mod fleet;
 mod full_disk;
 mod generate;
 mod golden;
 mod harness;
 mod looking;
 mod mcp;
+#[cfg(feature = "nats")]
+mod nats;
 #[cfg(feature = "postgres")]
 mod nodes;
 mod page;

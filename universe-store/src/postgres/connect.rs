@@ -1,15 +1,9 @@
 //! Connections that are made again when they are lost.
 
-use std::fs::File;
 use std::future::poll_fn;
-use std::io::BufReader;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::TargetSessionAttrs;
@@ -19,6 +13,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::PostgresOptions;
 use super::error::{PostgresError, causes};
+use crate::tls;
 
 /// How long a lost connection waits before it is tried again, at first and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
@@ -52,9 +47,13 @@ impl Connector {
             .keepalives_interval(Duration::from_secs(5))
             .keepalives_retries(4)
             .target_session_attrs(TargetSessionAttrs::ReadWrite);
+        let tls = tls::client(options.authorities.as_deref());
         Ok(Self {
             config,
-            tls: MakeRustlsConnect::new(tls(options.authorities.as_deref())?),
+            tls: MakeRustlsConnect::new(tls.map_err(|problem| PostgresError::Authorities {
+                path: options.authorities.clone().unwrap_or_default(),
+                problem,
+            })?),
             // For each of its hosts, and a little for the exchange after that.
             timeout: options.connect_timeout * 4,
         })
@@ -114,36 +113,6 @@ pub(super) async fn drive(mut driver: Driver, heard: impl Fn(AsyncMessage)) {
             }
         }
     }
-}
-
-fn tls(authorities: Option<&Path>) -> Result<ClientConfig, PostgresError> {
-    let mut roots = RootCertStore::empty();
-    match authorities {
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-        Some(path) => {
-            let problem = |problem: String| PostgresError::Authorities {
-                path: path.to_owned(),
-                problem,
-            };
-            let file = File::open(path).map_err(|error| problem(error.to_string()))?;
-            for certificate in CertificateDer::pem_reader_iter(BufReader::new(file)) {
-                let certificate = certificate.map_err(|error| problem(error.to_string()))?;
-                roots
-                    .add(certificate)
-                    .map_err(|error| problem(error.to_string()))?;
-            }
-            if roots.is_empty() {
-                return Err(problem("there is no certificate in it".to_owned()));
-            }
-        }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = config.map_err(|error| PostgresError::Unreachable(error.to_string()))?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
 /// One connection, as its user sees it: there at the moment, or not.

@@ -140,3 +140,16 @@ fn two_nodes_on_postgres_follow_the_model() {
         boxed(Nodes::new().await.expect("it is installed"))
     });
 }
+
+#[cfg(feature = "nats")]
+#[test]
+fn two_nodes_on_nats_follow_the_model() {
+    use crate::nats::Nodes;
+
+    if crate::fleet::shared().is_none() {
+        return;
+    }
+    judge(16, async || {
+        boxed(Nodes::new().await.expect("it is installed"))
+    });
+}

@@ -6,8 +6,14 @@ mod begins;
 mod cluster;
 mod crash;
 mod directory;
+#[cfg(feature = "nats")]
+mod fleet;
 mod formats;
+#[cfg(any(feature = "nats", feature = "postgres"))]
+mod load;
 mod machine;
+#[cfg(feature = "nats")]
+mod nats;
 #[cfg(feature = "postgres")]
 mod nodes;
 #[cfg(feature = "postgres")]
@@ -107,6 +113,12 @@ fn after(expected: u64, entries: Vec<NewEntry>) -> Append {
         entries,
         name: None,
     }
+}
+
+/// Does what waits for processes, in a thread of its own.
+#[cfg(any(feature = "nats", feature = "postgres"))]
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
 }
 
 /// The next item; panics if the store hangs.

@@ -23,6 +23,10 @@ async fn subjects() -> Vec<Box<dyn Subject>> {
     if let Some(nodes) = crate::nodes::Nodes::new().await {
         subjects.push(Box::new(nodes));
     }
+    #[cfg(feature = "nats")]
+    if let Some(nodes) = crate::nats::Nodes::new().await {
+        subjects.push(Box::new(nodes));
+    }
     subjects
 }
 

@@ -91,7 +91,7 @@ pub(super) fn schemas() -> Value {
         },
         "Ok": {
             "type": "object",
-            "properties": { "ok": { "const": true }, "uptime": { "type": "integer", "description": "Seconds." } },
+            "properties": { "ok": { "const": true }, "uptime": { "type": "integer", "description": "Seconds." }, "copies": { "type": "integer", "minimum": 1, "description": "How many copies the engine keeps of what it acknowledges, where it says so." } },
             "required": ["ok"],
         },
         "Version": {

@@ -6,28 +6,27 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::reader::Reader;
-use crate::live::{Hint, Live, Subscription};
-use crate::tail::History as _;
-use crate::{Entry, Revision, UniverseId};
+use super::live::{Hint, Live, Subscription};
+use super::tail::History;
+use super::{Entry, Revision, UniverseId};
 
-enum At {
-    Begin(Arc<Reader>, Arc<Live>, UniverseId),
+enum At<H> {
+    Begin(H, Arc<Live>, UniverseId),
     Listening(Subscription),
     End,
 }
 
 /// The revisions that a universe comes to, as [`UniverseLog::hints`](crate::UniverseLog::hints) has it.
-pub(super) fn hints(
-    reader: Arc<Reader>,
+pub(super) fn hints<H: History>(
+    history: H,
     live: Arc<Live>,
     id: UniverseId,
 ) -> BoxStream<'static, Revision> {
-    let begin = At::Begin(reader, live, id);
+    let begin = At::Begin(history, live, id);
     stream::unfold(begin, |at| async {
         match at {
-            At::Begin(reader, live, id) => {
-                let (uni, _) = reader.locate(&id).await.ok()?;
+            At::Begin(history, live, id) => {
+                let (uni, _) = history.locate(&id).await.ok()?;
                 let listening = live.subscribe(uni)?;
                 // What came before it listened is looked at now.
                 Some((Revision::MAX, At::Listening(listening)))

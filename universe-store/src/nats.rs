@@ -1,0 +1,274 @@
+//! The adapter for many nodes without a database: streams of NATS JetStream, from version 2.12 on.
+//!
+//! The log of an id is a subject of one stream. An append is one message, with all its entries, and names the sequence of the
+//! message that it follows: the server stores it only if that is still the last of its subject. The header of each message has
+//! all that is known of the universe, so the last one is its head. Large bodies, bases and snapshots are in pieces in a stream of
+//! their own. Each node hears of all logs by one consumer, which has the headers alone: they are hints, and a reader finds by
+//! revisions what it has missed.
+
+mod bodies;
+mod card;
+mod engine;
+mod error;
+mod feed;
+mod index;
+mod link;
+mod names;
+mod reader;
+mod streams;
+mod tidy;
+mod url;
+mod writer;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use tokio::task::JoinSet;
+
+use self::engine::Engine;
+pub use self::error::NatsError;
+use self::link::Link;
+use self::names::Names;
+use self::url::Place;
+use self::writer::MAX_NAME;
+use super::hints;
+use super::tail;
+use super::{
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
+    ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError, UniverseId,
+    UniverseLog,
+};
+
+/// How to connect to the servers.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct NatsOptions {
+    /// How many copies the streams are to have at the least, where the URL does not say it with `replicas`. By default 3 on
+    /// servers that are a cluster, else 1.
+    pub replicas: Option<usize>,
+    /// How long connecting may take, and waiting for a connection that was lost or for a leader to be elected. Default 5 s.
+    pub connect_timeout: Duration,
+    /// How long a message may take to be acknowledged before it is said not to be known whether it was stored. Default 5 s.
+    pub write_timeout: Duration,
+    /// A file of certificates (PEM) that are trusted instead of those of the system.
+    pub authorities: Option<PathBuf>,
+}
+
+impl Default for NatsOptions {
+    fn default() -> Self {
+        Self {
+            replicas: None,
+            connect_timeout: Duration::from_secs(5),
+            write_timeout: Duration::from_secs(5),
+            authorities: None,
+        }
+    }
+}
+
+/// Universes in streams of NATS JetStream. Clones of a program on other machines may use the same ones.
+///
+/// A lost connection is made again by itself. Until then calls answer that the store is unavailable, and a write that
+/// was on its way that it may have landed. Dropping the store ends its connection.
+///
+/// A name longer than 4 KiB is [`AppendError::TooLarge`] or [`CreateError::TooLarge`].
+pub struct NatsStore {
+    engine: Arc<Engine>,
+    /// Of the stream that has the fewest.
+    replicas: usize,
+    _tasks: JoinSet<()>,
+}
+
+impl NatsStore {
+    /// Whether a URL and options can be meant, without connecting.
+    ///
+    /// # Errors
+    /// [`NatsError`] that says what to change.
+    pub fn check(url: &str, options: &NatsOptions) -> Result<(), NatsError> {
+        Place::read(url)?;
+        let config = super::tls::client(options.authorities.as_deref());
+        config.map(drop).map_err(|problem| NatsError::Authorities {
+            path: options.authorities.clone().unwrap_or_default(),
+            problem,
+        })
+    }
+
+    /// Connects to the servers that a URL names, such as `nats://user:password@host:4222,host2:4222/universes?replicas=3`, and
+    /// makes the streams unless they are there. The path is what their names begin with, `universes` by default; `tls://`
+    /// asks for TLS; a user without a password is a token.
+    ///
+    /// # Errors
+    /// [`NatsError`] that says what to change.
+    pub async fn open(url: &str, options: &NatsOptions) -> Result<Self, NatsError> {
+        let place = Place::read(url)?;
+        let link = Link::connect(&place, options).await?;
+        let names = Names::new(&place.prefix);
+        let wanted = place.replicas.or(options.replicas);
+        let replicas = streams::prepare(&link, &names, wanted).await?;
+        let engine = Arc::new(Engine::new(link, names));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(feed::run(Arc::clone(&engine)));
+        tasks.spawn(tidy::run(Arc::clone(&engine)));
+        Ok(Self {
+            engine,
+            replicas,
+            _tasks: tasks,
+        })
+    }
+}
+
+impl fmt::Debug for NatsStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NatsStore")
+            .field("replicas", &self.replicas)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for NatsStore {
+    fn drop(&mut self) {
+        self.engine.live.close();
+    }
+}
+
+impl UniverseLog for NatsStore {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn copies(&self) -> Option<usize> {
+        Some(self.replicas)
+    }
+
+    fn hints(&self, id: &UniverseId) -> BoxStream<'static, Revision> {
+        let live = Arc::clone(&self.engine.live);
+        hints::hints(Arc::clone(&self.engine), live, id.clone())
+    }
+
+    fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>> {
+        async move {
+            if meta.name.len() > MAX_NAME {
+                return Err(CreateError::TooLarge { max: MAX_NAME });
+            }
+            if base.body.len().saturating_add(meta.name.len()) > MAX_WRITE {
+                return Err(CreateError::TooLarge { max: MAX_WRITE });
+            }
+            self.engine.create(&meta, &base).await
+        }
+        .boxed()
+    }
+
+    fn append(
+        &self,
+        id: &UniverseId,
+        append: Append,
+    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+        let id = id.clone();
+        async move {
+            let size = append.checked_size()?;
+            if append
+                .name
+                .as_ref()
+                .is_some_and(|name| name.len() > MAX_NAME)
+            {
+                return Err(AppendError::TooLarge { max: MAX_NAME });
+            }
+            self.engine.append(&id, &append, size).await
+        }
+        .boxed()
+    }
+
+    fn landed(
+        &self,
+        id: &UniverseId,
+        command: CommandId,
+    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        let id = id.clone();
+        async move { self.engine.landed(&id, command).await }.boxed()
+    }
+
+    fn delete(
+        &self,
+        id: &UniverseId,
+        expected: Option<Revision>,
+    ) -> BoxFuture<'_, Result<(), DeleteError>> {
+        let id = id.clone();
+        async move { self.engine.delete(&id, expected).await }.boxed()
+    }
+
+    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
+        let id = id.clone();
+        async move { self.engine.record(&id).await }.boxed()
+    }
+
+    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
+        async move { self.engine.list(&page).await }.boxed()
+    }
+
+    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
+        self.engine.count().boxed()
+    }
+
+    fn size(&self) -> BoxFuture<'_, Result<Option<Size>, ReadError>> {
+        async move { Ok(Some(self.engine.size().await?)) }.boxed()
+    }
+
+    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
+        let id = id.clone();
+        async move { self.engine.base(&id).await }.boxed()
+    }
+
+    fn trim(
+        &self,
+        id: &UniverseId,
+        last: CommandId,
+        base: Base,
+    ) -> BoxFuture<'_, Result<(), TrimError>> {
+        let id = id.clone();
+        async move {
+            if base.body.len() > MAX_WRITE {
+                return Err(TrimError::TooLarge { max: MAX_WRITE });
+            }
+            self.engine.trim(&id, last, &base).await
+        }
+        .boxed()
+    }
+
+    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        let id = id.clone();
+        async move { self.engine.oldest_keyed(&id).await }.boxed()
+    }
+
+    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+        let id = id.clone();
+        async move { self.engine.snapshot(&id).await }.boxed()
+    }
+
+    fn put_snapshot(
+        &self,
+        id: &UniverseId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'_, Result<(), SnapshotError>> {
+        let id = id.clone();
+        async move {
+            if snapshot.body.len() > MAX_WRITE {
+                return Err(SnapshotError::TooLarge { max: MAX_WRITE });
+            }
+            self.engine.put_snapshot(&id, &snapshot).await
+        }
+        .boxed()
+    }
+
+    fn tail(
+        &self,
+        id: &UniverseId,
+        after: Revision,
+    ) -> BoxStream<'static, Result<Entry, TailError>> {
+        let live = Arc::clone(&self.engine.live);
+        tail::tail(Arc::clone(&self.engine), live, id.clone(), after)
+    }
+}

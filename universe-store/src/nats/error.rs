@@ -1,0 +1,135 @@
+//! What can go wrong when streams of NATS are opened, and what an answer of the server means for a write.
+
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+use crate::{ReadError, TailError};
+
+/// Why the streams could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NatsError {
+    /// The URL is not one of NATS.
+    #[error(
+        "the URL of the servers cannot be read ({0}); it must look like nats://user:password@host:4222,host2:4222/prefix?replicas=3"
+    )]
+    Url(String),
+    /// The file of certificates cannot be used.
+    #[error("{}: the certificates cannot be used: {problem}", path.display())]
+    Authorities {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        problem: String,
+    },
+    /// No server was reached.
+    #[error("no server of NATS can be reached: {0}")]
+    Unreachable(String),
+    /// The server is too old.
+    #[error("the server of NATS has version {0}, and 2.12 or newer is needed")]
+    TooOld(String),
+    /// The server takes messages that are too small.
+    #[error(
+        "the server takes messages of {found} bytes at most; set its max_payload to {least} or more"
+    )]
+    Payload {
+        /// Its limit in bytes.
+        found: usize,
+        /// The least that is needed.
+        least: usize,
+    },
+    /// A stream was made by a newer program.
+    #[error(
+        "the stream {stream} has format {found}, and this program knows format {known}; use a newer one"
+    )]
+    Newer {
+        /// Its name.
+        stream: String,
+        /// Its format.
+        found: String,
+        /// The one that is known.
+        known: u32,
+    },
+    /// A stream of that name has other things in it, or limits by which entries would be lost.
+    #[error("the stream {stream} cannot be used: {problem}")]
+    Other {
+        /// Its name.
+        stream: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// A stream has fewer copies than were asked for.
+    #[error(
+        "the stream {stream} has {found} replicas, and {wanted} were asked for; raise them with `nats stream edit {stream} --replicas {wanted}`, or ask for less with ?replicas={found}"
+    )]
+    Replicas {
+        /// Its name.
+        stream: String,
+        /// How many it has.
+        found: usize,
+        /// How many it should have at the least.
+        wanted: usize,
+    },
+    /// A stream could not be made.
+    #[error("the stream {stream} cannot be made: {problem}")]
+    Streams {
+        /// Its name.
+        stream: String,
+        /// What the server says.
+        problem: String,
+    },
+}
+
+/// Why a message was not stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The subject has come to another sequence than was expected, or something is on its way to it.
+    WrongSequence,
+    /// All else.
+    Failed(Failure),
+}
+
+/// The servers do not answer for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Away;
+
+impl From<Away> for Failure {
+    fn from(_: Away) -> Self {
+        Self::Unavailable
+    }
+}
+
+impl From<Away> for ReadError {
+    fn from(_: Away) -> Self {
+        Self::Unavailable
+    }
+}
+
+impl From<Away> for TailError {
+    fn from(_: Away) -> Self {
+        Self::Unavailable
+    }
+}
+
+/// What an error that the server answers means: whether asking again soon may help, or what has failed.
+pub(super) fn judge(code: u64, description: &str) -> Verdict {
+    match code {
+        // Wrong last sequence: with the right one, or without.
+        10_071 | 10_164 => Verdict::Failed(Refusal::WrongSequence),
+        // No leader at the moment; not enabled yet; no such stream yet; offline.
+        10_008 | 10_039 | 10_059 | 10_076 | 10_118 => Verdict::Again,
+        10_023 | 10_047 => Verdict::Failed(Refusal::Failed(Failure::Full)),
+        10_077 if description.contains("maximum") => {
+            Verdict::Failed(Refusal::Failed(Failure::Full))
+        }
+        // Storing failed in between, or the same message is on its way already.
+        10_077 | 10_158 => Verdict::Failed(Refusal::Failed(Failure::Unknown)),
+        _ => Verdict::Failed(Refusal::Failed(Failure::Unavailable)),
+    }
+}
+
+/// See [`judge`].
+pub(super) enum Verdict {
+    Again,
+    Failed(Refusal),
+}

@@ -1,0 +1,115 @@
+//! The names of streams and subjects, and what of an id stands in one.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use crate::{CommandId, Revision, UniverseId};
+
+/// What of an id is written as `%XX`: all that may not stand in a subject, and more.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+
+/// The names below one prefix.
+#[derive(Debug, Clone)]
+pub(super) struct Names(String);
+
+impl Names {
+    pub(super) fn new(prefix: &str) -> Self {
+        Self(prefix.to_owned())
+    }
+
+    /// The stream of all logs.
+    pub(super) fn log(&self) -> String {
+        format!("{}_log", self.0)
+    }
+
+    /// The stream of what keys were used for, for a day.
+    pub(super) fn keys(&self) -> String {
+        format!("{}_keys", self.0)
+    }
+
+    /// The stream of large bodies, in pieces, and of snapshots.
+    pub(super) fn bodies(&self) -> String {
+        format!("{}_bodies", self.0)
+    }
+
+    /// All logs.
+    pub(super) fn every_log(&self) -> String {
+        format!("{}.log.*", self.0)
+    }
+
+    /// The log of the universe of an id; one after the other, if there were several.
+    pub(super) fn log_of(&self, id: &UniverseId) -> String {
+        format!(
+            "{}.log.{}",
+            self.0,
+            utf8_percent_encode(id.as_str(), ESCAPED)
+        )
+    }
+
+    /// The id in the subject of a log.
+    pub(super) fn id_in(&self, subject: &str) -> Option<UniverseId> {
+        let rest = subject.strip_prefix(self.0.as_str())?;
+        let id = percent_decode_str(rest.strip_prefix(".log.")?);
+        UniverseId::new(id.decode_utf8().ok()?).ok()
+    }
+
+    /// The key of a command that was to become this revision.
+    pub(super) fn key(&self, uni: i64, command: CommandId, revision: Revision) -> String {
+        format!("{}.key.{uni}.{}.{revision}", self.0, command.0.simple())
+    }
+
+    /// All revisions that a command was to become.
+    pub(super) fn keys_of(&self, uni: i64, command: CommandId) -> String {
+        format!("{}.key.{uni}.{}.*", self.0, command.0.simple())
+    }
+
+    /// All keys of a universe.
+    pub(super) fn keys_in(&self, uni: i64) -> String {
+        format!("{}.key.{uni}.*.*", self.0)
+    }
+
+    /// The command and the revision in the subject of a key.
+    pub(super) fn read_key(subject: &str) -> Option<(CommandId, Revision)> {
+        let mut tokens = subject.rsplit('.');
+        let revision = tokens.next()?.parse().ok()?;
+        let command = tokens.next()?.parse().ok()?;
+        Some((CommandId(command), Revision(revision)))
+    }
+
+    /// The pieces of a body of this name, all of them or that of a number.
+    pub(super) fn piece(&self, uni: i64, name: &str, number: Option<u32>) -> String {
+        match number {
+            Some(number) => format!("{}.body.{uni}.{name}.{number}", self.0),
+            None => format!("{}.body.{uni}.{name}.*", self.0),
+        }
+    }
+
+    /// The pieces of all bodies of a universe.
+    pub(super) fn pieces_in(&self, uni: i64) -> String {
+        format!("{}.body.{uni}.*.*", self.0)
+    }
+
+    /// The name of a body in the subject of one of its pieces.
+    pub(super) fn body_in(subject: &str) -> Option<&str> {
+        subject.rsplit('.').nth(1)
+    }
+
+    /// The snapshot of a universe.
+    pub(super) fn snapshot(&self, uni: i64) -> String {
+        format!("{}.snapshot.{uni}", self.0)
+    }
+
+    /// What each stream has.
+    pub(super) fn subjects(&self) -> [(String, Vec<String>); 3] {
+        [
+            (self.log(), vec![self.every_log()]),
+            (self.keys(), vec![format!("{}.key.*.*.*", self.0)]),
+            (
+                self.bodies(),
+                vec![
+                    format!("{}.body.*.*.*", self.0),
+                    format!("{}.snapshot.*", self.0),
+                ],
+            ),
+        ]
+    }
+}

@@ -1,0 +1,297 @@
+//! Several nodes on servers of NATS.
+
+mod faults;
+mod refused;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use universe_store::nats::{NatsOptions, NatsStore};
+use universe_store::{
+    AppendError, Base, CommandId, CreateError, NewEntry, ReadError, Revision, Snapshot, TailError,
+    Timestamp, UniverseLog,
+};
+
+use crate::fleet::shared;
+use crate::{Subject, after, entry, id, meta, next, next_entry};
+
+/// Two nodes on the same streams. Opening it again is going on with the other node.
+pub(crate) struct Nodes {
+    nodes: [NatsStore; 2],
+    turn: usize,
+}
+
+impl Nodes {
+    /// `None` where NATS is not installed.
+    pub(crate) async fn new() -> Option<Self> {
+        let url = shared()?.url();
+        Some(Self {
+            nodes: [open(&url).await, open(&url).await],
+            turn: 0,
+        })
+    }
+}
+
+pub(crate) async fn open(url: &str) -> NatsStore {
+    let opened = NatsStore::open(url, &NatsOptions::default()).await;
+    opened.unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// Two nodes on the same streams, as the port has them.
+async fn pair(url: &str) -> [Arc<dyn UniverseLog>; 2] {
+    [Arc::new(open(url).await), Arc::new(open(url).await)]
+}
+
+impl Subject for Nodes {
+    fn log(&self) -> &dyn UniverseLog {
+        &self.nodes[self.turn]
+    }
+
+    fn reopen(&mut self) -> bool {
+        self.turn = 1 - self.turn;
+        // Readers on the node before go on.
+        false
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_write_one_log_and_each_reads_all_of_it() {
+    const EACH: u64 = 100;
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let url = fleet.url();
+    let sol = id("sol");
+    // Opened at once: one of them makes the streams.
+    let nodes: Vec<_> = join_all((0..3).map(|_| open(&url))).await;
+    nodes[0].create(meta(&sol, 1), Bytes::new()).await.unwrap();
+    let writers = nodes.iter().map(|node| async {
+        let (mut head, mut mine) = (0, Vec::new());
+        while mine.len() < EACH as usize {
+            let new = entry("x");
+            let command = new.command_id;
+            match node.append(&sol, after(head, vec![new])).await {
+                Ok(revision) => {
+                    mine.push((revision, command));
+                    head = revision.0;
+                }
+                Err(AppendError::Conflict { head: found }) => {
+                    assert_ne!(found.revision.0, head, "a conflict with what was expected");
+                    head = found.revision.0;
+                }
+                Err(problem) => panic!("{problem}"),
+            }
+        }
+        mine
+    });
+    let readers = nodes.iter().map(|node| async {
+        let mut tail = node.tail(&sol, Revision(0));
+        let mut seen = Vec::new();
+        for _ in 0..3 * EACH {
+            let entry = next_entry(&mut tail).await;
+            seen.push((entry.revision, entry.command_id));
+        }
+        seen
+    });
+    let (written, read) = tokio::join!(join_all(writers), join_all(readers));
+    let mut written: Vec<(Revision, CommandId)> = written.concat();
+    written.sort_unstable();
+    let revisions: Vec<u64> = written.iter().map(|(revision, _)| revision.0).collect();
+    assert_eq!(revisions, (1..=3 * EACH).collect::<Vec<_>>());
+    for seen in read {
+        assert_eq!(seen, written);
+    }
+}
+
+#[tokio::test]
+async fn a_reader_on_another_node_learns_of_the_end() {
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let url = fleet.url();
+    let (one, other) = (open(&url).await, open(&url).await);
+    one.create(meta(&id("sol"), 1), Bytes::new()).await.unwrap();
+    one.append(&id("sol"), after(0, vec![entry("x")]))
+        .await
+        .unwrap();
+    let mut tail = other.tail(&id("sol"), Revision(0));
+    next_entry(&mut tail).await;
+    one.delete(&id("sol"), None).await.unwrap();
+    assert_eq!(next(&mut tail).await, Some(Err(TailError::Deleted)));
+    assert_eq!(other.record(&id("sol")).await, Err(ReadError::NotFound));
+}
+
+/// A message of a server has up to 1 MiB; a body has more.
+#[tokio::test]
+async fn large_bodies_are_kept_in_pieces_that_go_with_what_they_are_of() {
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let url = fleet.url();
+    let (one, other) = (open(&url).await, open(&url).await);
+    let sol = id("sol");
+    let body = |byte: u8, size: usize| {
+        let mut body = vec![byte; size];
+        body[size / 2] = b'!';
+        Bytes::from(body)
+    };
+    one.create(meta(&sol, 1), body(b'g', 5_000_000))
+        .await
+        .unwrap();
+    assert!(other.base(&sol).await.unwrap().body == body(b'g', 5_000_000));
+    let mut commands = Vec::new();
+    for n in 0..4 {
+        let new = entry(body(b'0' + n as u8, 3_000_000));
+        commands.push(new.command_id);
+        one.append(&sol, after(n, vec![new])).await.unwrap();
+    }
+    for (revision, byte) in [(1, b's'), (2, b't')] {
+        let body = body(byte, 4_000_000);
+        let snapshot = Snapshot {
+            revision: Revision(revision),
+            body,
+        };
+        other.put_snapshot(&sol, snapshot.clone()).await.unwrap();
+        assert_eq!(one.snapshot(&sol).await, Ok(Some(snapshot)));
+    }
+    let mut tail = other.tail(&sol, Revision(0));
+    for n in 0..4 {
+        assert!(next_entry(&mut tail).await.body == body(b'0' + n, 3_000_000));
+    }
+    // 5 + 4 × 3 + 4 MB, and what is around them; of snapshots the newest alone.
+    let size = one.size().await.unwrap().unwrap().file;
+    assert!((21_000_000..22_500_000).contains(&size), "{size}");
+    let base = Base {
+        revision: Revision(3),
+        at: Timestamp::from_millis(7),
+        body: body(b'b', 2_000_000),
+    };
+    other.trim(&sol, commands[2], base.clone()).await.unwrap();
+    assert_eq!(one.base(&sol).await, Ok(base));
+    assert_eq!(one.snapshot(&sol).await, Ok(None));
+    let size = one.size().await.unwrap().unwrap().file;
+    assert!((5_000_000..5_500_000).contains(&size), "{size}");
+    one.delete(&sol, None).await.unwrap();
+    let size = one.size().await.unwrap().unwrap().file;
+    assert!(size < 2_000, "{size}");
+}
+
+#[tokio::test]
+async fn a_name_that_no_header_can_have_is_refused() {
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let node = open(&fleet.url()).await;
+    let sol = id("sol");
+    let mut long = meta(&sol, 1);
+    long.name = "\u{1}".repeat(4_097);
+    let refused = node.create(long.clone(), Bytes::new()).await;
+    assert_eq!(refused, Err(CreateError::TooLarge { max: 4_096 }));
+    long.name.pop();
+    node.create(long.clone(), Bytes::new()).await.unwrap();
+    let mut append = after(0, vec![entry("x")]);
+    append.name = Some("ü\r\n\0\"".to_owned());
+    node.append(&sol, append).await.unwrap();
+    assert_eq!(node.record(&sol).await.unwrap().meta.name, "ü\r\n\0\"");
+    let mut append = after(1, vec![entry("x")]);
+    append.name = Some("x".repeat(4_097));
+    let refused = node.append(&sol, append).await;
+    assert_eq!(refused, Err(AppendError::TooLarge { max: 4_096 }));
+}
+
+/// A key is noted before its entry, so a note alone says nothing.
+#[tokio::test]
+async fn keys_are_of_entries_that_are_there() {
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let url = fleet.url();
+    let (one, other) = (open(&url).await, open(&url).await);
+    let sol = id("sol");
+    one.create(meta(&sol, 1), Bytes::new()).await.unwrap();
+    assert_eq!(other.oldest_keyed(&sol).await, Ok(None));
+    let keyed = |key: &str| NewEntry {
+        command_id: CommandId::of_key(key).unwrap(),
+        at: Timestamp::now(),
+        keyed: true,
+        ..entry("x")
+    };
+    let found = async |node: &NatsStore, key: &str| {
+        let command = CommandId::of_key(key).unwrap();
+        node.landed(&sol, command)
+            .await
+            .unwrap()
+            .map(|revision| revision.0)
+    };
+    one.append(
+        &sol,
+        after(0, vec![entry("x"), keyed("a"), entry("x"), keyed("b")]),
+    )
+    .await
+    .unwrap();
+    // Both want to be the fifth, and know no better: one is noted and not there.
+    let rivals = [&one, &other].into_iter().zip(["c", "d"]);
+    let rivals = rivals.map(|(node, key)| node.append(&sol, after(4, vec![keyed(key)])));
+    let answers = join_all(rivals).await;
+    let (won, lost, loser) = match answers[0] {
+        Ok(_) => ("c", "d", &other),
+        Err(_) => ("d", "c", &one),
+    };
+    assert_eq!(
+        (found(&one, won).await, found(&other, lost).await),
+        (Some(5), None)
+    );
+    loser
+        .append(&sol, after(5, vec![keyed(lost)]))
+        .await
+        .unwrap();
+    assert_eq!(
+        (found(&other, won).await, found(&one, lost).await),
+        (Some(5), Some(6))
+    );
+    assert_eq!(found(&other, "a").await, Some(2));
+    assert_eq!(one.oldest_keyed(&sol).await, Ok(Some(Revision(2))));
+    // What was trimmed is not found any more.
+    let base = Base {
+        revision: Revision(2),
+        at: Timestamp::now(),
+        body: Bytes::new(),
+    };
+    let last = CommandId::of_key("a").unwrap();
+    other.trim(&sol, last, base).await.unwrap();
+    assert_eq!(
+        (found(&one, "a").await, found(&one, "b").await),
+        (None, Some(4))
+    );
+    assert_eq!(one.oldest_keyed(&sol).await, Ok(Some(Revision(4))));
+}
+
+/// What is known of a universe by one message of a long log among others is found again from any place.
+#[tokio::test]
+async fn any_place_of_a_long_log_is_found() {
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let url = fleet.url();
+    let (one, other) = (open(&url).await, open(&url).await);
+    let (sol, noise) = (id("sol"), id("noise"));
+    for name in [&sol, &noise] {
+        one.create(meta(name, 1), Bytes::new()).await.unwrap();
+    }
+    let mut commands = Vec::new();
+    for n in 0..100 {
+        // Batches of all sizes, and other messages between them.
+        let batch: Vec<_> = (0..1 + n % 7).map(|_| entry("x")).collect();
+        let expected = commands.len() as u64;
+        commands.extend(batch.iter().map(|entry| entry.command_id));
+        one.append(&sol, after(expected, batch)).await.unwrap();
+        one.append(&noise, after(n, vec![entry("y")]))
+            .await
+            .unwrap();
+    }
+    for from in (0..commands.len()).step_by(3) {
+        let mut tail = other.tail(&sol, Revision(from as u64));
+        assert_eq!(next_entry(&mut tail).await.command_id, commands[from]);
+    }
+}
