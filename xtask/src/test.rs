@@ -121,14 +121,17 @@ const INSTALLED: [(Toolbox, &str); 7] = [
 /// What takes too long for every change, in the order in which it runs.
 const LONG: [(&str, Chore); 6] = [
     ("soak: memory under a long load", soak::whole),
-    ("kills: universes that are trimmed and compacted", kills),
+    (
+        "kills: universes that are trimmed, servers that are many",
+        kills,
+    ),
     ("traces: the feature otlp", traces),
     ("streams: the feature nats", nats),
     ("siege: attacks on the servers", siege::whole),
     ("renames: subscribers of specs miss nothing", renames::whole),
 ];
 
-/// Twenty deaths of the universe server instead of a few.
+/// Twenty deaths of the universe server, and 10,000 schedules of several, instead of a few.
 const KILLS: Step = Step {
     name: "kills",
     cargo: &[
@@ -138,9 +141,11 @@ const KILLS: Step = Step {
         "universe-server",
         "--test",
         "it",
+        "--",
         "care::kills",
+        "simulation::",
     ],
-    environment: &[("UNIVERSE_KILLS", "20")],
+    environment: &[("UNIVERSE_KILLS", "20"), ("UNIVERSE_SCHEDULES", "10000")],
 };
 
 /// The feature that few build: it would make every other step compile more.
