@@ -255,7 +255,7 @@ impl Table {
             for _ in 0..SWEEP {
                 let list = self.list(used);
                 // Whatever was filed later than the limit was last used later, too.
-                if !list.first().is_some_and(|(filed, _)| *filed <= limit) {
+                if list.first().is_none_or(|(filed, _)| *filed > limit) {
                     break;
                 }
                 if let Some((filed, id)) = list.pop_first() {
