@@ -1,5 +1,7 @@
 //! The members of a `tools/call`, read into their places. Whatever is unusual ends the reading.
 
+use std::fmt;
+
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
@@ -9,7 +11,6 @@ use super::{CallToolRequest, TOOLS_CALL};
 use crate::json::{Meter, Strict};
 use crate::jsonrpc::{MAX_REQUEST_ID_BYTES, RequestId};
 use crate::lifecycle::ModernMeta;
-use std::fmt;
 
 /// Reads a whole message.
 pub(super) struct ReadCall<'m>(pub(super) &'m Meter);

@@ -1,3 +1,5 @@
+//! Both readers agree, and the quick one takes what most clients write.
+
 use proptest::prelude::*;
 
 use super::*;
