@@ -41,10 +41,11 @@ where
         let mut body = pin!(body);
         let client = service.endpoint.client(&head);
         let answered = service.answer(&mut head, body.as_mut(), &client).await;
-        let mut response = match answered {
-            Ok(response) => response,
-            Err(refused) => Box::pin(service.refused(refused, &head, body, &client)).await,
-        };
+        let response = answered.map_or_else(
+            |refused| Either::Left(Box::pin(service.refused(refused, &head, body, &client))),
+            |response| Either::Right(ready(response)),
+        );
+        let mut response = response.await;
         #[cfg(feature = "compression")]
         if encoding::is_due(&response) {
             Box::pin(encoding::encode(&mut response, &head.headers, &client)).await;
