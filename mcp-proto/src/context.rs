@@ -207,7 +207,7 @@ impl Context {
         } = modern;
         let client = ClientSide {
             protocol_version: version,
-            client_info: client_info.map(Arc::new),
+            client_info,
             client_capabilities,
             log_level,
         };

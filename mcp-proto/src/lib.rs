@@ -178,6 +178,7 @@ mod apart;
 mod app;
 pub mod budget;
 mod cache;
+mod call;
 mod change;
 #[cfg(feature = "client")]
 pub mod client;

@@ -151,7 +151,7 @@ pub(crate) struct ListCapability {
 pub(crate) struct ModernMeta {
     pub(crate) version: ProtocolVersion,
     pub(crate) log_level: Option<LogLevel>,
-    pub(crate) client_info: Option<Implementation>,
+    pub(crate) client_info: Option<Arc<Implementation>>,
     pub(crate) client_capabilities: Arc<ClientCapabilities>,
     /// The other members.
     pub(crate) others: Map<String, Value>,
@@ -171,33 +171,6 @@ impl Implementation {
         }
     }
 
-    /// Reads it from a tree, whose texts it takes over.
-    pub(crate) fn taken(tree: Value) -> Option<Self> {
-        let is_plain = |(name, value): (&String, &Value)| {
-            value.is_string() && matches!(name.as_str(), "name" | "title" | "version")
-        };
-        let members = match tree {
-            Value::Object(members) if members.iter().all(is_plain) => members,
-            other => return serde_json::from_value(other).ok(),
-        };
-        // What most clients say, without the detour of a general reader.
-        let (mut name, mut title, mut version) = (None, None, None);
-        for (member, value) in members {
-            let Value::String(value) = value else {
-                continue;
-            };
-            match member.as_str() {
-                "name" => name = Some(value),
-                "title" => title = Some(value),
-                _ => version = Some(value),
-            }
-        }
-        Some(Self {
-            title,
-            ..Self::new(name?, version?)
-        })
-    }
-
     /// The same with a name for people.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
@@ -214,6 +187,11 @@ impl ModernMeta {
             .is_some_and(|meta| meta.get(META_PROTOCOL_VERSION).is_some())
     }
 
+    /// The refusal of a request whose `_meta` names no version.
+    pub(crate) fn unclaimed() -> ErrorObject {
+        missing(META_PROTOCOL_VERSION)
+    }
+
     /// Takes `_meta` out of the params and judges it: −32602 where it is missing or malformed, then −32022 for a version
     /// not served.
     pub(crate) fn take(params: &mut Map<String, Value>) -> Result<Self, ErrorObject> {
@@ -224,7 +202,7 @@ impl ModernMeta {
                     "params._meta must be an object",
                 ));
             }
-            None => return Err(missing(META_PROTOCOL_VERSION)),
+            None => return Err(Self::unclaimed()),
         };
         let (mut version, mut capabilities, mut client, mut log_level) = (None, None, None, None);
         let mut others = Map::new();
@@ -242,7 +220,7 @@ impl ModernMeta {
         let version = match version {
             Some(Value::String(version)) => version,
             Some(_) => return Err(malformed(META_PROTOCOL_VERSION, "a string")),
-            None => return Err(missing(META_PROTOCOL_VERSION)),
+            None => return Err(Self::unclaimed()),
         };
         let capabilities = match capabilities {
             Some(Value::Object(capabilities)) => capabilities,
@@ -256,10 +234,13 @@ impl ModernMeta {
         }
         let client_info = match client {
             None | Some(Value::Null) => None,
-            Some(client) => Some(Implementation::taken(client).ok_or_else(|| {
-                let wanted = "an object with the strings name and version";
-                malformed(META_CLIENT_INFO, wanted)
-            })?),
+            Some(client) => {
+                let client = serde_json::from_value(client).map_err(|_| {
+                    let wanted = "an object with the strings name and version";
+                    malformed(META_CLIENT_INFO, wanted)
+                })?;
+                Some(Arc::new(client))
+            }
         };
         let log_level = match log_level {
             None => None,

@@ -23,6 +23,7 @@ pub(crate) mod wire;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use futures_util::FutureExt as _;
@@ -34,6 +35,7 @@ use tokio::sync::Semaphore;
 use tracing::{Instrument as _, Level, Span};
 
 use crate::cache::CacheHint;
+use crate::call::Called;
 use crate::change::{Change, Notify};
 use crate::context::Context;
 use crate::interrupt::RequestError;
@@ -50,7 +52,7 @@ use rounds::Rounds;
 
 pub use build_error::BuildError;
 pub use builder::ServerBuilder;
-pub(crate) use changes::{Changes, Interest, Listener};
+pub(crate) use changes::{Changes, Interest, Listener, Told};
 pub(crate) use method::Method;
 pub(crate) use offered::Offered;
 pub use operation::{Operation, OperationError};
@@ -119,7 +121,7 @@ impl Server {
     ///
     /// A panic outside a tool becomes −32603 and a line in the log. Dropping the future cancels the call.
     pub async fn handle(&self, request: Request, context: Context) -> Response {
-        self.handle_owned(request, context).await
+        self.handle_owned(request.into(), context).await
     }
 
     /// Tells every listener of a change: open `subscriptions/listen` requests, GET streams and stdio. A change that the
@@ -207,18 +209,19 @@ impl Server {
     /// Handles with a future that owns its server, as transports keep it.
     pub(crate) fn handle_owned(
         &self,
-        request: Request,
+        called: Called,
         mut context: Context,
     ) -> BoxFuture<'static, Response> {
         let server = self.clone();
-        let id = request.id.clone();
-        let span = span(&request, &context);
-        let begun = Begun::new(&self.0, &request, &context);
+        let id = called.id().clone();
+        let span = span(&called, &context);
+        let begun = Begun::new(&self.0, &called, &context);
         let itself: Weak<Inner> = Arc::downgrade(&self.0);
         context.server = Some(itself);
         // Captured and not passed on as arguments, of which a future would keep two copies.
         Box::pin(async move {
-            let answer = async { server.dispatch(request, context).answer().await };
+            // Pinned where it is: what wraps it is put around a reference.
+            let answer = pin!(async { server.dispatch(called, context).answer().await });
             let outcome = AssertUnwindSafe(answer)
                 .catch_unwind()
                 .instrument(span)
@@ -289,14 +292,16 @@ impl WeakServer {
 
 /// The span around the handling of a request. One that comes with a trace is told of at the level of information, others
 /// to those who debug; a span that nobody wants costs a look.
-fn span(request: &Request, context: &Context) -> Span {
+fn span(called: &Called, context: &Context) -> Span {
     let wanted = tracing::span_enabled!(Level::INFO);
     let parent = if wanted { context.trace_parent() } else { None };
     match parent {
         Some(traceparent) => {
-            tracing::info_span!("request", id = %request.id, method = quoted(&request.method), traceparent)
+            tracing::info_span!("request", id = %called.id(), method = quoted(called.method()), traceparent)
         }
-        None => tracing::debug_span!("request", id = %request.id, method = quoted(&request.method)),
+        None => {
+            tracing::debug_span!("request", id = %called.id(), method = quoted(called.method()))
+        }
     }
 }
 

@@ -126,7 +126,7 @@ async fn a_quiet_call_allocates_what_the_architecture_says() {
     let counted = (modern, legacy);
     assert_eq!(
         counted,
-        (30.0, 21.0),
+        (17.0, 17.0),
         "blocks of one call, modern and older era"
     );
 }

@@ -10,7 +10,7 @@ use http::{Response, StatusCode};
 use super::answer::empty;
 use super::body::ResponseBody;
 use super::config::Origins;
-use super::rejection;
+use super::{head, rejection};
 
 const METHODS: HeaderValue = HeaderValue::from_static("POST, GET, DELETE");
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
@@ -57,7 +57,7 @@ fn allowed(asked: &HeaderMap) -> HeaderValue {
 
 /// Lets the page that asks, if one does, read the response, refusals too, if it may call at all.
 pub(super) fn expose(response: &mut Response<ResponseBody>, asked: &HeaderMap, origins: &Origins) {
-    let Some(origin) = asked.get(ORIGIN) else {
+    let Some(origin) = head::first(asked, &ORIGIN) else {
         return;
     };
     let headers = response.headers_mut();

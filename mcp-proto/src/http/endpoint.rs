@@ -7,8 +7,10 @@ use super::config::HttpConfig;
 use super::peer::Peer;
 use super::rejection::Rejection;
 use crate::budget::{Budget, Client, ClientName, Usage};
+use crate::call::Called;
 use crate::context::Principal;
 use crate::jsonrpc::Request;
+use crate::scopes::Scopes;
 use crate::server::Server;
 
 /// The server behind a service, and what its requests have in common.
@@ -47,6 +49,20 @@ impl Endpoint {
             // The embedding service authorized the request itself.
             None => denied.into(),
         })
+    }
+
+    /// The same for a request that was read at once. It is given back, in its general form if its caller has scopes.
+    pub(crate) fn may_call(
+        &self,
+        called: Called,
+        caller: &mut Extensions,
+    ) -> Result<Called, Rejection> {
+        if caller.get::<Scopes>().is_none() {
+            return Ok(called);
+        }
+        let request = Request::from(called);
+        self.may(&request, caller)?;
+        Ok(request.into())
     }
 
     /// The client that a request comes from.

@@ -95,7 +95,12 @@ impl Stream for Exchange {
             self.answer = Some(answer);
         }
         // After the call, so that what it said last comes before its answer.
-        if let Poll::Ready(message) = self.outgoing.poll_recv(context) {
+        let said = match self.answer {
+            None => self.outgoing.poll_recv(context),
+            // Nothing comes any more that is not there yet.
+            Some(_) => self.outgoing.try_recv().map_or(Poll::Pending, Poll::Ready),
+        };
+        if let Poll::Ready(message) = said {
             self.timer = None;
             return Poll::Ready(Some(Step::Said(message)));
         }

@@ -18,6 +18,9 @@ pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// What a modern request names, as in its body.
 pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
+/// Up to how many headers are looked at one after the other.
+const FEW: usize = 16;
+
 /// How an encoded value begins.
 const SENTINEL: &str = "=?base64?";
 
@@ -177,6 +180,15 @@ pub(crate) fn given_twice(name: &HeaderName) -> Rejection {
 
 pub(crate) fn mismatch(message: String) -> ErrorObject {
     ErrorObject::new(ErrorObject::HEADER_MISMATCH, message)
+}
+
+/// The first value of a header. Most requests have few headers: a look at each costs less than a hash.
+pub(super) fn first<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
+    if headers.len() > FEW {
+        return headers.get(name);
+    }
+    let mut headers = headers.iter();
+    headers.find_map(|(header, value)| (header == name).then_some(value))
 }
 
 /// The text of a header, if it is there and visible ASCII.

@@ -10,8 +10,9 @@ use super::head::{self, Accepts};
 use super::params;
 use super::rejection::Rejection;
 use crate::budget::{Client, Held, Kind};
+use crate::call::Called;
 use crate::context::{Context, Incoming};
-use crate::jsonrpc::{ErrorObject, Notification, Request};
+use crate::jsonrpc::{ErrorObject, Notification};
 use crate::lifecycle::{
     MAX_SUBSCRIPTION_BYTES, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta,
 };
@@ -23,9 +24,8 @@ use crate::version::{Era, ProtocolVersion};
 /// Whether a request is of the modern era: its `_meta` names a version, or its header one without a handshake.
 ///
 /// An `initialize` without such `_meta` is the handshake whatever its header says: it always negotiates.
-pub(super) fn is_modern(headers: &HeaderMap, request: &Request) -> bool {
-    ModernMeta::is_claimed(&request.params)
-        || (request.method != "initialize" && names_modern(headers))
+pub(super) fn is_modern(headers: &HeaderMap, called: &Called) -> bool {
+    called.is_claimed() || (called.method() != "initialize" && names_modern(headers))
 }
 
 /// The same of a notification.
@@ -37,7 +37,7 @@ pub(super) fn is_modern_notification(headers: &HeaderMap, notification: &Notific
 pub(crate) fn names_modern(headers: &HeaderMap) -> bool {
     // Revisions are dates, so text order is their order.
     let first = ProtocolVersion::V2026_07_28.as_str().as_bytes();
-    let version = headers.get(&head::PROTOCOL_VERSION);
+    let version = head::first(headers, &head::PROTOCOL_VERSION);
     let version = version.map(|version| version.as_bytes().trim_ascii());
     version.is_some_and(|version| version >= first && is_date(version))
 }
@@ -91,10 +91,10 @@ impl Endpoint {
         accepts: Accepts,
         client: Client,
         held: Option<Held>,
-        mut request: Request,
+        mut called: Called,
     ) -> Result<Exchange, Rejection> {
         let headers = &head.headers;
-        let mut modern = match ModernMeta::take(&mut request.params) {
+        let mut modern = match called.take_modern() {
             // Two versions, none of which may be meant: that they differ is said first.
             Err(error) if error.code == ErrorObject::UNSUPPORTED_VERSION => {
                 head::match_version(headers, requested(&error))?;
@@ -102,13 +102,13 @@ impl Endpoint {
             }
             read => read?,
         };
-        let (version, named) = (modern.version.as_str(), named(&request));
+        let (version, named) = (modern.version.as_str(), named(&called));
         let repeats = match named {
-            Named::Member(_, Some(name)) => head::repeat(headers, version, &request.method, name),
+            Named::Member(_, Some(name)) => head::repeat(headers, version, called.method(), name),
             _ => false,
         };
         if !repeats {
-            head::match_body(headers, version, &request.method)?;
+            head::match_body(headers, version, called.method())?;
         }
         match named {
             Named::Nothing => {}
@@ -116,18 +116,18 @@ impl Endpoint {
                 if !repeats {
                     head::match_name(headers, name)?;
                 }
-                if request.method == "tools/call" && !self.server.hides() {
-                    self.match_mirrored(headers, name, &request)?;
+                if called.method() == "tools/call" && !self.server.hides() {
+                    self.match_mirrored(headers, name, &called)?;
                 }
             }
             Named::Member(member, None) => head::match_no_name(headers, member)?,
         }
-        if !self.server.knows(&request.method) {
-            let error = Server::unknown_method(&request.method, Era::Modern);
+        if !self.server.knows(called.method()) {
+            let error = Server::unknown_method(called.method(), Era::Modern);
             return Err(Rejection::Message(StatusCode::NOT_FOUND, error));
         }
-        self.may(&request, &mut head.extensions)?;
-        let listens = request.method == "subscriptions/listen";
+        let called = self.may_call(called, &mut head.extensions)?;
+        let listens = called.method() == "subscriptions/listen";
         if listens && !accepts.events {
             return Err(Rejection::NotAcceptable("text/event-stream"));
         }
@@ -146,7 +146,7 @@ impl Endpoint {
         };
         let (outbox, notifications) = Outbox::channel();
         let incoming = Incoming {
-            request_id: request.id.clone(),
+            request_id: called.id().clone(),
             meta: std::mem::take(&mut modern.others),
             outbox,
             extensions: std::mem::take(&mut head.extensions),
@@ -156,13 +156,13 @@ impl Endpoint {
         let context = Context::modern(incoming, modern);
         // Not before it is known who calls: a header that is missing must not give a hidden tool away.
         if self.server.hides()
-            && request.method == "tools/call"
-            && let Named::Member("name", Some(name)) = self::named(&request)
+            && called.method() == "tools/call"
+            && let Named::Member("name", Some(name)) = self::named(&called)
             && self.server.is_visible(Wanted::Tool(name, None), &context)
         {
-            self.match_mirrored(&head.headers, name, &request)?;
+            self.match_mirrored(&head.headers, name, &called)?;
         }
-        let call = self.server.handle_owned(request, context);
+        let call = self.server.handle_owned(called, context);
         let keep_alive = self.config.keep_alive;
         Ok(Exchange::new(call, notifications, keep_alive, held))
     }
@@ -173,11 +173,15 @@ impl Endpoint {
         &self,
         headers: &HeaderMap,
         tool: &str,
-        request: &Request,
+        called: &Called,
     ) -> Result<(), Rejection> {
         let offered = self.server.offered();
         let mirrored = offered.tools.mirrored(tool);
-        Ok(params::match_mirrored(headers, mirrored, &request.params)?)
+        Ok(params::match_mirrored(
+            headers,
+            mirrored,
+            called.arguments(),
+        )?)
     }
 }
 
@@ -195,12 +199,12 @@ enum Named<'r> {
     Member(&'static str, Option<&'r str>),
 }
 
-fn named(request: &Request) -> Named<'_> {
-    let member = match request.method.as_str() {
+fn named(called: &Called) -> Named<'_> {
+    let member = match called.method() {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
         "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
         _ => return Named::Nothing,
     };
-    Named::Member(member, request.params.get(member).and_then(Value::as_str))
+    Named::Member(member, called.text(member))
 }

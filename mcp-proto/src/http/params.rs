@@ -2,7 +2,7 @@
 //! headers from tool parameters"). Whoever routes by the header and whoever acts on the body must not be told two things.
 
 use http::header::HeaderMap;
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
 use super::head;
 use crate::jsonrpc::ErrorObject;
@@ -19,9 +19,8 @@ const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
 pub(super) fn match_mirrored(
     headers: &HeaderMap,
     mirrored: &[MirroredParam],
-    params: &Map<String, Value>,
+    arguments: Option<&Value>,
 ) -> Result<(), ErrorObject> {
-    let arguments = params.get("arguments");
     for param in mirrored {
         let said = head::only(headers, &param.header)?;
         let value = param.value(arguments);

@@ -13,6 +13,7 @@ use http_body::Body;
 
 use super::config::HttpConfig;
 use super::deadline::Deadline;
+use super::head;
 use super::rejection::{Refused, Rejection};
 use crate::apart::apart;
 use crate::budget::{Client, Held, Kind, Over, Turn};
@@ -264,5 +265,9 @@ async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Clie
 
 /// The length that the client announced.
 fn announced(headers: &HeaderMap) -> Option<usize> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    head::first(headers, &CONTENT_LENGTH)?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()
 }

@@ -23,8 +23,8 @@ use super::reading::{self, Arrived, LongTurn, Text};
 use super::rejection::{Refused, Rejection};
 use super::{Inner, cors, modern};
 use crate::budget::Client;
+use crate::call::Heard;
 use crate::json::Meter;
-use crate::jsonrpc::Message;
 use crate::legacy::http::Legacy;
 
 /// Answers a request.
@@ -144,10 +144,9 @@ impl Inner {
         next.response().await
     }
 
-    async fn parse(&self, text: Text) -> Result<(Message, Arrived), Refused> {
-        let read = |text: &[u8], meter: &Meter| {
-            Message::from_slice_within(text, meter).map_err(Rejection::of_unread)
-        };
+    async fn parse(&self, text: Text) -> Result<(Heard, Arrived), Refused> {
+        let read =
+            |text: &[u8], meter: &Meter| Heard::read(text, meter).map_err(Rejection::of_unread);
         text.parse(self.endpoint.config.max_body_memory, read).await
     }
 
@@ -157,19 +156,19 @@ impl Inner {
         head: &'h mut request::Parts,
         accepts: Accepts,
         client: &Client,
-        message: Message,
+        message: Heard,
         arrived: Arrived,
     ) -> Result<Next<'h>, Refused> {
         let (endpoint, client) = (&self.endpoint, client.clone());
         Ok(match message {
-            Message::Request(request) if modern::is_modern(&head.headers, &request) => {
-                let id = request.id.clone();
+            Heard::Request(called) if modern::is_modern(&head.headers, &called) => {
+                let id = called.id().clone();
                 let Arrived { held, turn } = arrived;
-                let exchange = endpoint.call_modern(head, accepts, client, held, request);
+                let exchange = endpoint.call_modern(head, accepts, client, held, called);
                 let exchange = exchange.map_err(|rejection| (rejection, Some(id)))?;
                 Next::Call(exchange, accepts, turn)
             }
-            Message::Notification(notification)
+            Heard::Notification(notification)
                 if modern::is_modern_notification(&head.headers, &notification) =>
             {
                 let judged = modern::judge_notification(&head.headers, &notification.params);

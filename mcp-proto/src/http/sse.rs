@@ -38,6 +38,15 @@ pub(crate) fn message_after(mut lines: Vec<u8>, message: &impl Serialize) -> Byt
     lines.into()
 }
 
+/// A message that is JSON already as an event, after lines that belong to it.
+pub(crate) fn text_after(mut lines: Vec<u8>, message: &[u8]) -> Bytes {
+    lines.reserve(BEGIN.len() + message.len() + END.len());
+    for part in [&BEGIN[..], message, &END] {
+        lines.extend_from_slice(part);
+    }
+    lines.into()
+}
+
 /// An answer as an event, after lines that belong to it.
 pub(crate) fn answer_after(mut lines: Vec<u8>, answer: &Response) -> Bytes {
     lines.reserve(BEGIN.len() + answer.size_hint() + END.len());

@@ -103,12 +103,12 @@ impl Meter {
     }
 
     /// Counts a string without spare room.
-    pub(super) fn string<E: Error>(&self, bytes: usize) -> Result<(), E> {
+    pub(crate) fn string<E: Error>(&self, bytes: usize) -> Result<(), E> {
         self.charge(block(bytes))
     }
 
     /// Counts one more member of a map that has `members` already, and its name.
-    pub(super) fn member<E: Error>(&self, name: &str, members: usize) -> Result<(), E> {
+    pub(crate) fn member<E: Error>(&self, name: &str, members: usize) -> Result<(), E> {
         let nodes = match members {
             0 => LEAF,
             1..NODE_SLOTS => 0,

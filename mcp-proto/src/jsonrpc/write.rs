@@ -147,6 +147,10 @@ fn write_until_outcome(text: &mut impl BufMut, id: Option<&RequestId>) -> serde_
         return Ok(());
     };
     text.put_slice(ID);
+    if let RequestId::Number(id) = id {
+        text.put_slice(itoa::Buffer::new().format(*id).as_bytes());
+        return Ok(());
+    }
     serde_json::to_writer(text.writer(), id)
 }
 

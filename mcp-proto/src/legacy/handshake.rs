@@ -84,7 +84,7 @@ impl InitializeParams {
         }
         let mut client_info = params
             .remove("clientInfo")
-            .and_then(Implementation::taken)
+            .and_then(|client| serde_json::from_value(client).ok())
             .ok_or_else(|| {
                 ErrorObject::invalid_params(
                     "initialize needs params.clientInfo, an object with the strings name and version",

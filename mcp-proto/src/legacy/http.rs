@@ -13,16 +13,11 @@ mod sessions;
 mod standalone;
 mod streams;
 
+use std::future::{Future, ready};
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
-use futures_util::{FutureExt as _, stream};
-use http::Extensions;
-use http::header::HeaderValue;
-use http::{Response, StatusCode, request};
-use tokio::sync::oneshot;
-
 use crate::budget::{Client, Held, Kind};
+use crate::call::{Called, Heard};
 use crate::context::{ClientSide, Context, Incoming, Principal};
 use crate::http::answer::{accepted, empty, event_stream, json, json_response};
 use crate::http::body::ResponseBody;
@@ -30,10 +25,10 @@ use crate::http::endpoint::Endpoint;
 use crate::http::exchange::{Exchange as Running, Holding};
 use crate::http::head::{self, Accepts, SESSION_ID};
 use crate::http::modern::names_modern;
-use crate::http::reading::Arrived;
+use crate::http::reading::{Arrived, LongTurn};
 use crate::http::rejection::{Refused, Rejection};
 use crate::http::sse;
-use crate::jsonrpc::{Message, Notification, Request, Response as RpcResponse, take_meta};
+use crate::jsonrpc::{Notification, Request, RequestId, Response as RpcResponse, take_meta};
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{
     Session, SessionChange, SessionId, SessionStore, too_many_subscriptions,
@@ -43,7 +38,12 @@ use crate::version::{Era, ProtocolVersion};
 use calls::{Calls, Resumable};
 use detached::Detached;
 use exchange::{Exchange, First, SessionCall};
-use live::{CallGuard, Live};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, stream};
+use http::Extensions;
+use http::header::HeaderValue;
+use http::{Response, StatusCode, request};
+use live::{CallGuard, Cancelled, Live};
 use refusal::Refusal;
 use sessions::Sessions;
 use streams::Streams;
@@ -64,8 +64,47 @@ struct Inner {
 /// What a call of a session is entered with.
 struct Entered {
     guard: CallGuard,
-    cancelled: oneshot::Receiver<()>,
+    cancelled: Cancelled,
     call: Held,
+}
+
+/// A call of a session that has begun.
+struct Begun {
+    call: Exchange,
+    accepts: Accepts,
+    turn: LongTurn,
+    session: Arc<Session>,
+}
+
+impl Begun {
+    /// Its answer, or the beginning of its stream.
+    // Not an `async fn`, whose future would keep the call twice.
+    fn answer(
+        self,
+        legacy: &Legacy,
+        client: Client,
+        id: RequestId,
+    ) -> impl Future<Output = Result<Response<ResponseBody>, Refused>> {
+        let Self {
+            mut call,
+            accepts,
+            turn,
+            session,
+        } = self;
+        async move {
+            let answer = match turn.begin(call.first(accepts)).await {
+                First::Answer(answer) => match call.answered(answer) {
+                    Ok(body) => Ok(json(StatusCode::OK, body)),
+                    Err(over) => Err(over.into()),
+                },
+                First::Stream(first) => {
+                    Calls::from(call).stream(first, legacy.resumable(&session, client))
+                }
+                First::Cancelled => Ok(cancelled(accepts)),
+            };
+            answer.map_err(|rejection| (rejection, Some(id)))
+        }
+    }
 }
 
 impl Legacy {
@@ -97,21 +136,17 @@ impl Legacy {
         accepts: Accepts,
         client: Client,
         arrived: Arrived,
-        message: Message,
+        message: Heard,
     ) -> BoxFuture<'h, Result<Response<ResponseBody>, Refused>> {
         match message {
-            Message::Request(request) => {
-                let id = request.id.clone();
-                let called = self.call(head, accepts, client, arrived, request);
-                Box::pin(called.map(|called| called.map_err(|rejection| (rejection, Some(id)))))
-            }
-            Message::Notification(notification) => Box::pin(async move {
+            Heard::Request(called) => self.call(head, accepts, client, arrived, called),
+            Heard::Notification(notification) => Box::pin(async move {
                 let session = self.session(head).await;
                 let session = session.map_err(|rejection| (rejection, None))?;
                 self.notified(&session, &notification, &head.extensions);
                 Ok(accepted())
             }),
-            Message::Response(response) => Box::pin(async move {
+            Heard::Response(response) => Box::pin(async move {
                 if names_modern(&head.headers) || !head.headers.contains_key(SESSION_ID) {
                     return Err((Rejection::UnexpectedResponse, response.id));
                 }
@@ -135,33 +170,71 @@ impl Legacy {
         Ok(empty(StatusCode::NO_CONTENT))
     }
 
-    async fn call(
-        &self,
-        head: &mut request::Parts,
+    /// A request of a session, or the one that opens it. What need not wait is done at once: a future is made of the rest.
+    fn call<'h>(
+        &'h self,
+        head: &'h mut request::Parts,
         accepts: Accepts,
         client: Client,
         arrived: Arrived,
-        request: Request,
-    ) -> Result<Response<ResponseBody>, Rejection> {
-        let Arrived { held, turn } = arrived;
-        if request.method == "initialize" {
-            return Box::pin(self.initialize(head, accepts, &client, request)).await;
-        }
-        let session = session_id(head)?;
-        self.0.endpoint.may(&request, &mut head.extensions)?;
-        // Before the session is looked up: whoever ends it after that finds the call.
-        let entered = self.enter(&session, &request, &client);
-        // What runs of a session is shown to its owner alone.
-        let session = self.load(head, &session).await?;
-        let entered = entered?;
-        let extensions = std::mem::take(&mut head.extensions);
-        let mut call = self.begin(&session, request, extensions, entered, held, accepts);
-        match turn.begin(call.first(accepts)).await {
-            First::Answer(answer) => Ok(json(StatusCode::OK, call.answered(answer)?)),
-            First::Stream(first) => {
-                Calls::from(call).stream(first, self.resumable(&session, client))
+        called: Called,
+    ) -> BoxFuture<'h, Result<Response<ResponseBody>, Refused>> {
+        let id = called.id().clone();
+        let called = match called {
+            Called::Other(request) if request.method == "initialize" => {
+                let opened = self.initialize(head, accepts, client, *request);
+                return Box::pin(opened.map(|opened| opened.map_err(|it| (it, Some(id)))));
             }
-            First::Cancelled => Ok(cancelled(accepts)),
+            called => called,
+        };
+        let named = session_id(head).and_then(|session| {
+            let called = self.0.endpoint.may_call(called, &mut head.extensions)?;
+            Ok((session, called))
+        });
+        let (session, called) = match named {
+            Ok(named) => named,
+            Err(rejection) => return Box::pin(ready(Err((rejection, Some(id))))),
+        };
+        // Before the session is looked up: whoever ends it after that finds the call.
+        let entered = self.enter(&session, called.id(), &client);
+        let Some(found) = self.0.sessions.load_now(&session) else {
+            return Box::pin(async move {
+                let session = self.load(head, &session).await;
+                let begun = session.and_then(|session| {
+                    Ok(self.begin(session, head, called, entered?, arrived, accepts))
+                });
+                match begun {
+                    Ok(call) => call.answer(self, client, id).await,
+                    Err(rejection) => Err((rejection, Some(id))),
+                }
+            });
+        };
+        let begun = self
+            .owned(head, &session, found)
+            .and_then(|session| Ok(self.begin(session, head, called, entered?, arrived, accepts)));
+        match begun {
+            Ok(call) => Box::pin(call.answer(self, client, id)),
+            Err(rejection) => Box::pin(ready(Err((rejection, Some(id))))),
+        }
+    }
+
+    fn begin(
+        &self,
+        session: Arc<Session>,
+        head: &mut request::Parts,
+        called: Called,
+        entered: Entered,
+        arrived: Arrived,
+        accepts: Accepts,
+    ) -> Begun {
+        let Arrived { held, turn } = arrived;
+        let extensions = std::mem::take(&mut head.extensions);
+        let call = self.exchange(&session, called, extensions, entered, held, accepts);
+        Begun {
+            call,
+            accepts,
+            turn,
+            session,
         }
     }
 
@@ -169,14 +242,14 @@ impl Legacy {
     fn enter(
         &self,
         session: &SessionId,
-        request: &Request,
+        request: &RequestId,
         client: &Client,
     ) -> Result<Entered, Rejection> {
         let endpoint = &self.0.endpoint;
         client.may_answer()?;
         let call = client.hold(Kind::Calls, 1)?;
         let max_calls = endpoint.config.legacy.max_calls_per_session;
-        let (guard, cancelled) = self.0.live.begin_call(session, &request.id, max_calls)?;
+        let (guard, cancelled) = self.0.live.begin_call(session, request, max_calls)?;
         Ok(Entered {
             guard,
             cancelled,
@@ -185,20 +258,20 @@ impl Legacy {
     }
 
     /// A call of a session on its way.
-    fn begin(
+    fn exchange(
         &self,
         session: &Arc<Session>,
-        mut request: Request,
+        mut called: Called,
         extensions: Extensions,
         entered: Entered,
         held: Option<Held>,
         accepts: Accepts,
     ) -> Exchange {
         let endpoint = &self.0.endpoint;
-        let meta = take_meta(&mut request.params);
+        let meta = called.take_meta();
         let (outbox, outgoing) = Outbox::channel();
         let incoming = Incoming {
-            request_id: request.id.clone(),
+            request_id: called.id().clone(),
             meta,
             outbox,
             extensions,
@@ -206,11 +279,11 @@ impl Legacy {
             client: Some(entered.call.client()),
         };
         let context = Context::new(incoming, ClientSide::from(&**session));
-        let call = match SessionChange::of(&request) {
-            None => endpoint.server.handle_owned(request, context),
+        let call = match SessionChange::of(&called) {
+            None => endpoint.server.handle_owned(called, context),
             Some(change) => {
                 self.clone()
-                    .change_session(Arc::clone(session), change, request, context)
+                    .change_session(Arc::clone(session), change, called, context)
             }
         };
         let keep_alive = endpoint.config.keep_alive;
@@ -250,12 +323,13 @@ impl Legacy {
         self,
         session: Arc<Session>,
         change: SessionChange,
-        request: Request,
+        called: Called,
         context: Context,
     ) -> BoxFuture<'static, RpcResponse> {
         Box::pin(async move {
-            let id = request.id.clone();
-            let response = self.0.endpoint.server.handle(request, context).await;
+            let id = called.id().clone();
+            let server = &self.0.endpoint.server;
+            let response = server.handle_owned(called, context).await;
             if response.outcome.is_err() {
                 return response;
             }
@@ -281,7 +355,7 @@ impl Legacy {
         &self,
         head: &request::Parts,
         accepts: Accepts,
-        client: &Client,
+        client: Client,
         request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let id = request.id.clone();
@@ -334,13 +408,23 @@ impl Legacy {
 
     /// The session of that name, if it lives and the caller may use it.
     async fn load(&self, head: &request::Parts, id: &SessionId) -> Result<Arc<Session>, Rejection> {
-        let session = self.0.sessions.load(id).await?;
-        if session.is_none() {
+        let found = self.0.sessions.load(id).await?;
+        self.owned(head, id, found)
+    }
+
+    /// The session that was found, if any was and the caller may use it.
+    fn owned(
+        &self,
+        head: &request::Parts,
+        id: &SessionId,
+        found: Option<Arc<Session>>,
+    ) -> Result<Arc<Session>, Rejection> {
+        if found.is_none() {
             // It may have ended elsewhere, or by its age.
             self.forget(id);
         }
         // Somebody else's session looks like none.
-        Ok(session
+        Ok(found
             .filter(|session| session.principal == principal(head))
             .ok_or(Refusal::UnknownSession)?)
     }

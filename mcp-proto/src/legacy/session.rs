@@ -9,10 +9,10 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use crate::call::Called;
 use crate::context::ClientSide;
-use crate::jsonrpc::{ErrorObject, Request};
+use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::{
     ClientCapabilities, Implementation, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS,
 };
@@ -229,9 +229,9 @@ pub(crate) fn too_many_subscriptions() -> ErrorObject {
 impl SessionChange {
     /// What a legacy request changes of its session, once it is answered; `None` for requests that change nothing and
     /// for params that will be refused.
-    pub(crate) fn of(request: &Request) -> Option<Self> {
-        let text = |name| request.params.get(name).and_then(Value::as_str);
-        match request.method.as_str() {
+    pub(crate) fn of(called: &Called) -> Option<Self> {
+        let text = |name| called.text(name);
+        match called.method() {
             "resources/subscribe" => text("uri").map(|uri| Self::Subscribe(uri.to_owned())),
             "resources/unsubscribe" => text("uri").map(|uri| Self::Unsubscribe(uri.to_owned())),
             "logging/setLevel" => text("level")?.parse().ok().map(Self::LogLevel),

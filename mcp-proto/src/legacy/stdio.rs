@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use tokio::sync::oneshot;
 
+use crate::call::Called;
 use crate::context::{ClientSide, Context, Incoming};
 use crate::json::Meter;
 use crate::jsonrpc::{ErrorObject, Message, MessageError, Notification, Request, Response};
@@ -15,7 +16,7 @@ use crate::legacy::batch::{is_batch, not_in_batch, read_batch};
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{Session, SessionChange, too_many_subscriptions};
 use crate::lifecycle::ModernMeta;
-use crate::server::{Listener, Server};
+use crate::server::{Listener, Server, Told};
 use crate::stdio::output::{write_answer, write_answers};
 use crate::version::ProtocolVersion;
 use asked::Asked;
@@ -102,11 +103,11 @@ impl Legacy {
     /// What is kept of a call of the session while it runs, beside those that run already.
     pub(crate) fn begin<'r>(
         &mut self,
-        request: &Request,
+        called: &Called,
         batch: Option<u64>,
         running: impl Iterator<Item = &'r Running>,
     ) -> Result<Running, ErrorObject> {
-        let change = SessionChange::of(request);
+        let change = SessionChange::of(called);
         match (&change, &mut self.session) {
             (Some(SessionChange::Subscribe(uri)), Some(session)) => {
                 // Those on their way count: a client that is answered must be subscribed.
@@ -234,7 +235,7 @@ impl News {
     }
 
     /// The next change; never without a session. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> Notification {
+    pub(crate) async fn next(&mut self) -> Told {
         if let Some(listener) = &mut self.0
             && let Some(change) = listener.next().await
         {

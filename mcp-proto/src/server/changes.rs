@@ -1,5 +1,7 @@
 //! Changes of what the server offers: one broadcast, heard by every listener through its own filter.
 
+mod told;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,8 +12,10 @@ use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch};
 
 use crate::change::{Change, ResourceUpdate};
-use crate::jsonrpc::Notification;
 use crate::lifecycle::MAX_SUBSCRIPTIONS;
+use told::Sent;
+
+pub(crate) use told::Told;
 
 /// How many listeners may be open at once unless the builder says otherwise.
 pub(super) const DEFAULT_MAX_LISTENERS: usize = 20_000;
@@ -39,7 +43,7 @@ pub(crate) struct Interest {
 
 /// The broadcast of a server.
 pub(crate) struct Changes {
-    sender: broadcast::Sender<Arc<Change>>,
+    sender: broadcast::Sender<Arc<Sent>>,
     matcher: Option<Matcher>,
     closed: watch::Sender<bool>,
     permits: Arc<Semaphore>,
@@ -54,13 +58,13 @@ pub(crate) struct Listener {
     closed: watch::Receiver<bool>,
     interest: Interest,
     matcher: Option<Matcher>,
-    pending: VecDeque<Notification>,
+    pending: VecDeque<Told>,
     subscribed: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
 struct Heard {
-    receiver: broadcast::Receiver<Arc<Change>>,
+    receiver: broadcast::Receiver<Arc<Sent>>,
     permits: Arc<Semaphore>,
     /// `None` while nobody is there to be told.
     place: Option<OwnedSemaphorePermit>,
@@ -79,7 +83,7 @@ impl Changes {
 
     pub(super) fn send(&self, change: Change) {
         // Fails only when nobody listens, which is fine.
-        let _heard = self.sender.send(Arc::new(change));
+        let _heard = self.sender.send(Arc::new(Sent::new(change)));
     }
 
     /// Marks that from now on updates may be of interest. Never taken back: legacy subscriptions live in sessions.
@@ -131,10 +135,10 @@ impl Heard {
 
 impl Listener {
     /// The next change as a notification; `None` once the server closes. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> Option<Notification> {
+    pub(crate) async fn next(&mut self) -> Option<Told> {
         loop {
-            if let Some(notification) = self.pending.pop_front() {
-                return Some(notification);
+            if let Some(told) = self.pending.pop_front() {
+                return Some(told);
             }
             let change = tokio::select! {
                 biased;
@@ -142,7 +146,7 @@ impl Listener {
                 change = hear(&mut self.heard) => change,
             };
             match change {
-                Ok(change) => self.hear_of(&change),
+                Ok(sent) => self.hear_of(&sent),
                 Err(broadcast::error::RecvError::Lagged(missed)) => {
                     let skipped = self.heard.as_mut().map_or(0, Heard::skip);
                     self.queue_everything(Some(missed.saturating_add(skipped)));
@@ -199,32 +203,34 @@ impl Listener {
             self.queue_everything(None);
             return;
         }
-        self.pending.extend(resources.map(|uri| updated(uri, None)));
+        self.pending
+            .extend(resources.map(|uri| Told::updated(uri, None)));
     }
 
     /// A matcher that panics must not take along whatever else the connection does.
-    fn hear_of(&mut self, change: &Change) {
-        if catch_unwind(AssertUnwindSafe(|| self.queue(change))).is_err() {
+    fn hear_of(&mut self, sent: &Sent) {
+        if catch_unwind(AssertUnwindSafe(|| self.queue(sent))).is_err() {
             tracing::error!(
                 "a subscription matcher panicked: a listener was not told of an update"
             );
         }
     }
 
-    fn queue(&mut self, change: &Change) {
+    fn queue(&mut self, sent: &Sent) {
         let interest = &self.interest;
-        let list = match change {
+        let list = match &sent.change {
             Change::ToolsListChanged => interest.tools_list.then_some(TOOLS),
             Change::PromptsListChanged => interest.prompts_list.then_some(PROMPTS),
             Change::ResourcesListChanged => interest.resources_list.then_some(RESOURCES),
             Change::ResourceUpdated(update) => {
                 let told = subscribed(interest, self.matcher.as_ref(), update);
                 self.pending
-                    .extend(told.map(|uri| updated(uri, update.meta.clone())));
+                    .extend(told.map(|uri| sent.updated(uri, update.meta.as_ref())));
                 return;
             }
         };
-        self.pending.extend(list.map(list_changed));
+        let told = list.map(|method| sent.list_changed(method));
+        self.pending.extend(told);
     }
 
     /// It missed some and cannot know which: everything it asked for may have changed. The bound is that of its
@@ -238,12 +244,12 @@ impl Listener {
         ];
         let lists = lists.into_iter().filter(|(wanted, _)| *wanted);
         self.pending
-            .extend(lists.map(|(_, method)| list_changed(method)));
+            .extend(lists.map(|(_, method)| Told::list_changed(method)));
         let meta =
             missed.map(|missed| Map::from_iter([(META_MISSED.to_owned(), Value::from(missed))]));
         let resources = interest.resources.iter();
         self.pending
-            .extend(resources.map(|uri| updated(uri, meta.clone())));
+            .extend(resources.map(|uri| Told::updated(uri, meta.clone())));
     }
 }
 
@@ -268,25 +274,6 @@ fn subscribed<'i>(
     exact.into_iter().chain(matched).map(String::as_str)
 }
 
-fn list_changed(method: &str) -> Notification {
-    Notification {
-        method: method.to_owned(),
-        params: Map::new(),
-    }
-}
-
-fn updated(uri: &str, meta: Option<Map<String, Value>>) -> Notification {
-    let mut params = Map::new();
-    params.insert("uri".to_owned(), Value::from(uri));
-    if let Some(meta) = meta {
-        params.insert("_meta".to_owned(), Value::Object(meta));
-    }
-    Notification {
-        method: "notifications/resources/updated".to_owned(),
-        params,
-    }
-}
-
 impl fmt::Debug for Changes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -305,7 +292,7 @@ impl fmt::Debug for Listener {
     }
 }
 
-async fn hear(heard: &mut Option<Heard>) -> Result<Arc<Change>, broadcast::error::RecvError> {
+async fn hear(heard: &mut Option<Heard>) -> Result<Arc<Sent>, broadcast::error::RecvError> {
     match heard {
         Some(heard) => heard.receiver.recv().await,
         None => std::future::pending().await,

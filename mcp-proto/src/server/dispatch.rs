@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::offered::{Judged, Offered};
 use super::run::ToolCall;
 use super::{Method, Server};
+use crate::call::Called;
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
@@ -59,17 +60,25 @@ impl From<Result<Payload, ErrorObject>> for Dispatched<'_> {
 
 impl Server {
     /// The one match from a method to its room.
-    pub(super) fn dispatch(&self, request: Request, mut context: Context) -> Dispatched<'_> {
-        let Request {
-            id: _,
-            method,
-            params,
-        } = request;
+    pub(super) fn dispatch(&self, called: Called, mut context: Context) -> Dispatched<'_> {
         let era = context.era();
         let judged = context.extensions.remove::<Judged>();
         if self.0.capabilities.logging.is_none() {
             context.log_level = None;
         }
+        let offered = judged.map_or_else(|| self.offered(), |Judged(offered)| offered);
+        let request = match called {
+            Called::Tool(call) => match self.plain(&offered, &call.name) {
+                Some(tool) => return self.start_plain(&offered, tool, call.arguments, context),
+                None => Request::from(*call),
+            },
+            Called::Other(request) => *request,
+        };
+        let Request {
+            id: _,
+            method,
+            mut params,
+        } = request;
         let Some(method) = self.method(&method, era) else {
             // No method is both: the names of the older era are looked at for what is called most rarely.
             if era == Era::Legacy
@@ -86,7 +95,6 @@ impl Server {
                 None => Err(Self::unknown_method(&method, era)).into(),
             };
         };
-        let offered = judged.map_or_else(|| self.offered(), |Judged(offered)| offered);
         if !method.may_ask()
             && (offered.needs.is_empty() || context.extension::<Scopes>().is_none())
             && let Some(ready) = self.ready(&offered, method, &params, context.protocol_version)
@@ -94,13 +102,11 @@ impl Server {
             return Ok(ready).into();
         }
         if method == Method::CallTool
-            && !self.hides()
-            && let Some(tool) = plain(&offered, &params)
+            && let Some(name) = plain(&params)
+            && let Some(tool) = self.plain(&offered, name)
         {
-            return match self.start_plain(&offered, tool, params, context) {
-                Ok(call) => Dispatched::Tool(call),
-                Err(error) => Err(error).into(),
-            };
+            let arguments = params.remove("arguments");
+            return self.start_plain(&offered, tool, arguments, context);
         }
         if let Some(unknown) = self.unknown(&offered, method, &params, &context) {
             return Err(unknown).into();
@@ -129,6 +135,26 @@ impl Server {
             }
             // It is ready whenever it is offered.
             Method::Discover => Err(ErrorObject::internal()).into(),
+        }
+    }
+
+    /// A tool that is there for everybody, whose calls are answered by its handler alone: it neither asks nor becomes a task.
+    fn plain(&self, offered: &Offered, name: &str) -> Option<Plain> {
+        let tools = self.0.capabilities.tools.filter(|_| !self.hides());
+        tools.and_then(|_| offered.tools.plain(name))
+    }
+
+    /// Starts a call of it.
+    fn start_plain(
+        &self,
+        offered: &Offered,
+        tool: Plain,
+        arguments: Option<Value>,
+        context: Context,
+    ) -> Dispatched<'_> {
+        match self.started(offered, tool, arguments, context) {
+            Ok(call) => Dispatched::Tool(call),
+            Err(error) => Err(error).into(),
         }
     }
 
@@ -251,17 +277,11 @@ impl Server {
     }
 }
 
-/// The tool of a call that is answered by its handler alone: of a tool that neither asks nor becomes a task, by a client
-/// that brings no answers and wants no task.
-fn plain(offered: &Offered, params: &Map<String, Value>) -> Option<Plain> {
+/// The name of the tool in a call that brings no answers and wants no task.
+fn plain(params: &Map<String, Value>) -> Option<&str> {
     let wants_more = ["inputResponses", "requestState", "task"];
-    let mut plain = None;
-    for (member, value) in params {
-        match value {
-            Value::String(name) if member == "name" => plain = offered.tools.plain(name),
-            _ if wants_more.contains(&member.as_str()) => return None,
-            _ => {}
-        }
+    match wants_more.iter().any(|more| params.contains_key(*more)) {
+        true => None,
+        false => params.get("name")?.as_str(),
     }
-    plain
 }

@@ -90,7 +90,7 @@ impl Server {
             let mut tasks = Watched::new(tasks.unwrap_or_default());
             while let Some(mut change) = tokio::select! {
                 biased;
-                change = listener.next() => change,
+                told = listener.next() => told.map(|told| told.notification().clone()),
                 task = tasks.next() => Some(task),
             } {
                 mark(&mut change, &context.request_id);

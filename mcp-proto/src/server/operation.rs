@@ -11,10 +11,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Inner, Method};
+use crate::call::Called;
 use crate::context::Context;
 #[cfg(feature = "http")]
 use crate::context::{Principal, trace};
-use crate::jsonrpc::{ErrorObject, Payload, Request};
+#[cfg(feature = "http")]
+use crate::jsonrpc::Request;
+use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::method::Method as LegacyMethod;
 use crate::lifecycle::Implementation;
 use crate::version::{Era, ProtocolVersion};
@@ -105,15 +108,14 @@ impl Begun {
     /// Remembers a request, if somebody observes requests.
     pub(super) fn new(
         server: &Arc<Inner>,
-        request: &Request,
+        called: &Called,
         context: &Context,
     ) -> Option<Box<Self>> {
         server.observer.as_ref()?;
+        let method = called.method();
         Some(Box::new(Self(Some(Observed {
-            method: server
-                .knows(request, context)
-                .then(|| request.method.clone()),
-            named: server.named(request),
+            method: server.knows(method, context).then(|| method.to_owned()),
+            named: server.named(method, |member| called.text(member)),
             principal: context.principal().map(str::to_owned),
             client: context.client_info.clone(),
             protocol_version: context.protocol_version,
@@ -188,20 +190,20 @@ impl Named {
 }
 
 impl Inner {
-    fn knows(&self, request: &Request, context: &Context) -> bool {
-        let (name, era) = (request.method.as_str(), context.era());
+    fn knows(&self, name: &str, context: &Context) -> bool {
+        let era = context.era();
         let offered = &self.capabilities;
         Method::parse(name, era).is_some_and(|method| method.is_offered(offered))
             || era == Era::Legacy && LegacyMethod::find(name, offered).is_some()
             || self.methods.has(name)
     }
 
-    fn named(&self, request: &Request) -> Named {
-        let text = |member: &str| request.params.get(member).and_then(|it| it.as_str());
+    /// What a request names in the texts among its params.
+    fn named<'t>(&self, method: &str, text: impl Fn(&str) -> Option<&'t str>) -> Named {
         let owned = |text: &str| Some(text.to_owned());
         let mut named = Named::default();
         let offered = self.offered();
-        match request.method.as_str() {
+        match method {
             "tools/call" => {
                 named.tool = text("name")
                     .filter(|it| offered.tools.has(it))
@@ -230,6 +232,8 @@ impl Inner {
         if self.observer.is_none() {
             return;
         }
+        let text = |member: &str| request.params.get(member).and_then(Value::as_str);
+        let named = self.named(&request.method, text);
         let principal = caller.get::<Principal>();
         let meta = request.params.get("_meta").and_then(Value::as_object);
         self.report(Operation {
@@ -237,7 +241,7 @@ impl Inner {
             error: Some(OperationError::Forbidden),
             trace_parent: meta.and_then(trace::parent),
             trace_state: meta.and_then(trace::state),
-            ..self.named(request).operation(&request.method)
+            ..named.operation(&request.method)
         });
     }
 

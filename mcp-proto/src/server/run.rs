@@ -94,15 +94,15 @@ impl Server {
     }
 
     /// The same of a tool that was looked up.
-    pub(super) fn start_plain<'s>(
+    pub(super) fn started<'s>(
         &'s self,
         offered: &Offered,
         tool: Plain,
-        params: Map<String, Value>,
+        arguments: Option<Value>,
         context: Context,
     ) -> Result<ToolCall<'s>, ErrorObject> {
         let (version, client) = (context.protocol_version, context.client.clone());
-        let started = offered.tools.start_plain(tool, params, context)?;
+        let started = offered.tools.start_plain(tool, arguments, context)?;
         Ok(ToolCall::new(self, version, client, started))
     }
 

@@ -18,11 +18,11 @@ use super::StdioConfig;
 use super::call::{Call, Said};
 use super::lines::{Line, Lines};
 use super::output::{Output, has_room, write_answer, write_line};
+use crate::call::{Called, Heard};
 use crate::context::{Context, Incoming};
 use crate::json::Meter;
 use crate::jsonrpc::{
-    ErrorObject, Message, MessageError, Notification, ReadError, Request, RequestId, Response,
-    take_meta,
+    ErrorObject, Message, MessageError, Notification, ReadError, RequestId, Response, take_meta,
 };
 use crate::legacy::stdio as legacy;
 use crate::legacy::stdio::{Legacy, News};
@@ -110,7 +110,9 @@ impl Connection {
                     return Ok(());
                 }
                 () = Self::progress(&mut self.calls, &mut self.running, &mut self.legacy, &mut self.said), if self.out.has_room() => {}
-                change = self.news.next(), if self.out.has_room() => self.out.push(&change),
+                change = self.news.next(), if self.out.has_room() => {
+                    self.out.push(change.notification());
+                }
                 // A peer that does not read its answers may still say that it ends.
                 read = lines.read(&mut reader), if reads => {
                     if read? == 0 {
@@ -229,10 +231,10 @@ impl Connection {
             return self.take_batch(line);
         }
         let meter = Meter::new(self.config.max_line_memory);
-        match Message::from_slice_within(line, &meter) {
-            Ok(Message::Request(request)) => self.take_request(request),
-            Ok(Message::Notification(notification)) => self.take_notification(&notification),
-            Ok(Message::Response(response)) => self.legacy.answered(response),
+        match Heard::read(line, &meter) {
+            Ok(Heard::Request(called)) => self.take_request(called),
+            Ok(Heard::Notification(notification)) => self.take_notification(&notification),
+            Ok(Heard::Response(response)) => self.legacy.answered(response),
             Err(problem) => {
                 let is_request =
                     matches!(&problem, ReadError::LongId | ReadError::TooCostly { .. });
@@ -249,24 +251,24 @@ impl Connection {
         }
     }
 
-    fn take_request(&mut self, request: Request) {
-        let id = request.id.clone();
-        if let Err(error) = self.start(request, None) {
+    fn take_request(&mut self, called: Called) {
+        let id = called.id().clone();
+        if let Err(error) = self.start(called, None) {
             self.out.push(&Response::error(Some(id), error));
         }
     }
 
     /// Starts a call, or says why not.
-    fn start(&mut self, mut request: Request, batch: Option<u64>) -> Result<(), ErrorObject> {
-        if self.running.contains_key(&request.id) {
+    fn start(&mut self, mut called: Called, batch: Option<u64>) -> Result<(), ErrorObject> {
+        if self.running.contains_key(called.id()) {
             return Err(ErrorObject::invalid_request(format!(
                 "the id {} is in use by a running request",
-                request.id
+                called.id()
             )));
         }
-        let is_modern = ModernMeta::is_claimed(&request.params);
-        if !is_modern && request.method == "initialize" {
-            let answer = self.legacy.initialize(&self.server, request)?;
+        let is_modern = called.is_claimed();
+        if !is_modern && called.method() == "initialize" {
+            let answer = self.legacy.initialize(&self.server, called.into())?;
             self.news.stop();
             self.out.answer(&answer);
             return Ok(());
@@ -278,16 +280,16 @@ impl Connection {
             )));
         }
         let mut modern = match is_modern {
-            true => Some(ModernMeta::take(&mut request.params)?),
+            true => Some(called.take_modern()?),
             false => None,
         };
         let meta = match &mut modern {
             Some(modern) => std::mem::take(&mut modern.others),
-            None => take_meta(&mut request.params),
+            None => called.take_meta(),
         };
         let (outbox, outgoing) = Outbox::channel();
         let incoming = Incoming {
-            request_id: request.id.clone(),
+            request_id: called.id().clone(),
             meta,
             outbox,
             extensions: self.extensions.clone(),
@@ -300,14 +302,14 @@ impl Connection {
                 legacy::Running::default(),
             ),
             None => {
-                let context = self.legacy.context(&request.method, incoming)?;
+                let context = self.legacy.context(called.method(), incoming)?;
                 let others = self.running.values().map(|running| &running.legacy);
-                (context, self.legacy.begin(&request, batch, others)?)
+                (context, self.legacy.begin(&called, batch, others)?)
             }
         };
-        let listens = request.method == "subscriptions/listen";
-        let id = request.id.clone();
-        let mut call = Call::new(self.server.handle_owned(request, context), outgoing);
+        let listens = called.method() == "subscriptions/listen";
+        let id = called.id().clone();
+        let mut call = Call::new(self.server.handle_owned(called, context), outgoing);
         // Most calls answer when they are first looked at: these are never entered among those that run. A batch may go on
         // with the cancellation of its calls.
         let mut first_look = task::Context::from_waker(Waker::noop());
@@ -346,7 +348,7 @@ impl Connection {
                 Ok(Message::Request(request)) => {
                     let id = request.id.clone();
                     let started = legacy::check_in_batch(&request)
-                        .and_then(|()| self.start(request, Some(batch)));
+                        .and_then(|()| self.start(request.into(), Some(batch)));
                     if let Err(error) = started {
                         self.legacy.refuse(batch, Response::error(Some(id), error));
                     }

@@ -286,10 +286,10 @@ impl ToolRegistry {
     pub(crate) fn start_plain(
         &self,
         Plain(registered): Plain,
-        mut params: Map<String, Value>,
+        arguments: Option<Value>,
         context: Context,
     ) -> Result<Started, ErrorObject> {
-        let arguments = as_arguments(params.remove("arguments"))?;
+        let arguments = as_arguments(arguments)?;
         Ok(registered.start(arguments, context, self.refuse.as_ref()))
     }
 

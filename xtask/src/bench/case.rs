@@ -49,7 +49,7 @@ pub(super) const CASES: [Case; 8] = [
         Era::Modern,
         Tool::Echo,
     ),
-    Case::new("tools/call, modern", Program::Echo, Era::Modern, Tool::Echo).baseline(1.43),
+    Case::new("tools/call, modern", Program::Echo, Era::Modern, Tool::Echo).baseline(1.25),
     Case::new(
         "get_universe_state, modern",
         Program::Universe,
@@ -68,7 +68,7 @@ pub(super) const CASES: [Case; 8] = [
         Era::Legacy,
         Tool::Echo,
     ),
-    Case::new("tools/call, legacy", Program::Echo, Era::Legacy, Tool::Echo).baseline(1.45),
+    Case::new("tools/call, legacy", Program::Echo, Era::Legacy, Tool::Echo).baseline(1.33),
     Case::new(
         "get_universe_state, legacy",
         Program::Universe,

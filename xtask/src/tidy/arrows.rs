@@ -45,7 +45,7 @@ const STOREYS: [&[&str]; 12] = [
     ],
     &["content", "jsonrpc", "seal"],
     &["lifecycle", "outbox", "schema"],
-    &["input", "skill"],
+    &["call", "input", "skill"],
     &["interrupt", "task"],
     &["context"],
     &["completion", "prompt", "resource", "tool"],

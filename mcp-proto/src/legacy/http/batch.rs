@@ -10,6 +10,7 @@ use super::exchange::Step;
 use super::{Entered, Legacy};
 use crate::apart::apart;
 use crate::budget::{Client, Held, Kind, Over};
+use crate::call::Called;
 use crate::http::answer::{accepted, json};
 use crate::http::body::ResponseBody;
 use crate::http::head::{Accepts, SESSION_ID};
@@ -26,7 +27,7 @@ use crate::lifecycle::ModernMeta;
 #[derive(Default)]
 struct Taken {
     /// Calls that have a place and are not begun yet.
-    entered: Vec<(Request, Entered)>,
+    entered: Vec<(Called, Entered)>,
     /// Answers that are there already: refusals.
     answers: Vec<RpcResponse>,
     ids: HashSet<RequestId>,
@@ -80,7 +81,7 @@ impl Legacy {
                     match self.enter_in_batch(session, &request, caller, client, &mut taken.ids) {
                         Ok(entered) => {
                             taken.any = true;
-                            taken.entered.push((request, entered));
+                            taken.entered.push((request.into(), entered));
                         }
                         Err(rejection) => {
                             if let Rejection::Over(over) = rejection {
@@ -112,11 +113,11 @@ impl Legacy {
             .await
             .map_err(|rejection| (rejection, None))?;
         let mut calls = Calls::default();
-        for (request, entered) in taken.entered.drain(..) {
+        for (called, entered) in taken.entered.drain(..) {
             let extensions = caller.clone();
             // The first holds for all: they share one body, and most end together.
             let held = held.take();
-            calls.push(self.begin(session, request, extensions, entered, held, accepts));
+            calls.push(self.exchange(session, called, extensions, entered, held, accepts));
         }
         self.respond_to_batch(accepts, client, session, calls, taken, turn)
             .await
@@ -142,7 +143,7 @@ impl Legacy {
             return Err(ErrorObject::invalid_request(problem).into());
         }
         self.0.endpoint.may(request, caller)?;
-        self.enter(&session.id, request, client)
+        self.enter(&session.id, &request.id, client)
     }
 
     async fn respond_to_batch(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::http::sse::{answer_after, message_after};
+use crate::http::sse::{answer_after, message_after, text_after};
 use crate::jsonrpc::Response;
 
 /// The comment line that opens a stream, so that its headers reach the client at once.
@@ -15,6 +15,11 @@ pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
 /// A notification or a request as an event with an id.
 pub(super) fn message_with_id(id: impl Display, message: &impl Serialize) -> Bytes {
     message_after(id_line(id, 256), message)
+}
+
+/// The same of a message that is JSON already.
+pub(super) fn text_with_id(id: impl Display, message: &[u8]) -> Bytes {
+    text_after(id_line(id, 0), message)
 }
 
 /// An answer as an event with an id.

@@ -1,15 +1,11 @@
 //! A call of a session: an exchange that can be cancelled by id, asks its client, and may run on without it.
 
-use std::future::Future as _;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::{Stream, StreamExt as _};
-use tokio::sync::oneshot;
-
 use super::detached::{Detached, Place};
-use super::live::CallGuard;
+use super::live::{CallGuard, Cancelled};
 use super::sessions::Hold;
 use crate::budget::Over;
 use crate::http::body::ResponseBody;
@@ -17,6 +13,7 @@ use crate::http::exchange;
 use crate::http::head::Accepts;
 use crate::jsonrpc::{Message, Response};
 use crate::outbox::Outgoing;
+use futures_util::{Stream, StreamExt as _};
 
 /// A call of a session on its way, as the stream of what it says. Its answer or its cancellation is the last item.
 pub(super) struct Exchange {
@@ -29,7 +26,7 @@ pub(super) struct Exchange {
 
 /// What a call of a session carries besides.
 pub(super) struct SessionCall {
-    pub(super) cancelled: oneshot::Receiver<()>,
+    pub(super) cancelled: Cancelled,
     /// Takes the call out of the session's list when it ends.
     pub(super) guard: CallGuard,
     pub(super) hold: Hold,
@@ -137,8 +134,7 @@ impl Exchange {
     /// then, not even that.
     pub(super) fn poll_cancelled(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if let Some(hold) = &mut self.hold
-            && (Pin::new(&mut hold.cancelled).poll(context).is_ready()
-                || hold.hold.poll_ended(context).is_ready())
+            && (hold.cancelled.poll(context).is_ready() || hold.hold.poll_ended(context).is_ready())
         {
             self.cancel();
             self.ended = true;
@@ -147,15 +143,25 @@ impl Exchange {
         Poll::Pending
     }
 
+    /// Whether it was cancelled, or its session was asked for and may be over.
+    fn may_be_over(&self) -> bool {
+        let hold = self.hold.as_ref();
+        hold.is_some_and(|hold| hold.cancelled.is_given() || hold.hold.is_asking())
+    }
+
     fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Step> {
-        if self.poll_cancelled(context).is_ready() {
+        // Quick calls are over before they have to wait for either.
+        if self.may_be_over() && self.poll_cancelled(context).is_ready() {
             return Poll::Ready(Step::Cancelled);
         }
         loop {
             let Some(call) = &mut self.call else {
                 return Poll::Ready(Step::Cancelled);
             };
-            let said = match ready!(call.poll_next_unpin(context)) {
+            let Poll::Ready(step) = call.poll_next_unpin(context) else {
+                return self.poll_cancelled(context).map(|()| Step::Cancelled);
+            };
+            let said = match step {
                 None => return Poll::Ready(Step::Cancelled),
                 Some(exchange::Step::Answer(answer)) => {
                     self.hold = None;

@@ -2,7 +2,12 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use foldhash::fast::RandomState;
+use futures_util::task::AtomicWaker;
 
 use tokio::sync::oneshot;
 
@@ -19,7 +24,7 @@ pub(super) struct Live(Mutex<Table>);
 
 #[derive(Debug, Default)]
 struct Table {
-    sessions: HashMap<SessionId, LiveSession>,
+    sessions: HashMap<SessionId, LiveSession, RandomState>,
     /// The room of a list that was emptied: most sessions have one call at a time, and it comes and goes.
     spare: Vec<(u64, Running)>,
     next_key: u64,
@@ -37,11 +42,25 @@ struct LiveSession {
 struct Running {
     request: RequestId,
     /// Dropping it is the signal.
-    _cancel: oneshot::Sender<()>,
+    _cancel: Cancel,
     /// Its client went away.
     detached: bool,
     /// What it has asked the client, answered or not.
     asked: Vec<RequestId>,
+}
+
+/// Cancels a call by being dropped.
+#[derive(Debug)]
+struct Cancel(Arc<Signal>);
+
+/// Where a call finds out that it is cancelled.
+#[derive(Debug)]
+pub(super) struct Cancelled(Arc<Signal>);
+
+#[derive(Debug, Default)]
+struct Signal {
+    given: AtomicBool,
+    waiting: AtomicWaker,
 }
 
 /// Holds the entry of a call; dropping it ends the entry.
@@ -56,14 +75,15 @@ struct Guard {
 }
 
 impl Live {
-    /// Enters a call. The receiver resolves when the call is cancelled or its session ends.
+    /// Enters a call. The signal is given when the call is cancelled or its session ends.
     pub(super) fn begin_call(
         self: &Arc<Self>,
         session: &SessionId,
         request: &RequestId,
         max: usize,
-    ) -> Result<(CallGuard, oneshot::Receiver<()>), Refusal> {
-        let (cancel, cancelled) = oneshot::channel();
+    ) -> Result<(CallGuard, Cancelled), Refusal> {
+        let signal = Arc::<Signal>::default();
+        let (cancel, cancelled) = (Cancel(Arc::clone(&signal)), Cancelled(signal));
         let mut table = self.table();
         let key = table.key();
         let Table {
@@ -135,6 +155,29 @@ impl Live {
     fn table(&self) -> MutexGuard<'_, Table> {
         // Nothing panics while it holds the table.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cancelled {
+    /// Whether the call is cancelled.
+    pub(super) fn is_given(&self) -> bool {
+        self.0.given.load(Ordering::Acquire)
+    }
+
+    /// Ready once it is.
+    pub(super) fn poll(&self, context: &Context<'_>) -> Poll<()> {
+        self.0.waiting.register(context.waker());
+        match self.is_given() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Cancel {
+    fn drop(&mut self) {
+        self.0.given.store(true, Ordering::Release);
+        self.0.waiting.wake();
     }
 }
 

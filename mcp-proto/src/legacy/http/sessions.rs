@@ -52,10 +52,15 @@ impl Sessions {
     }
 
     pub(super) async fn load(&self, id: &SessionId) -> Result<Option<Arc<Session>>, Refusal> {
-        match self.store.load_now(id) {
+        match self.load_now(id) {
             Some(found) => Ok(found),
             None => self.ask(self.store.load(id)).await,
         }
+    }
+
+    /// The answer of a store that need not wait for it.
+    pub(super) fn load_now(&self, id: &SessionId) -> Option<Option<Arc<Session>>> {
+        self.store.load_now(id)
     }
 
     pub(super) async fn change(
@@ -131,6 +136,11 @@ impl Hold {
                 Err(_) => Held::Unknown,
             }
         }));
+    }
+
+    /// Whether a question is on its way.
+    pub(super) fn is_asking(&self) -> bool {
+        self.asking.is_some()
     }
 
     /// Holds it no more: a question on its way is forgotten.

@@ -22,9 +22,8 @@ use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
 use crate::http::head;
 use crate::http::rejection::Rejection;
-use crate::jsonrpc::Notification;
 use crate::legacy::session::Session;
-use crate::server::Listener;
+use crate::server::{Listener, Told};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -227,7 +226,7 @@ impl Listening {
                         }
                         return;
                     };
-                    self.stream.push(|id| events::message_with_id(id, &change));
+                    self.stream.push(|id| events::text_with_id(id, &change.text()));
                     if here {
                         self.hold.touch();
                     }
@@ -243,7 +242,7 @@ impl Listening {
 }
 
 /// The next change; none but the end of the server while it is not known what is to be heard.
-async fn heard(listener: &mut Listener, is_stale: bool) -> Option<Notification> {
+async fn heard(listener: &mut Listener, is_stale: bool) -> Option<Told> {
     if is_stale {
         listener.closed().await;
         return None;

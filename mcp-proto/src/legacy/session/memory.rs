@@ -1,13 +1,17 @@
 //! Sessions in this process's memory, bounded in number and in idle time.
 
+mod kinds;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use futures_util::future::{BoxFuture, ready};
 use tokio::time::Instant;
 
 use super::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
+use kinds::Kinds;
 
 /// The bounds of [`MemorySessions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +44,7 @@ pub struct MemorySessions {
 
 #[derive(Debug, Default)]
 struct Table {
-    sessions: HashMap<SessionId, Entry>,
+    sessions: HashMap<SessionId, Entry, RandomState>,
     /// Sessions that were not used when they were filed here, by the age of their opening.
     unused: Filed,
     /// Sessions by the age of their use as it was when they were last filed here. Using a session does not refile it;
@@ -48,6 +52,7 @@ struct Table {
     used: Filed,
     /// How many sessions each client has.
     clients: HashMap<Arc<str>, usize>,
+    kinds: Kinds,
 }
 
 type Filed = BTreeSet<(Instant, OrderedId)>;
@@ -207,9 +212,13 @@ impl Table {
         }
     }
 
-    fn insert(&mut self, session: Session, now: Instant) {
-        if let Some(client) = &session.client {
-            *self.clients.entry(Arc::clone(client)).or_default() += 1;
+    fn insert(&mut self, mut session: Session, now: Instant) {
+        self.kinds.share(&mut session);
+        if let Some(client) = &mut session.client {
+            let entry = self.clients.entry(Arc::clone(client));
+            // All sessions of a client share its name.
+            *client = Arc::clone(entry.key());
+            *entry.or_default() += 1;
         }
         self.unused.insert((now, OrderedId(session.id.clone())));
         let entry = Entry {
@@ -242,13 +251,14 @@ impl Table {
         let Some(limit) = now.checked_sub(max_idle) else {
             return;
         };
-        for _ in 0..SWEEP {
-            for used in [false, true] {
+        for used in [false, true] {
+            for _ in 0..SWEEP {
                 let list = self.list(used);
                 // Whatever was filed later than the limit was last used later, too.
-                if list.first().is_some_and(|(filed, _)| *filed <= limit)
-                    && let Some((filed, id)) = list.pop_first()
-                {
+                if list.first().is_none_or(|(filed, _)| *filed > limit) {
+                    break;
+                }
+                if let Some((filed, id)) = list.pop_first() {
                     self.judge(filed, id);
                 }
             }

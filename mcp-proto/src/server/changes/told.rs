@@ -1,0 +1,99 @@
+//! A notification that many listeners are told: written once, shared by all.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use serde_json::{Map, Value};
+
+use crate::change::Change;
+use crate::jsonrpc::Notification;
+
+/// What a listener is told. Cheap to clone; clones share the text.
+#[derive(Debug, Clone)]
+pub(crate) struct Told(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    notification: Notification,
+    text: OnceLock<Bytes>,
+}
+
+/// A change on its way to all listeners.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) change: Change,
+    /// What the first listener was told of it, which nearly all others are told, too.
+    told: OnceLock<Told>,
+}
+
+impl Told {
+    pub(super) fn list_changed(method: &str) -> Self {
+        Self::new(method, Map::new())
+    }
+
+    /// An update of a resource.
+    pub(super) fn updated(uri: &str, meta: Option<Map<String, Value>>) -> Self {
+        let mut params = Map::new();
+        params.insert("uri".to_owned(), Value::from(uri));
+        if let Some(meta) = meta {
+            params.insert("_meta".to_owned(), Value::Object(meta));
+        }
+        Self::new("notifications/resources/updated", params)
+    }
+
+    fn new(method: &str, params: Map<String, Value>) -> Self {
+        let notification = Notification {
+            method: method.to_owned(),
+            params,
+        };
+        Self(Arc::new(Inner {
+            notification,
+            text: OnceLock::new(),
+        }))
+    }
+
+    pub(crate) fn notification(&self) -> &Notification {
+        &self.0.notification
+    }
+
+    /// The notification as JSON without line breaks.
+    pub(crate) fn text(&self) -> Bytes {
+        let text = self.0.text.get_or_init(|| {
+            // It is made of strings and JSON values; this cannot fail short of a bug.
+            let text = serde_json::to_vec(&self.0.notification);
+            text.unwrap_or_default().into()
+        });
+        text.clone()
+    }
+
+    fn is_of(&self, uri: &str) -> bool {
+        let named = self.0.notification.params.get("uri");
+        named.and_then(Value::as_str) == Some(uri)
+    }
+}
+
+impl Sent {
+    pub(super) fn new(change: Change) -> Self {
+        Self {
+            change,
+            told: OnceLock::new(),
+        }
+    }
+
+    /// That a list has changed.
+    pub(super) fn list_changed(&self, method: &str) -> Told {
+        let told = self.told.get_or_init(|| Told::list_changed(method));
+        told.clone()
+    }
+
+    /// That a resource that was subscribed to has changed.
+    pub(super) fn updated(&self, uri: &str, meta: Option<&Map<String, Value>>) -> Told {
+        let make = || Told::updated(uri, meta.cloned());
+        let told = self.told.get_or_init(make);
+        match told.is_of(uri) {
+            true => told.clone(),
+            // With a matcher one update may be of several resources.
+            false => make(),
+        }
+    }
+}
