@@ -295,7 +295,7 @@ fn write_new(
     drop(options.open(file).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => CareError::Content {
             file: file.to_owned(),
-            problem: "is there already; name a file that is not".to_owned(),
+            problem: "exists already; name a new file".to_owned(),
         },
         _ => failed(error),
     })?);

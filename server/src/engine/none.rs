@@ -8,7 +8,7 @@ use mcp_proto::SessionStore;
 use crate::config::StoreUrl;
 use crate::store::UniverseLog;
 
-const MISSING: &str = "this program was built without the feature postgres: build it with it, or use embedded or memory";
+const MISSING: &str = "this program was built without the feature postgres: build it with `--features postgres`, or use embedded or memory";
 
 /// Refuses, and says how to build the program with them.
 ///

@@ -77,7 +77,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             },
         )
         .prompt(
-            Prompt::new(ACTIONS, "Find what somebody in a chat is to do.")
+            Prompt::new(ACTIONS, "Find the tasks of a person in a chat.")
                 .with_title("Action items"),
             |state: State, asked: Recent, _: Context| async move {
                 let task = "List what somebody has promised or was asked to do: who, what, until when, and whether it \
