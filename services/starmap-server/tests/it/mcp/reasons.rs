@@ -20,7 +20,7 @@ async fn a_route_without_alternatives_says_why() {
     assert_eq!(route["alternatives"], json!([]));
     let warnings = route["warnings"].to_string();
     assert!(
-        warnings.contains("No alternatives: every other way"),
+        warnings.contains("No alternatives: all other routes"),
         "{warnings}"
     );
 }
