@@ -296,6 +296,6 @@ async fn state_twice(bench: &mut Bench) -> Verdict {
         return was_completed(&round.tool, &exchange);
     }
     Verdict::Inapplicable(
-        "no tool that is not idempotent was completed by a state; --call names one".to_owned(),
+        "no tool call completed with a state, except on idempotent tools; name another with --call".to_owned(),
     )
 }
