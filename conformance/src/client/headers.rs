@@ -139,7 +139,7 @@ pub(crate) fn misplaced(schema: &Value) -> Option<String> {
         }
         if !reachable.iter().any(|it| it.name == name) {
             return Some(format!(
-                "its x-mcp-header {name:?} is on something that other words than properties lead to"
+                "its x-mcp-header {name:?} is at a place that is not reached through `properties` alone"
             ));
         }
     }

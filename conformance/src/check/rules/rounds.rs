@@ -296,6 +296,7 @@ async fn state_twice(bench: &mut Bench) -> Verdict {
         return was_completed(&round.tool, &exchange);
     }
     Verdict::Inapplicable(
-        "no tool call completed with a state, except on idempotent tools; name another with --call".to_owned(),
+        "no tool call completed with a state, except on idempotent tools; name another with --call"
+            .to_owned(),
     )
 }

@@ -36,7 +36,7 @@ async fn empty_lists_say_why_and_what_would_help() {
         (
             "nearest",
             json!({"origin": "Lonely"}),
-            "no way leads to another of them from Lonely",
+            "none of the others can be reached from Lonely",
         ),
         (
             "nearest",
