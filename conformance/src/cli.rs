@@ -20,7 +20,7 @@ use mcp_conformance::{BoxError, transcript_schema};
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit code: 0 all holds, 1 something differs, 2 wrong usage or a broken transcript, 3 nobody is there."
+    after_help = "Exit code: 0 all holds, 1 something differs, 2 wrong usage or a broken transcript, 3 no server answers."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

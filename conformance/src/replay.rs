@@ -70,7 +70,7 @@ impl Replay {
     }
 
     /// Replays all of them and tells `emit` how it goes. A transcript goes on after a step that fails, without the steps
-    /// that need what it would have captured or opened. Ends early when nobody is there.
+    /// that need what it would have captured or opened. Ends early when no server answers.
     pub async fn run<'a>(
         &self,
         transcripts: impl IntoIterator<Item = &'a Transcript>,

@@ -60,7 +60,11 @@ impl FromStr for Era {
         Self::ALL
             .into_iter()
             .find(|era| era.name() == name)
-            .ok_or_else(|| Problem::new(format!("{name:?} is no era; there are legacy and modern")))
+            .ok_or_else(|| {
+                Problem::new(format!(
+                    "{name:?} is not an era; there are legacy and modern"
+                ))
+            })
     }
 }
 

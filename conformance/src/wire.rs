@@ -295,7 +295,7 @@ pub(crate) fn build(
     *request.method_mut() = method;
     *request.uri_mut() = path
         .parse()
-        .map_err(|error| Problem::new(format!("{path:?} is no path: {error}")))?;
+        .map_err(|error| Problem::new(format!("{path:?} is not a path: {error}")))?;
     if let Some(kind) = content_type {
         request.headers_mut().insert(CONTENT_TYPE, kind);
     }

@@ -52,7 +52,7 @@ pub enum Verb {
     /// Gives the room of what was deleted or trimmed back to the disk: in steps where a server runs, by writing the
     /// whole file afresh where none does.
     Compact,
-    /// Writes a universe as JSON, as `GET /universes/ID` tells it, to a file or to stdout; also while a server runs.
+    /// Writes a universe as JSON, as `GET /universes/ID` gives it, to a file or to stdout; also while a server runs.
     Export {
         /// The universe's id.
         id: UniverseId,
@@ -295,7 +295,7 @@ fn write_new(
     drop(options.open(file).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => CareError::Content {
             file: file.to_owned(),
-            problem: "is there already; name a file that is not".to_owned(),
+            problem: "exists already; name a new file".to_owned(),
         },
         _ => failed(error),
     })?);

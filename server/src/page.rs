@@ -1,4 +1,4 @@
-//! The live page at `/`: files that are compiled in, and how browsers are told to treat them.
+//! The live page at `/`: files that are compiled in, and the headers that browsers get with them.
 //!
 //! The page is the same for everybody and has nothing of any universe in it, so nobody is asked for a token here; what it
 //! shows it reads over REST, as its visitor. Its source is in `server/page/`, what is made from it is committed beside it.

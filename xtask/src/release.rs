@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     /// Check everything, say what would be done, and do nothing.
     #[arg(long)]
     dry_run: bool,
-    /// The tag or commit whose public interfaces are compared; the last tag by default.
+    /// The tag or commit to compare the public interfaces with; the last earlier tag by default.
     #[arg(long, value_name = "REVISION")]
     since: Option<String>,
     /// One crate alone.
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         None => last_tag()?,
     };
     match &since {
-        None => say("skipped: compatibility, as nothing has been released")?,
+        None => say("skipped: the check of compatibility, because no earlier tag v* exists")?,
         Some(since) => {
             for name in &crates {
                 step(
@@ -196,9 +196,17 @@ fn git(words: &[&str]) -> Result<String> {
     }
 }
 
-/// The newest tag of a release, if there is one.
+/// The newest tag of an earlier release, if there is one: a tag of this commit is the release that is being made.
 fn last_tag() -> Result<Option<String>> {
-    let tags = git(&["tag", "--list", "v*", "--sort", "-version:refname"])?;
+    let tags = git(&[
+        "tag",
+        "--list",
+        "v*",
+        "--sort",
+        "-version:refname",
+        "--no-contains",
+        "HEAD",
+    ])?;
     Ok(tags.lines().next().map(str::to_owned))
 }
 

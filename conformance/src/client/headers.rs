@@ -125,7 +125,9 @@ pub(crate) fn misplaced(schema: &Value) -> Option<String> {
     for annotated in &named {
         let given = annotated.get(ANNOTATION).unwrap_or(&Value::Null);
         let Some(name) = given.as_str().filter(|it| is_token(it)) else {
-            return Some(format!("its x-mcp-header {given} is no token of a header"));
+            return Some(format!(
+                "its x-mcp-header {given} is not a valid header name"
+            ));
         };
         if !is_primitive(annotated) {
             return Some(format!(
@@ -137,7 +139,7 @@ pub(crate) fn misplaced(schema: &Value) -> Option<String> {
         }
         if !reachable.iter().any(|it| it.name == name) {
             return Some(format!(
-                "its x-mcp-header {name:?} is on something that other words than properties lead to"
+                "its x-mcp-header {name:?} is at a place that is not reached through `properties` alone"
             ));
         }
     }

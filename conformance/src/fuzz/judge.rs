@@ -169,7 +169,7 @@ fn base_rule(raw: &Raw, reading: &Reading, exchange: &Exchange) -> Option<String
     let mut broken = lines.filter(|line| serde_json::from_str::<IgnoredAny>(line).is_err());
     let line = broken.next()?;
     Some(format!(
-        "a line of stdout is no JSON: {}",
+        "a line of stdout is not JSON: {}",
         crate::wire::shorten(line, 80)
     ))
 }

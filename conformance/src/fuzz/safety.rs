@@ -13,7 +13,7 @@ pub(super) fn is_safe(bench: &Bench, body: &[u8]) -> bool {
         .collect();
     match serde_json::from_slice::<Value>(body) {
         Ok(message) => !names_one(&message, &forbidden),
-        // How a server reads what is no JSON is not known: no such name may stand in it.
+        // How a server reads what is not JSON is not known: no such name may stand in it.
         Err(_) => {
             let text = String::from_utf8_lossy(body).replace('\0', "");
             !forbidden.iter().any(|name| text.contains(*name))

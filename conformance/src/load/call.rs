@@ -16,7 +16,7 @@ pub struct Call {
 
 /// A call that cannot be meant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{given:?} is no call: {reason}")]
+#[error("{given:?} is not a call: {reason}")]
 pub struct CallError {
     given: String,
     reason: String,
@@ -26,7 +26,7 @@ impl Call {
     /// A request of this method.
     ///
     /// # Errors
-    /// The params are no object, or the request has no answer that ends: it is a notification or a subscription, or opens
+    /// The params are not an object, or the request has no answer that ends: it is a notification or a subscription, or opens
     /// the conversation itself.
     pub fn new(method: &str, params: Value) -> Result<Self, CallError> {
         let refuse = |reason: &str| CallError {
@@ -34,7 +34,7 @@ impl Call {
             reason: reason.to_owned(),
         };
         if method.is_empty() {
-            return Err(refuse("it names no method; one looks like tools/list"));
+            return Err(refuse("it has no method, such as tools/list"));
         }
         if method.starts_with("notifications/") {
             return Err(refuse(
@@ -45,7 +45,7 @@ impl Call {
             return Err(refuse("it can be sent once, or does not end"));
         }
         if !params.is_object() {
-            return Err(refuse("its params are no JSON object"));
+            return Err(refuse("its params are not a JSON object"));
         }
         Ok(Self {
             method: method.to_owned(),
@@ -56,7 +56,7 @@ impl Call {
     /// A call of a tool.
     ///
     /// # Errors
-    /// The arguments are no object.
+    /// The arguments are not an object.
     pub fn tool(name: &str, arguments: Value) -> Result<Self, CallError> {
         if !arguments.is_object() {
             return Err(CallError {
@@ -75,7 +75,7 @@ impl Call {
     /// The tool of `NAME` or `NAME={…}`.
     ///
     /// # Errors
-    /// What follows the sign is no JSON object.
+    /// What follows the sign is not a JSON object.
     pub fn parse_tool(text: &str) -> Result<Self, CallError> {
         let (name, arguments) = parts(text)?;
         Self::tool(name, arguments)
@@ -109,7 +109,7 @@ fn parts(text: &str) -> Result<(&str, Value), CallError> {
     };
     let value = serde_json::from_str(json).map_err(|error| CallError {
         given: text.to_owned(),
-        reason: format!("what follows the first = is no JSON: {error}"),
+        reason: format!("what follows the first = is not JSON: {error}"),
     })?;
     Ok((name, value))
 }

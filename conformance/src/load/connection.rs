@@ -98,7 +98,7 @@ impl Connection {
                 let own = async {
                     while let Some(line) = process.next().await {
                         let message: Value = serde_json::from_slice(&line)
-                            .map_err(|error| format!("a line is no JSON: {error}"))?;
+                            .map_err(|error| format!("a line is not JSON: {error}"))?;
                         // Answers to what was given up, and what answers nothing, are passed over.
                         if message.get("method").is_none() && is_own(&message, id) {
                             return Ok((200, message));
@@ -245,6 +245,6 @@ async fn over_http(target: &Target, prepared: &Prepared, id: u64) -> Result<(u16
     match serde_json::from_slice(&bytes) {
         Ok(message) => Ok((status, message)),
         Err(_) if !(200..300).contains(&status) => Err(format!("status {status}")),
-        Err(error) => Err(format!("the body is no JSON: {error}")),
+        Err(error) => Err(format!("the body is not JSON: {error}")),
     }
 }

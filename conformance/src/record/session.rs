@@ -94,7 +94,7 @@ impl Session {
         self.bytes
     }
 
-    /// Keeps a message of the client, and returns what tells it apart if it is a request. What is no JSON-RPC message is
+    /// Keeps a message of the client, and returns what tells it apart if it is a request. A message that is not JSON-RPC is
     /// left out.
     pub(crate) fn client(&mut self, message: &Value, headers: &Headers) -> Option<u64> {
         let bytes = message.to_string().len();

@@ -124,9 +124,9 @@ impl Drop for Watch {
         }
         if self.sent.is_silent() && (200..300).contains(&self.status) {
             self.breaches
-                .add("what is no request was answered with a body".to_owned());
+                .add("a notification or response was answered with a body".to_owned());
         }
-        // A body that is no JSON, or was not read to its end, fails where it is read.
+        // A body that is not JSON, or was not read to its end, fails where it is read.
         match serde_json::from_slice::<Value>(&self.bytes) {
             Ok(Value::Array(messages)) => messages.iter().for_each(|it| self.judge(it)),
             Ok(message) => self.judge(&message),

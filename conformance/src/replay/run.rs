@@ -310,7 +310,7 @@ impl<'a> Run<'a> {
         let placed = self.target.place(self.endpoint, path);
         *request.uri_mut() = placed
             .parse()
-            .map_err(|error| Fault::new(format!("{placed:?} is no path: {error}")))?;
+            .map_err(|error| Fault::new(format!("{placed:?} is not a path: {error}")))?;
         let response = self.target.send(request).await?;
         Ok(match watch {
             Some(watch) => watch.over(response),

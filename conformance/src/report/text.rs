@@ -197,7 +197,7 @@ impl<W: Write> TextReporter<W> {
             "{verdict}: {passed} passed, {failed} failed, {skipped} skipped"
         )?;
         if *unreachable {
-            writeln!(self.writer, "nobody is there; the rest was not tried")?;
+            writeln!(self.writer, "no server answers; the rest was not tried")?;
         }
         self.writer.flush()
     }

@@ -11,8 +11,8 @@ use super::{Outcome, Results, Tool};
 /// `out` cannot be written.
 pub(super) fn write(results: &Results, mut out: impl Write) -> io::Result<()> {
     let what = match results.tool {
-        Tool::Check => "Servers held against the rules",
-        Tool::Replay => "Servers held against transcripts",
+        Tool::Check => "Servers checked against the rules",
+        Tool::Replay => "Servers checked against transcripts",
     };
     let day = results.at.split('T').next().unwrap_or_default();
     writeln!(out, "# {what}\n")?;

@@ -59,7 +59,7 @@ pub(super) fn write_changes(results: &Results, mut out: impl Write) -> io::Resul
 fn fixed(case: &Case, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "{}: the baseline says that it fails, and it holds; take it out of the baseline",
+        "{}: the baseline says that it fails, but it holds; remove it from the baseline",
         case.label()
     )
 }

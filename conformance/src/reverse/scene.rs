@@ -25,7 +25,7 @@ pub enum Scene {
     Redirects,
     /// A server whose answer does not end.
     Endless,
-    /// A server whose answer is no JSON.
+    /// A server whose answer is not JSON.
     Garbage,
 }
 

@@ -222,7 +222,7 @@ impl Send {
         let method = fields.string("method")?;
         let send = Self {
             method: method.parse().map_err(|_| {
-                Problem::new(format!("{method:?} is no HTTP method")).within("method")
+                Problem::new(format!("{method:?} is not an HTTP method")).within("method")
             })?,
             path: fields
                 .parse("path", |path| {

@@ -53,22 +53,22 @@ fn table() -> Vec<(Fault, usize, &'static str)> {
                 }
             }),
             2,
-            "what is no request was answered with a body",
+            "a notification or response was answered with a body",
         ),
         (
             result("tools/list", |it| it["nextCursor"] = Value::Null),
             3,
-            "nextCursor is no string",
+            "nextCursor is not a string",
         ),
         (
             result("ping", |it| it["_meta"] = 5.into()),
             8,
-            "_meta is no object",
+            "_meta is not an object",
         ),
         (
             error(|it| it["code"] = "-32601".into()),
             9,
-            "the code of its error is no integer",
+            "the code of its error is not an integer",
         ),
         (
             error(|it| without(it, "message")),

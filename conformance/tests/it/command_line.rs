@@ -193,5 +193,5 @@ async fn a_replay_is_reported_for_tools_and_held_against_a_baseline() {
     write(folder.path(), "wrong", "\"/x\"");
     let (code, out, _) = replay(&["--baseline", file]).await;
     assert_eq!(code, 1, "{out}");
-    assert!(out.contains("take it out of the baseline"), "{out}");
+    assert!(out.contains("remove it from the baseline"), "{out}");
 }

@@ -56,7 +56,7 @@ fn a_broken_header_is_told() {
         (r#"{"transcript":1}"#, "t.jsonl:1: name: is missing"),
         (
             r#"{"transcript":1,"name":"t","eras":["old"]}"#,
-            "t.jsonl:1: eras: \"old\" is no era",
+            "t.jsonl:1: eras: \"old\" is not an era",
         ),
         (
             r#"{"transcript":1,"name":"t","titel":"x"}"#,

@@ -45,7 +45,7 @@ fn accepted(message: &Message, tree: Value) {
 
 fn refused(text: &[u8], refusal: &MessageError, tree: Option<Value>) {
     assert!(!refusal.error.message.is_empty());
-    // Told before the end is read, so it may come for a text that is no JSON further on.
+    // Told before the end is read, so it may come for a text that is not JSON further on.
     let is_double = refusal.error.message.contains("given twice");
     match tree {
         None if is_double => {

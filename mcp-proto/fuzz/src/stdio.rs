@@ -103,7 +103,7 @@ fn expected(input: &[u8]) -> Expected {
     expected
 }
 
-/// The messages of a line: one, or those of a batch. None if it is no JSON.
+/// The messages of a line: one, or those of a batch. None if it is not JSON.
 fn messages(line: &[u8]) -> Option<Vec<Result<Message, MessageError>>> {
     match Message::from_slice(line) {
         Err(broken) if broken.id.is_none() => match serde_json::from_slice(line).ok()? {

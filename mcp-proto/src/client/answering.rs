@@ -122,7 +122,7 @@ impl<'s> Answering<'s> {
     /// Begins to answer a request.
     pub(super) fn take(&mut self, request: Request) {
         if self.running.len() >= MAX_ANSWERING {
-            tracing::warn!(id = %request.id, "the server asks too much at once: a request was passed over");
+            tracing::warn!(id = %request.id, "the server asks too much at once: a request was ignored");
             return;
         }
         let id = request.id.clone();

@@ -64,7 +64,7 @@ impl<'c> Asking<'c> {
         let told = async {
             for (id, _) in self.open {
                 let cancelled =
-                    json!({ "requestId": id, "reason": "the answer is not needed any more" });
+                    json!({ "requestId": id, "reason": "the answer is no longer needed" });
                 let mut cancelled = Notification::new("notifications/cancelled", cancelled);
                 if let Some(task) = self.task {
                     relate_params(&mut cancelled.params, task);

@@ -211,7 +211,7 @@ impl Listener {
     fn hear_of(&mut self, sent: &Sent) {
         if catch_unwind(AssertUnwindSafe(|| self.queue(sent))).is_err() {
             tracing::error!(
-                "a subscription matcher panicked: a listener was not told of an update"
+                "a subscription matcher panicked: a listener missed an update"
             );
         }
     }

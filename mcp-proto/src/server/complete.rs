@@ -57,7 +57,7 @@ impl Server {
                     let shown: String = text.chars().take(200).collect();
                     return Err(ErrorObject::invalid_params(format!(
                         "params.ref.uri {shown:?} is not a resource template of this server; \
-                         resources/templates/list tells which there are"
+                         resources/templates/list lists them"
                     )));
                 }
             },

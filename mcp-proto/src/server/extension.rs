@@ -109,7 +109,7 @@ impl ExtensionMethods {
                 Ok(params) => handler(state.clone(), params, context),
                 // It has no answer that could say so.
                 Err((path, problem)) => {
-                    tracing::debug!(method = name, path, %problem, "a notification was passed over");
+                    tracing::debug!(method = name, path, %problem, "a notification was ignored");
                 }
             }
         });
@@ -191,14 +191,14 @@ impl Server {
         let Some(context) = context(&mut params) else {
             tracing::debug!(
                 method,
-                "a notification was passed over: its sender is not known"
+                "a notification was ignored: its sender is not known"
             );
             return;
         };
         let offered = self.offered();
         let missing = offered.needs.missing(method, &params, &context.extensions);
         if let Some(missing) = missing {
-            tracing::debug!(method, %missing, "a notification was passed over for want of scopes");
+            tracing::debug!(method, %missing, "a notification was ignored: its sender lacks scopes");
             return;
         }
         if catch_unwind(AssertUnwindSafe(|| notified(params, context))).is_err() {

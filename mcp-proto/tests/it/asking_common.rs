@@ -90,7 +90,7 @@ pub(crate) async fn asked(
         let result = modern(&server, json!({})).await.unwrap();
         assert_eq!(result["resultType"], "input_required", "{result}");
         let question = result["inputRequests"]["q"].clone();
-        // A question of the modern era is no message.
+        // A question of the modern era is not a message.
         assert!(question.get("id").is_none() && question.get("jsonrpc").is_none());
         return question["params"].clone();
     }

@@ -258,7 +258,7 @@ fn probes() -> Vec<Probe> {
             7,
         ),
         probe(
-            "arguments that are no object",
+            "arguments that are not an object",
             Raw::modern("tools/call", json!({"name": "echo", "arguments": [1]})),
             200,
             -32602,

@@ -10,8 +10,7 @@ use crate::store::sqlite::View;
 use crate::store::{MAX_PAGE, Page, Record, Revision};
 
 /// What to do about a snapshot.
-const PASSED_OVER: &str =
-    "what to do: nothing; it is passed over, and the next one takes its place";
+const PASSED_OVER: &str = "what to do: nothing; it is ignored, and the next one replaces it";
 
 /// What to do about a loss that nothing makes good.
 const RESTORE: &str = "what to do: `universe-server restore FILE --replace` goes back to a backup";

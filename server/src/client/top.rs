@@ -110,7 +110,7 @@ impl Sample {
         let figures = match asked.await {
             Ok(reply) => Figures::read(&String::from_utf8_lossy(&reply.body)),
             Err(ClientError::Refused { status: 404, .. }) => {
-                let problem = "the server was started with --metrics off, and tells no figures";
+                let problem = "the server was started with --metrics off, so it has no figures";
                 return Err(ClientError::Given(problem.to_owned()));
             }
             Err(error) => return Err(error),

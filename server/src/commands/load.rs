@@ -87,7 +87,7 @@ async fn try_load(
             Ok(state) => base = Some((revision, head.updated_at, state, base_bytes)),
             // A snapshot saves time alone: the log has all that it had.
             Err(_) => {
-                tracing::error!(universe = %id, %revision, "a damaged snapshot is passed over: the log is read instead");
+                tracing::error!(universe = %id, %revision, "a damaged snapshot is ignored: the log is read instead");
             }
         }
     }

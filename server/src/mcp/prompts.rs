@@ -37,12 +37,12 @@ lagrangePoint or blackHole. A parent comes before what orbits it: the star with 
 front, like `aurelia-c-1`.
 4. Mass and radius are in Earths, distances in astronomical units, unless the universe already has bodies in other \
 units. `orbitalSpeed` is in degrees per second: 360 divided by the period in seconds (86400 a day). `orbitalPhase` is \
-where on its orbit a body is at time 0, in degrees: spread them out. An orbit that is no circle has an `eccentricity`, a \
+where on its orbit a body is at time 0, in degrees: spread them out. An orbit that is not a circle has an `eccentricity`, a \
 tilted one `orbitRotX`. Keep periods and distances consistent with the mass of what is orbited (Kepler's third law).
 5. Rings are made with updateRing, disks of young systems with addProtoplanetaryDisk. setSmallBodyFields and setNebulae \
 replace all of them: read those that are there first and send them along.
 6. When the bodies are there, addGroup makes a group of the star (a `system`), so that people find it.
-7. A command that is refused has changed nothing; the answer says why and what would be right. Mend it and go on.
+7. A command that is refused has changed nothing; the answer says why and what would be right. Correct it and go on.
 8. At the end read the tree resource of the universe, compare it with the plan, and say what you built, what is known \
 and what you invented.";
 
@@ -99,7 +99,7 @@ async fn model_star_system(
     let universe = argument(&arguments, "universe")?;
     let place = if universe.is_empty() {
         format!(
-            "Build it in the universe that I name; ask me if I have not. {} lists those there are. {whence}.",
+            "Build it in the universe that I name; ask me if I have not. {} lists them. {whence}.",
             address::LIST
         )
     } else {

@@ -153,7 +153,7 @@ async fn check_subscription(
     let Some(address) = Address::read(&uri) else {
         let shown: String = uri.chars().take(200).collect();
         return Err(RequestError::not_found(format!(
-            "there is no resource {shown:?}; resources/list and resources/templates/list tell which there are"
+            "there is no resource {shown:?}; resources/list and resources/templates/list give those that exist"
         )));
     };
     let id = find::known_id(&service, &address.universe).await?;

@@ -14,7 +14,7 @@ const PAGE: &str = include_str!("view/view.html");
 pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<CommandService> {
     let mut page = UiResource::new(URI, "universe-view")
         .with_title("A universe, drawn")
-        .with_description("Draws the universe that a tool told of, and lets it go on in time.");
+        .with_description("Draws the universe that a tool returned, and animates it.");
     page.prefers_border = Some(true);
     builder.ui_page(page, PAGE)
 }

@@ -108,7 +108,7 @@ pub enum ArchiveError {
     #[error("{} was changed by somebody else meanwhile: nothing was written; look again", .0.display())]
     Changed(PathBuf),
     /// The day is none.
-    #[error("{0:?} is no day; write YYYY-MM-DD")]
+    #[error("{0:?} is not a day; write YYYY-MM-DD")]
     BadDay(String),
     /// No task, or more than one, is meant.
     #[error("{0}")]

@@ -164,7 +164,7 @@ impl Map {
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
-        reason = "handles are made by the map that has their places"
+        reason = "the map creates its handles, so each is in range"
     )]
     pub fn system(&self, index: SystemIndex) -> &System {
         &self.systems[index.0 as usize]
@@ -174,7 +174,7 @@ impl Map {
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
-        reason = "handles are made by the map that has their places"
+        reason = "the map creates its handles, so each is in range"
     )]
     pub fn class(&self, index: SystemIndex) -> SecurityClass {
         self.classes[index.0 as usize]
@@ -184,7 +184,7 @@ impl Map {
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
-        reason = "handles are made by the map that has their places"
+        reason = "the map creates its handles, so each is in range"
     )]
     pub fn constellation(&self, index: ConstellationIndex) -> &Constellation {
         &self.constellations[index.0 as usize]
@@ -194,7 +194,7 @@ impl Map {
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
-        reason = "handles are made by the map that has their places"
+        reason = "the map creates its handles, so each is in range"
     )]
     pub fn region(&self, index: RegionIndex) -> &Region {
         &self.regions[index.0 as usize]
@@ -204,7 +204,7 @@ impl Map {
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
-        reason = "handles are made by the map that has their places"
+        reason = "the map creates its handles, so each is in range"
     )]
     pub fn neighbours(&self, index: SystemIndex) -> &[SystemIndex] {
         let at = index.0 as usize;

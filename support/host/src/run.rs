@@ -195,7 +195,7 @@ fn signalled() -> Result<impl Future<Output = ()>, io::Error> {
 fn signalled() -> Result<impl Future<Output = ()>, io::Error> {
     Ok(async {
         if let Err(error) = tokio::signal::ctrl_c().await {
-            tracing::warn!(%error, "Ctrl-C cannot be heard");
+            tracing::warn!(%error, "Ctrl-C cannot be handled");
             std::future::pending::<()>().await;
         }
     })

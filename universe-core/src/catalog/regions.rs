@@ -43,7 +43,7 @@ pub(super) static FIELDS: [CommandSpec; 3] = [
     },
     CommandSpec {
         kind: CommandKind::RemoveSmallBodyField,
-        description: "Removes a small body field; succeeds if there is none.",
+        description: "Removes a small body field; succeeds if it does not exist.",
         fields: &Table {
             name: "removeSmallBodyField",
             members: &[row("id", Text, Required, "id of the field")],
@@ -90,7 +90,7 @@ pub(super) static DISKS: [CommandSpec; 4] = [
     },
     CommandSpec {
         kind: CommandKind::RemoveProtoplanetaryDisk,
-        description: "Removes a protoplanetary disk; succeeds if there is none.",
+        description: "Removes a protoplanetary disk; succeeds if it does not exist.",
         fields: &Table {
             name: "removeProtoplanetaryDisk",
             members: &[row("id", Text, Required, "id of the disk")],
@@ -134,7 +134,7 @@ pub(super) static NEBULAE: [CommandSpec; 3] = [
     },
     CommandSpec {
         kind: CommandKind::RemoveNebula,
-        description: "Removes a nebula; succeeds if there is none.",
+        description: "Removes a nebula; succeeds if it does not exist.",
         fields: &Table {
             name: "removeNebula",
             members: &[row("id", Text, Required, "id of the nebula")],

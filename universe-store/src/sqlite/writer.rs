@@ -210,7 +210,7 @@ impl Loop {
         if passing && recovered.is_ok() {
             return ControlFlow::Continue(());
         }
-        tracing::error!("the store has stopped: mend the cause and start the server again");
+        tracing::error!("the store has stopped: fix the cause and start the server again");
         ControlFlow::Break(())
     }
 

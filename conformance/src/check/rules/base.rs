@@ -57,7 +57,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "base.unknown-members",
         level: PRACTICE,
         section: "JSON-RPC 2.0",
-        title: "Members that a server does not know are passed over",
+        title: "Members that a server does not know are ignored",
         fix: "do not refuse requests for members that you do not know",
         scope: EVERYWHERE,
         probe: |bench| unknown_members(bench).boxed(),
@@ -84,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "robust.invalid-utf8",
         level: PRACTICE,
         section: "Base protocol (UTF-8)",
-        title: "Bytes that are not UTF-8 do not end the server, and are no server error",
+        title: "Bytes that are not UTF-8 do not end the server, and are not a server error",
         fix: "answer with code −32700, and over HTTP with status 400",
         scope: EVERYWHERE,
         probe: |bench| invalid_utf8(bench).boxed(),
@@ -177,7 +177,7 @@ async fn parse_error(bench: &mut Bench) -> Verdict {
     match exchange.code() {
         _ if !alive => finding("the server did not answer the next request", &exchange),
         Some(-32700) => Verdict::Holds,
-        // A line that is no message has nobody who waits for an answer.
+        // A line that is not a message has nobody who waits for an answer.
         None if exchange.status.is_none() => Verdict::Holds,
         _ => finding(exchange.outcome(), &exchange),
     }

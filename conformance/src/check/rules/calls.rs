@@ -22,7 +22,7 @@ pub(super) const RULES: &[Rule] = &[
         level: MUST,
         section: "2025-06-18, Tools, Output schema",
         title: "A tool with an outputSchema gives structuredContent that fits it",
-        fix: "give structuredContent with every result that is no error, as the schema says",
+        fix: "give structuredContent with every result that is not an error, as the schema says",
         scope: Scope {
             first: Revision::V2025_06_18,
             ..EVERYWHERE
@@ -121,7 +121,7 @@ async fn structured(bench: &mut Bench) -> Verdict {
     };
     let is_complete = result.get("resultType").is_none_or(|it| it == "complete");
     if !is_complete || result.get("isError") == Some(&json!(true)) {
-        return Verdict::Inapplicable("its result is no complete one".to_owned());
+        return Verdict::Inapplicable("its result is not complete".to_owned());
     }
     let Some(content) = result.get("structuredContent") else {
         return finding("there is no structuredContent", &exchange);
@@ -148,7 +148,9 @@ fn misfit(value: &Value, schema: &Value, path: &str, depth: usize) -> Option<Str
     };
     if !fits {
         let kind = kind.unwrap_or_default();
-        return Some(format!("/structuredContent{path} is no {kind}"));
+        return Some(format!(
+            "/structuredContent{path} is not of the type {kind}"
+        ));
     }
     if depth > 20 {
         return None;

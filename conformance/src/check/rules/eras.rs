@@ -72,6 +72,6 @@ async fn names_versions(bench: &mut Bench) -> Verdict {
     }
     match refusal.received.contains(bench.revision.as_str()) {
         true => Verdict::Holds,
-        false => finding("the error names no version", &refusal),
+        false => finding("the error has no version", &refusal),
     }
 }

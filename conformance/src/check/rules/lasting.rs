@@ -46,7 +46,7 @@ pub(super) const KEPT_ALIVE: &[Rule] = &[Rule {
     level: PRACTICE,
     section: "2026-07-28, Streamable HTTP, Receiving messages",
     title: "A stream on which nothing happens gets a comment from time to time",
-    fix: "send a line such as \":\" every 15 seconds, so that nothing between takes the connection for dead",
+    fix: "send a line such as \":\" every 15 seconds, so that proxies do not close the connection as idle",
     scope: MODERN_HTTP,
     probe: |bench| kept_alive(bench).boxed(),
 }];

@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "listen.filter",
         level: MUST,
         section: "2026-07-28, Subscriptions",
-        title: "A subscription that does not say to what is refused with −32602",
+        title: "A subscription without a subject is refused with −32602",
         fix: "require params.notifications",
         scope: MODERN,
         probe: |bench| filter(bench).boxed(),

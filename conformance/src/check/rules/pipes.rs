@@ -42,7 +42,7 @@ async fn messages_only(bench: &mut Bench) -> Verdict {
             if !good {
                 return finding(
                     format!(
-                        "a line is no message: {}",
+                        "a line is not a message: {}",
                         line.chars().take(80).collect::<String>()
                     ),
                     exchange,

@@ -35,7 +35,7 @@ pub(super) const RULES: &[Rule] = &[
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Error handling",
         title: "A call whose answers are numbers in place of objects is not completed",
-        fix: "check inputResponses, and refuse with −32602 what is no answer",
+        fix: "check inputResponses, and refuse with −32602 anything that is not an answer",
         scope: MODERN,
         probe: |bench| malformed_answers(bench).boxed(),
     },
@@ -43,7 +43,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "rounds.unknown-answers",
         level: SHOULD,
         section: "2026-07-28, Multi round-trip requests, Error handling",
-        title: "An answer to something that was not asked is passed over",
+        title: "An answer to something that was not asked is ignored",
         fix: "ignore the members of inputResponses that you do not know",
         scope: MODERN,
         probe: |bench| unknown_answers(bench).boxed(),
@@ -296,6 +296,7 @@ async fn state_twice(bench: &mut Bench) -> Verdict {
         return was_completed(&round.tool, &exchange);
     }
     Verdict::Inapplicable(
-        "no tool that is not idempotent was completed by a state; --call names one".to_owned(),
+        "no tool call completed with a state, except on idempotent tools; name another with --call"
+            .to_owned(),
     )
 }

@@ -111,7 +111,7 @@ async fn unknown_version(bench: &mut Bench) -> Verdict {
         Some("1999-01-01") => finding("the server agreed to 1999-01-01", &exchange),
         Some(version) if version.parse::<Revision>().is_ok() => Verdict::Holds,
         Some(version) => finding(
-            format!("the server answered {version:?}, which is no revision"),
+            format!("the server answered {version:?}, which is not a revision of MCP"),
             &exchange,
         ),
         // The error in the specification's example.

@@ -55,7 +55,7 @@ impl Sent {
     pub(crate) fn head_breach(&self, status: StatusCode, headers: &HeaderMap) -> Option<String> {
         if self.silent && status.is_success() && status != StatusCode::ACCEPTED {
             return Some(format!(
-                "what is no request was answered with {status}; it ought to be 202"
+                "a notification or response was answered with {status}; the right status is 202"
             ));
         }
         if self.id.is_none() || status != StatusCode::OK {
@@ -83,12 +83,12 @@ fn is_id(id: &&Value) -> bool {
 /// What is wrong with a message that came, if something is.
 pub(crate) fn breach(message: &Value, sent: &Sent, status: u16) -> Option<String> {
     let failed = status >= 400;
-    // A proxy's own refusal is no message.
+    // A proxy's own refusal is not a message.
     if failed && message.get("jsonrpc").is_none() {
         return None;
     }
     let problem = if !message.is_object() {
-        Some("a message is no object".to_owned())
+        Some("a message is not an object".to_owned())
     } else if message.get("jsonrpc").is_none_or(|it| it != "2.0") {
         Some("jsonrpc is not \"2.0\"".to_owned())
     } else if let Some(method) = message.get("method") {
@@ -103,10 +103,12 @@ pub(crate) fn breach(message: &Value, sent: &Sent, status: u16) -> Option<String
 fn question(message: &Value, method: &Value) -> Option<String> {
     let has = |member: &str| message.get(member).is_some();
     let problem = match () {
-        () if !method.is_string() => "its method is no string",
+        () if !method.is_string() => "its method is not a string",
         () if has("result") || has("error") => "it has a method, and a result or an error",
-        () if message.get("id").is_some_and(|id| !is_id(&id)) => "its id is no string or number",
-        () if message.get("params").is_some_and(|it| !it.is_object()) => "its params are no object",
+        () if message.get("id").is_some_and(|id| !is_id(&id)) => "its id is not a string or number",
+        () if message.get("params").is_some_and(|it| !it.is_object()) => {
+            "its params are not an object"
+        }
         () => return None,
     };
     Some(format!("a message {method}: {problem}"))
@@ -127,7 +129,7 @@ fn response(message: &Value, sent: &Sent, failed: bool) -> Option<String> {
         (None, None) => "it has neither a result nor an error",
         (Some(result), None) => return self::result(result, sent),
         (None, Some(error)) if !error.get("code").is_some_and(Value::is_i64) => {
-            "the code of its error is no integer"
+            "the code of its error is not an integer"
         }
         (None, Some(error)) if !error.get("message").is_some_and(Value::is_string) => {
             "its error has no message"
@@ -140,11 +142,11 @@ fn response(message: &Value, sent: &Sent, failed: bool) -> Option<String> {
 fn result(result: &Value, sent: &Sent) -> Option<String> {
     let kind = result.get("resultType");
     let problem = match sent.method.as_str() {
-        _ if !result.is_object() => "its result is no object",
+        _ if !result.is_object() => "its result is not an object",
         _ if sent.modern && !kind.is_some_and(Value::is_string) => "its result has no resultType",
-        _ if result.get("_meta").is_some_and(|it| !it.is_object()) => "its _meta is no object",
+        _ if result.get("_meta").is_some_and(|it| !it.is_object()) => "its _meta is not an object",
         method if method.ends_with("/list") && !cursor_fits(result) => {
-            "its nextCursor is no string"
+            "its nextCursor is not a string"
         }
         method => {
             let missing = missing(method, result)?;

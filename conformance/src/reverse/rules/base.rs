@@ -77,7 +77,7 @@ fn speaks(runs: &Runs) -> Verdict {
     let last = calm().flat_map(|seen| seen.heard.last()).last();
     match last {
         Some(heard) => finding("no server was asked for its tools; this came last", heard),
-        None => missing("no server heard anything"),
+        None => missing("no server received anything"),
     }
 }
 

@@ -36,8 +36,8 @@ pub(super) const RULES: &[ClientRule] = &[
         judge: |runs| match runs.of(Scene::Redirects) {
             None => Verdict::Unclear("its scene was not played".to_owned()),
             Some(seen) => match seen.heard.iter().find(|heard| heard.elsewhere) {
-                Some(heard) => finding("the other origin heard this", heard),
-                None if seen.heard.is_empty() => missing("the server heard nothing"),
+                Some(heard) => finding("the other origin received this", heard),
+                None if seen.heard.is_empty() => missing("the server received nothing"),
                 None => Verdict::Holds,
             },
         },
@@ -65,7 +65,7 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.garbage",
         level: PRACTICE,
         section: "Base protocol, Messages",
-        title: "An answer that is no JSON ends the call and does not hang the client",
+        title: "An answer that is not JSON ends the call and does not hang the client",
         fix: "fail the call with the parser's words",
         scenes: &[Scene::Garbage],
         judge: |runs| listed(runs, Scene::Garbage, ended),

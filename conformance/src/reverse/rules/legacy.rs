@@ -88,7 +88,7 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.session-end",
         level: SHOULD,
         section: "Transports, Streamable HTTP, Session management",
-        title: "A session that is not needed any more is ended by DELETE",
+        title: "A session that is no longer needed is ended by DELETE",
         fix: "send DELETE with Mcp-Session-Id when the client ends",
         scenes: &[Scene::Legacy],
         judge: |runs| {
@@ -203,8 +203,8 @@ fn initialize_params(heard: &Heard) -> Option<String> {
         member.is_some_and(Value::is_string)
     };
     let wrong = [
-        (version, "protocolVersion is no string"),
-        (capabilities, "capabilities are no object"),
+        (version, "protocolVersion is not a string"),
+        (capabilities, "capabilities are not an object"),
         (
             text("name") && text("version"),
             "clientInfo has no name or no version",

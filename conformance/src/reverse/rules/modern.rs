@@ -107,7 +107,7 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.unusable-tool",
         level: MUST,
         section: "Transports, Streamable HTTP, x-mcp-header",
-        title: "A tool whose x-mcp-header is no header name is left out, and the others are kept",
+        title: "A tool whose x-mcp-header is not a header name is left out, and the others are kept",
         fix: "take tools with broken annotations out of the list, and say so in a log",
         scenes: &[Scene::Modern],
         judge: |runs| {

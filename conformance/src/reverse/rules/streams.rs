@@ -16,7 +16,7 @@ pub(super) const RULES: &[ClientRule] = &[
         id: "client.event-stream",
         level: MUST,
         section: "Transports, Streamable HTTP, Sending messages (HTML, Server-sent events)",
-        title: "An answer is read from an event stream with comments, CRLF, several data lines, and parts that meet anywhere",
+        title: "An answer is read from an event stream with comments, CRLF, several data lines, and chunks that end anywhere",
         fix: "read the stream by the rules of server-sent events, and decode UTF-8 over the ends of parts",
         scenes: &[Scene::Streams],
         judge: event_stream,

@@ -30,7 +30,7 @@ pub(super) fn reply(scene: Scene, heard: &Heard) -> Reply {
                 versions(asked.unwrap_or_default()),
             );
         }
-        None => return refused(-32602, "_meta names no protocol version", Value::Null),
+        None => return refused(-32602, "_meta has no protocol version", Value::Null),
     }
     if heard.id().is_none() {
         return Reply::status(StatusCode::ACCEPTED);

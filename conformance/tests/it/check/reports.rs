@@ -194,7 +194,7 @@ async fn a_baseline_keeps_what_is_known_and_fails_where_it_is_out_of_date() {
     assert!(out.contains("MUST base.id-echo"), "{out}");
     let (code, out, _) = check(&good(), "--baseline").await;
     assert_eq!(code, 1, "{out}");
-    let says = "base.ping (2025-11-25): the baseline says that it fails, and it holds";
+    let says = "base.ping (2025-11-25): the baseline says that it fails, but it holds";
     assert!(out.contains(says), "{out}");
 
     for (text, says) in [

@@ -124,7 +124,7 @@ pub(crate) fn table() -> Vec<Mutation> {
         row(
             "REQ-MCP-12",
             BOTH,
-            "a state is no JSON",
+            "a state is not JSON",
             "get_universe_state parses",
             || texts(GET, |_| "[object Object]".to_owned()),
         ),

@@ -42,7 +42,7 @@ pub(super) fn status(status: u16, fits: fn(&Asked) -> bool) -> Fault {
     instead(move |asked| fits(asked).then(|| Answer::new(status, Value::Null)))
 }
 
-/// Such requests are answered with this status and JSON that is no JSON-RPC.
+/// Such requests are answered with this status and JSON that is not JSON-RPC.
 pub(super) fn no_rpc(status: u16, fits: fn(&Asked) -> bool) -> Fault {
     instead(move |asked| fits(asked).then(|| Answer::new(status, json!({"error": "no session"}))))
 }
@@ -177,7 +177,7 @@ pub(crate) fn table() -> Vec<Mutation> {
         row(
             "REQ-MCP-23",
             LEGACY,
-            "the refusal of GET is no JSON-RPC",
+            "the refusal of GET is not JSON-RPC",
             "GET with an unknown",
             || no_rpc(404, |asked| is_get(asked) && is_unknown(asked)),
         ),

@@ -316,14 +316,14 @@ pub(crate) fn table() -> Vec<Mutation> {
             "REQ-MCP-05",
             BOTH,
             "the type may be a number",
-            "a type that is no string",
+            "a type that is not a string",
             || accepted(|arguments| arguments["command"]["type"].is_number()),
         ),
         row(
             "REQ-MCP-05",
             BOTH,
             "the command may be a string",
-            "a command that is no object",
+            "a command that is not an object",
             || accepted(|arguments| arguments["command"].is_string()),
         ),
         row(

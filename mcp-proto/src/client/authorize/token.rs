@@ -310,7 +310,7 @@ impl Tokens {
             return Ok(());
         }
         let problem =
-            "it gave a token that is bound to no key, and one that is bound is needed (DPoP)";
+            "it gave a token that is not bound to a key, and a bound one is needed (DPoP)";
         Err(OAuthError::fetched(&server.issuer, problem))
     }
 

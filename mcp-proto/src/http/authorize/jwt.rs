@@ -179,7 +179,7 @@ impl JwtTokens {
             }
             (Some(_), _) => UNCHECKED,
             (None, _) if is_required => "it must be bound to a key of its client (DPoP)",
-            (None, _) => "it is bound to no key: send it as Authorization: Bearer TOKEN",
+            (None, _) => "it is not bound to a key: send it as Authorization: Bearer TOKEN",
         };
         Err(Denied::Invalid(problem.to_owned()))
     }

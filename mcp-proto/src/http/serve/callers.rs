@@ -21,7 +21,7 @@ pub enum Callers {
 /// A listener that other machines reach, without a decision on who may call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{address} is reachable from other machines, and nobody has decided who may call: set HttpConfig::authorization and \
+    "{address} is reachable from other machines, and it is not decided who may call: set HttpConfig::authorization and \
      serve with HttpConfig::serving, set ServeConfig::callers to Callers::Anyone if everybody may call, or listen on a \
      loopback address"
 )]

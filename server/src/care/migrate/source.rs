@@ -188,8 +188,8 @@ impl Source {
                 let id = id.clone();
                 let read = look(dir, move |view| {
                     let record = view.record(&id)?;
-                    let record =
-                        record.ok_or_else(|| failed(format_args!("universe {id} has gone")))?;
+                    let record = record
+                        .ok_or_else(|| failed(format_args!("universe {id} no longer exists")))?;
                     Ok(export::state(view, &record, Some(at))?.0)
                 });
                 read.await

@@ -198,7 +198,7 @@ fn new_universe() -> Value {
             "state": schema("State"),
             "fork": {
                 "type": "object",
-                "description": "Copies a universe, as it is or as it was.",
+                "description": "Copies a universe, as it is now or as it was at a revision.",
                 "properties": {
                     "id": { "type": "string" },
                     "revision": revision(),

@@ -118,7 +118,7 @@ async fn a_backup_is_put_back_only_where_that_is_meant() {
     refused(
         dir.path(),
         &["backup", name],
-        "is there already; name a file that is not",
+        "exists already; name a new file",
     )
     .await;
     refused(

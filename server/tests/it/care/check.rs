@@ -101,7 +101,7 @@ async fn a_snapshot_is_compared_with_the_log() {
     let told = damaged(&dir).await;
     assert!(told.contains("its snapshot of revision "), "{told}");
     assert!(
-        told.contains("what to do: nothing; it is passed over"),
+        told.contains("what to do: nothing; it is ignored"),
         "{told}"
     );
     tamper(dir.path(), "UPDATE snap SET sum = 1");

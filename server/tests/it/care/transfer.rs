@@ -28,7 +28,7 @@ async fn a_universe_goes_from_one_directory_to_another() {
     let told = done(dir.path(), &["export", &id, name]).await;
     assert!(told.contains("at revision 501"), "{told}");
     for (arguments, why) in [
-        (vec!["export", &id, name], "is there already"),
+        (vec!["export", &id, name], "exists already"),
         (vec!["export", "none"], "universe not found: none"),
         (
             vec!["export", &id, "--revision", "502"],

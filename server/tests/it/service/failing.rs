@@ -11,7 +11,7 @@ use universe_server::rest::RestConfig;
 use universe_server::store::UniverseLog;
 
 use super::{create, now, tick_once};
-use crate::harness::faulty::{Fault, Faulty};
+use crate::harness::faulty::{Fault, Faulty, Mode};
 use crate::harness::local::memory;
 use crate::harness::{Era, Local, Mcp, add_star, tick};
 
@@ -210,6 +210,33 @@ async fn failures_are_told_in_both_dialects_without_internals() {
         );
         mcp.command(&id, &tick()).await;
     }
+    assert_eq!(client.universe(&id).await["state"]["time"], 2.0);
+}
+
+#[tokio::test]
+async fn a_full_store_refuses_writes_and_serves_reads_until_there_is_room() {
+    let store = Faulty::new();
+    let server = Local::with_store(Arc::clone(&store) as Arc<_>, ServiceLimits::default()).await;
+    let client = server.client;
+    let id = client.create("u", json!({})).await;
+    let path = format!("/universes/{id}/commands?result=events");
+    assert_eq!(client.post(&path, &tick()).await.status, 200);
+    let acknowledged = client.universe(&id).await;
+    store.enter(Mode::Full);
+    let reply = client.post(&path, &tick()).await;
+    assert_eq!(reply.status, 507);
+    assert_eq!(reply.error(), "the store is full");
+    for era in Era::BOTH {
+        let arguments = json!({"universeId": id, "command": tick()});
+        let refused = Mcp::new(client, era)
+            .await
+            .refusal("send_universe_command", arguments)
+            .await;
+        assert!(refused.contains("STORE_FULL"), "{refused}");
+    }
+    assert_eq!(client.universe(&id).await, acknowledged);
+    store.enter(Mode::Fine);
+    assert_eq!(client.post(&path, &tick()).await.status, 200);
     assert_eq!(client.universe(&id).await["state"]["time"], 2.0);
 }
 

@@ -43,7 +43,7 @@ impl Place {
         let file = self.file()?;
         if !file.exists() {
             return Err(CliError::NoConfig(format!(
-                "there is no configuration at {}: `chat-server import FILE` makes one of an export; or write one there, or name \
+                "there is no configuration at {}: `chat-server import FILE` creates one from an export; or write one there, or name \
                  another with --config. A minimal one:\n\n\
                  {MINIMAL}\n",
                 file.display()

@@ -64,7 +64,7 @@ impl Desk {
             Some(reading) => Failure::new(
                 "SOURCE_NOT_CONNECTED",
                 format!(
-                    "Source '{id}' has lists of chats, and is told once they are checked: {reading}"
+                    "Source '{id}' has lists of chats, and is shown once they are checked: {reading}"
                 ),
             ),
             None => Failure::private(id, entry.unmatched().len()),

@@ -52,7 +52,7 @@ struct Entry {
     deleted: bool,
     /// Whether earlier wordings of it are known.
     edited: bool,
-    /// What happened if it is no message: a call.
+    /// What happened if it is not a message: a call.
     action: Option<(String, String)>,
 }
 
@@ -132,7 +132,7 @@ pub(super) fn read(
             }),
             None => {
                 reading.skip(format_args!(
-                    "{id}: the time {time} cannot be: a message is left out"
+                    "{id}: the time {time} is impossible: a message is left out"
                 ));
                 ControlFlow::Continue(())
             }

@@ -136,7 +136,7 @@ fn run(
 ) {
     while let Some(group) = next_group(&mut jobs) {
         if transact(connection, group, commits).is_break() {
-            tracing::error!("the index has stopped: mend the cause and start the program again");
+            tracing::error!("the index has stopped: fix the cause and start the program again");
             break;
         }
     }

@@ -242,7 +242,7 @@ impl Export {
                 source = self.id,
                 warnings = summary.warnings.len(),
                 skipped = summary.skipped,
-                "something in the export is odd: `chat-server import --again` tells what"
+                "something in the export is odd: `chat-server import --again` shows what"
             );
         }
         tracing::info!(

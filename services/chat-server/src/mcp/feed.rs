@@ -70,15 +70,13 @@ impl Feed {
     pub(super) async fn admit(&self, desk: &Desk, uri: &str) -> Result<(), Failure> {
         let listening = match Listening::parse(uri) {
             None => {
-                let message =
-                    "there are messages://SOURCE/CHAT and messages://SOURCE/* to subscribe to";
+                let message = "subscribe to messages://SOURCE/CHAT or messages://SOURCE/*";
                 return Err(Failure::new("RESOURCE_NOT_FOUND", message));
             }
             Some(Err(unknown)) => {
                 let unknown: String = unknown.chars().take(40).collect();
-                let message = format!(
-                    "invalid parameter '{unknown}': there are chat, sender and search to filter what is told"
-                );
+                let message =
+                    format!("invalid parameter '{unknown}': filter by chat, sender or search");
                 return Err(Failure::new("INVALID_PARAMETER", message));
             }
             Some(Ok(listening)) => listening,

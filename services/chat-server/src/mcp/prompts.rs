@@ -68,16 +68,16 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             },
         )
         .prompt(
-            Prompt::new(QUESTIONS, "Find the questions of a chat that nobody has answered.")
+            Prompt::new(QUESTIONS, "Find the unanswered questions of a chat.")
                 .with_title("Open questions"),
             |state: State, asked: Recent, _: Context| async move {
-                let task = "List the questions that nobody has answered yet, the ones to the person whose chats these \
+                let task = "List the questions that have no answer yet, the ones to the person whose chats these \
                             are first: who asked, when, and what is known that bears on the answer.";
                 filled_in(&state, task, asked).await
             },
         )
         .prompt(
-            Prompt::new(ACTIONS, "Find what somebody in a chat is to do.")
+            Prompt::new(ACTIONS, "Find the tasks of a person in a chat.")
                 .with_title("Action items"),
             |state: State, asked: Recent, _: Context| async move {
                 let task = "List what somebody has promised or was asked to do: who, what, until when, and whether it \

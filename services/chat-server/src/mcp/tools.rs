@@ -29,7 +29,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
                 "list_chats",
                 "List the chats",
                 "List the chats of a source, those with the latest activity first, with id, name, type, number of \
-                 messages, and participant_count: members if the source tells, else those who wrote (counted says which). filter.chat_type is direct, group, channel or unknown; filter.name_pattern is a part \
+                 messages, and participant_count: members if the source gives them, else those who wrote (counted says which). filter.chat_type is direct, group, channel or unknown; filter.name_pattern is a part \
                  of the name, in any case.",
             ),
             list_chats,

@@ -45,7 +45,7 @@ impl<'a> ChatArgument<'a> {
             _ => (None, trimmed),
         };
         if chat.is_empty() {
-            let reason = format!("{} names no chat: {FORMS}", quoted(trimmed));
+            let reason = format!("{} is not the name of a chat: {FORMS}", quoted(trimmed));
             return Err(Invalid::new(parameter, reason));
         }
         Ok(Self {

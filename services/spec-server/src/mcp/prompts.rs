@@ -143,7 +143,7 @@ fn says(desk: &Desk, text: &str, project: &Project) -> PromptMessage {
     let words = Words::of(project).text();
     if !words.is_empty() {
         let words = desk.budget().share(4).beginning(&words).0;
-        text.push_str("\n\nHeed what this repository says about itself and its workflow:\n\n");
+        text.push_str("\n\nFollow what this repository says about itself and its workflow:\n\n");
         text.push_str(&words);
     }
     PromptMessage::user(ContentBlock::text(text))

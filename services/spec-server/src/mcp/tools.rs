@@ -101,7 +101,7 @@ pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBui
                 "get_project",
                 "Read the project's own words",
                 "Read what this repository says about itself and its workflow: context, rules, and what a change \
-                 consists of. Heed it when you propose, implement or archive a change.",
+                 consists of. Follow it when you propose, implement or archive a change.",
             ),
             spec::get_project,
         );
@@ -113,7 +113,7 @@ pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBui
             Tool::new(
                 "archive_change",
                 "Apply a finished change to the specs and move its folder to the archive. All of it or nothing: what \
-                 stands in the way is told. Look at preview_change first.",
+                 stands in the way is listed. Look at preview_change first.",
             )
             .asking()
             .with_title("Archive a change")

@@ -18,7 +18,7 @@ pub enum ProjectError {
     )]
     NotFound(PathBuf),
     /// The folder that was named has none.
-    #[error("{} is no project: {hint}", path.display())]
+    #[error("{} is not a project: {hint}", path.display())]
     NotAProject {
         /// The folder.
         path: PathBuf,

@@ -13,9 +13,9 @@ use crate::validate::{Finding, Part, Report};
 pub struct Verdict {
     /// Whether there is no error and, if it was asked strictly, no warning.
     pub valid: bool,
-    /// What must be mended.
+    /// What must be fixed.
     pub errors: Vec<FindingView>,
-    /// What should be mended, and must be if it was asked strictly.
+    /// What should be fixed, and must be if it was asked strictly.
     pub warnings: Vec<FindingView>,
     /// The verdict in a sentence.
     pub summary: String,
@@ -49,7 +49,7 @@ impl Verdict {
             valid: report.valid,
             note: cut.then(|| {
                 format!(
-                    "only the first {} of {} errors and {} of {} warnings are listed; mend them and ask again, or ask for one \
+                    "only the first {} of {} errors and {} of {} warnings are listed; fix them and ask again, or ask for one \
                      id at a time",
                     errors.items.len(),
                     errors.total,

@@ -192,6 +192,6 @@ fn note(specs: &[PreviewSpec], cut: usize, more_problems: bool) -> Option<String
         )
     });
     let more = more_problems
-        .then(|| "there are more problems than are listed; mend these and ask again".to_owned());
+        .then(|| "there are more problems than are listed; fix these and ask again".to_owned());
     notes([cut, more])
 }

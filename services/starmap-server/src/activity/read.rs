@@ -160,7 +160,9 @@ fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
             activity.warfare.insert(entry.solar_system_id, warfare);
         }
     } else {
-        return Err(format!("an array of it is none of a dump: {EXPECTED}"));
+        return Err(format!(
+            "the arrays in it are not those of a dump: {EXPECTED}"
+        ));
     }
     Ok(())
 }

@@ -46,8 +46,7 @@ impl LogLevel {
             None => {
                 let word = crate::errors::shown(&word);
                 let told = format!(
-                    "{LOG_LEVEL_VARIABLE} is {word:?}, which is none of DEBUG, INFO, WARNING, ERROR, CRITICAL: \
-                     WARNING is taken"
+                    "{LOG_LEVEL_VARIABLE} is {word:?}, which is not one of DEBUG, INFO, WARNING, ERROR, CRITICAL: WARNING is used"
                 );
                 (Self::default(), Some(told))
             }

@@ -196,7 +196,7 @@ pub(super) fn diff(arguments: &Diff) -> Result<ExitCode, Failure> {
             let _ = writeln!(text, "  {line}");
         }
         if let Some(more) = lines.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
-            let _ = writeln!(text, "  and {more} more; --json tells all");
+            let _ = writeln!(text, "  and {more} more; --json lists all");
         }
     };
     let named = |list: &[diff::Named]| list.iter().map(|it| it.name.clone()).collect();

@@ -47,7 +47,7 @@ pub enum Problem {
     Damaged(String),
     /// Written by a newer version of this program.
     #[error(
-        "the file has version {0} of the map format, which is newer than this program; build it anew from its source"
+        "the file has version {0} of the map format, which is newer than this program; build it again from its source"
     )]
     Newer(u16),
     /// A line that cannot be understood.

@@ -98,7 +98,7 @@ pub(super) fn read(file: &[u8]) -> Result<Read, Problem> {
     let checksum: Option<[u8; CHECKSUM]> = reader.array();
     if checksum != Some(Sha256::digest(reader.rest()).into()) {
         return Err(Problem::damaged(
-            "its checksum is not that of what is in it; build it anew",
+            "its checksum does not match its content; build it again",
         ));
     }
     // With the right checksum only a file made to deceive can be wrong from here on.

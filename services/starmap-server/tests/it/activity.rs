@@ -101,8 +101,8 @@ fn what_is_no_dump_is_refused_in_words() {
         (b"12", "no array"),
         (b"{}", "no array"),
         (b"[]", "nothing of a dump"),
-        (b"[1]", "none of a dump"),
-        (br#"[{"name":"x"}]"#, "none of a dump"),
+        (b"[1]", "not those of a dump"),
+        (br#"[{"name":"x"}]"#, "not those of a dump"),
         (
             br#"[{"system_id":1,"ship_jumps":-1}]"#,
             "an entry of system_jumps",

@@ -66,7 +66,7 @@ pub(super) fn read<R: Read>(
             (None, None) if line.trim().is_empty() => {}
             (None, _) => {
                 reading.skip(format_args!(
-                    "{}chat.md: line {number} belongs to no message, or to one too long: left out",
+                    "{}chat.md: line {number} is not part of a message, or of one that is too long: left out",
                     folder.prefix
                 ));
             }

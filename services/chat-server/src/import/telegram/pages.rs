@@ -148,7 +148,7 @@ impl State {
         }
     }
 
-    /// `None` for what is no message: the line between two days.
+    /// `None` for what is not a message: the line between two days.
     fn message(&mut self, element: ElementRef<'_>) -> Option<Result<Message, &'static str>> {
         let id = element.attr("id")?.strip_prefix("message")?.to_owned();
         let body = child(element, "body")?;

@@ -218,7 +218,12 @@ impl Votes {
         };
         let is_out = second.wrong() > first.wrong() * MUCH;
         let decision = if is_out && second.impossible > first.impossible * MUCH {
-            decided(best, Confidence::Certain, "some numbers are no month", None)
+            decided(
+                best,
+                Confidence::Certain,
+                "some numbers are not a month",
+                None,
+            )
         } else if is_out && second.future > first.future * MUCH {
             decided(
                 best,
@@ -267,7 +272,7 @@ impl Votes {
                 (None, None) => (
                     best,
                     Confidence::Guess,
-                    "nothing tells: most of the world writes so",
+                    "nothing shows the order: this one is the most common",
                 ),
             };
             let other = pair.into_iter().find(|other| *other != order);

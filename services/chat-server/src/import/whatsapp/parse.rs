@@ -107,7 +107,7 @@ impl Parse<'_> {
             let time = time(&header, &self.order);
             if time.is_none() {
                 reading.warn(format_args!(
-                    "{}: line {number} has a date that there is not, and is taken for a part of the message before: \
+                    "{}: line {number} has a date that does not exist, and is read as part of the message before: \
                      look at `day_order`",
                     self.chat
                 ));
@@ -125,7 +125,7 @@ impl Parse<'_> {
             }
             (None, Some(_)) => self.skip(number, "makes a message too long", reading),
             (None, None) if line.trim().is_empty() => {}
-            (None, None) => self.skip(number, "belongs to no message", reading),
+            (None, None) => self.skip(number, "is not part of a message", reading),
         }
         None
     }

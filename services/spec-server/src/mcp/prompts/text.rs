@@ -59,7 +59,7 @@ pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String
          the requirements that change, under headings as in the example below. Renamed ones stand under \
          `## RENAMED Requirements` as {renamed}. Each requirement says SHALL or MUST and has at least one scenario \
          with WHEN and THEN.\n\
-         3. Run validate_change with the id and `strict`, and mend what it names until it is valid.\n\
+         3. Run validate_change with the id and `strict`, and fix what it names until it is valid.\n\
          4. Show me the proposal. Write no code before I agree.\n\n\
          ```markdown\n{DELTA}```"
     )
@@ -128,7 +128,7 @@ pub(super) fn archive(project: &Project, change: &Change, writes: bool) -> Strin
     };
     format!(
         "Archive the change {id:?} ({}). Its files follow. {tasks}\n\n\
-         1. Run validate_change with change_id {id:?} and `strict`, and mend what it names.\n\
+         1. Run validate_change with change_id {id:?} and `strict`, and fix what it names.\n\
          2. Look at preview_change: is that what the specs are to say?\n\
          3. {how}\n\
          4. Run validate_spec for all specs, and tell me what has changed.",

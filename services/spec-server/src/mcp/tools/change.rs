@@ -21,7 +21,7 @@ pub(super) struct ListChanges {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetChange {
-    /// The id of the change, such as "add-login"; list_changes tells which there are.
+    /// The id of the change, such as "add-login"; list_changes lists them.
     change_id: String,
     /// Only this part of it.
     #[serde(default)]

@@ -16,7 +16,7 @@ pub(super) struct ListSpecs {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetSpecRequirements {
-    /// The id of the spec, such as "auth"; list_specs tells which there are.
+    /// The id of the spec, such as "auth"; list_specs lists them.
     spec_id: String,
     /// How much of each requirement: `names` if it is left out; `requirements` adds what each says, `scenarios` the
     /// scenarios too, `whole` is the file itself.

@@ -69,7 +69,7 @@ impl Model {
             problem,
         };
         let tensors = SafeTensors::deserialize(&bytes)
-            .map_err(|error| unfit(format!("is no file of tensors: {error}")))?;
+            .map_err(|error| unfit(format!("is not a file of tensors: {error}")))?;
         let bert = Tensors(&tensors).bert(&config).map_err(unfit)?;
         Ok(Self {
             bert,

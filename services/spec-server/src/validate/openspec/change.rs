@@ -21,7 +21,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     let nested = folder.nested();
     if let Some(first) = nested.first() {
         let message = format!(
-            "this is no change but a folder around {}; changes stand side by side: name them like {:?}",
+            "this is not a change: it is a folder around {}; changes stand side by side: name them like {:?}",
             nested.join(", "),
             format!("{}-{}", change.id, first.replace('/', "-"))
         );

@@ -104,7 +104,7 @@ fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
         }
     }
     if let Some(line) = suspect.filter(|_| sections == 0) {
-        let message = format!("this heading is none of a delta; write {HEADINGS}");
+        let message = format!("this heading does not belong in a delta; write {HEADINGS}");
         findings.add(rules::DELTA_HEADING, place, line, message);
     }
     sections

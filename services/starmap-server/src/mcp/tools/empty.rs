@@ -71,7 +71,7 @@ pub(super) fn why_none(
     match nearest.and_then(|found| found.list.first().copied()) {
         Some(near) if max_jumps.is_some_and(|most| near.jumps > most) => farther(map, &near),
         _ => format!(
-            "{matching} systems match, but no way leads to another of them from {}{}",
+            "{matching} systems match, but none of the others can be reached from {}{}",
             map.system(origin).name,
             route::apart(map, [origin])
         ),

@@ -195,7 +195,7 @@ pub(super) fn hotspots(
             near.jumps
         ),
         None => format!(
-            "Nothing is counted anywhere that a way leads to from {}{}",
+            "Nothing is counted in any system that can be reached from {}{}",
             map.system(origin).name,
             route::apart(map, [origin])
         ),

@@ -191,7 +191,7 @@ pub(crate) fn route(
 }
 
 /// Why there is nothing among the alternatives ([`route::alternatives`]).
-const ALONE: &str = "No alternatives: every other way shares most of its jumps with this one, or costs more than half as \
+const ALONE: &str = "No alternatives: all other routes share most of their jumps with this one, or cost more than half as \
     much again and 5 jumps";
 
 /// What the recent kills of each system add to the cost of entering it.

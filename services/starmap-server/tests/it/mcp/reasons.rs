@@ -20,7 +20,7 @@ async fn a_route_without_alternatives_says_why() {
     assert_eq!(route["alternatives"], json!([]));
     let warnings = route["warnings"].to_string();
     assert!(
-        warnings.contains("No alternatives: every other way"),
+        warnings.contains("No alternatives: all other routes"),
         "{warnings}"
     );
 }
@@ -36,7 +36,7 @@ async fn empty_lists_say_why_and_what_would_help() {
         (
             "nearest",
             json!({"origin": "Lonely"}),
-            "no way leads to another of them from Lonely",
+            "none of the others can be reached from Lonely",
         ),
         (
             "nearest",
