@@ -210,9 +210,7 @@ impl Listener {
     /// A matcher that panics must not take along whatever else the connection does.
     fn hear_of(&mut self, sent: &Sent) {
         if catch_unwind(AssertUnwindSafe(|| self.queue(sent))).is_err() {
-            tracing::error!(
-                "a subscription matcher panicked: a listener missed an update"
-            );
+            tracing::error!("a subscription matcher panicked: a listener missed an update");
         }
     }
 

@@ -57,7 +57,9 @@ fn refuse<T>(offset: usize, message: impl Into<String>) -> Result<T, UriTemplate
 fn check_literal(literal: &str, offset: usize) -> Result<(), UriTemplateError> {
     for (at, character) in literal.char_indices() {
         let message = match character {
-            '}' => "`}` does not end an expression; as a character of the URI, write `%7D`".to_owned(),
+            '}' => {
+                "`}` does not end an expression; as a character of the URI, write `%7D`".to_owned()
+            }
             '%' if triplet(literal.as_bytes(), at).is_none() => {
                 "`%` needs two hexadecimal digits behind it; as a character of the URI, write `%25`"
                     .to_owned()

@@ -149,7 +149,7 @@ async fn a_refreshed_token_is_bound_as_well_where_it_must_be() {
         };
         let failed = world.client(oauth).await.list_tools().await;
         let failed = failed.unwrap_err().to_string();
-        assert!(failed.contains("bound to no key"), "{failed}");
+        assert!(failed.contains("not bound to a key"), "{failed}");
         assert!(kinds(&world).contains(&"refresh_token".to_owned()));
         assert!(world.shown().iter().all(Option::is_none));
     }

@@ -166,7 +166,9 @@ async fn attempt(
     match link.read(body, place, &mut answering, None, speaking).await {
         Ok(End::Over) => Attempt::Over,
         Ok(End::Answer(_)) => {
-            tracing::warn!("the stream of a session carried an answer that does not belong to a request");
+            tracing::warn!(
+                "the stream of a session carried an answer that does not belong to a request"
+            );
             Attempt::Over
         }
         Err(error) => {

@@ -298,7 +298,7 @@ fn a_wrong_model_folder_is_explained() {
     fs::copy(folder.join("vocab.txt"), at("vocab.txt")).expect("vocabulary");
     assert!(told().contains("has no model.safetensors"));
     fs::write(at("model.safetensors"), "nothing").expect("weights");
-    assert!(told().contains("is no file of tensors"));
+    assert!(told().contains("is not a file of tensors"));
     fs::copy(folder.join("model.safetensors"), at("model.safetensors")).expect("weights");
     fs::write(at("config.json"), config.replace("1536", "1537")).expect("config");
     assert!(told().contains("wanted is F32 [1537, 384]"));
