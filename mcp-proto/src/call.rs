@@ -6,6 +6,7 @@
 
 mod members;
 mod meta;
+mod place;
 
 use serde_json::{Map, Value};
 

@@ -7,6 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::meta::{Meta, ReadMeta};
+use super::place::{ReadText, put, unusual};
 use super::{CallToolRequest, TOOLS_CALL};
 use crate::json::{Meter, Strict};
 use crate::jsonrpc::{MAX_REQUEST_ID_BYTES, RequestId};
@@ -23,9 +24,6 @@ struct Exactly(&'static str);
 
 /// Reads the id of a request.
 struct ReadId;
-
-/// Reads a text, which is counted.
-pub(super) struct ReadText<'m>(pub(super) &'m Meter);
 
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "lowercase")]
@@ -54,19 +52,6 @@ struct Params {
     arguments: Option<Value>,
     modern: Option<ModernMeta>,
     meta: Option<Map<String, Value>>,
-}
-
-/// Ends the reading: the general reader finds the words for it, or that nothing is wrong.
-pub(super) fn unusual<E: Error>() -> E {
-    E::custom("not a plain tools/call")
-}
-
-/// Puts a value into its place, which must be free.
-pub(super) fn put<T, E: Error>(place: &mut Option<T>, value: T) -> Result<(), E> {
-    match place.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(unusual()),
-    }
 }
 
 impl<'de> DeserializeSeed<'de> for ReadCall<'_> {
@@ -206,26 +191,5 @@ impl Visitor<'_> for ReadId {
             true => Ok(id.into()),
             false => Err(unusual()),
         }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for ReadText<'_> {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for ReadText<'_> {
-    type Value = String;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a text")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
-        self.0.string(text.len())?;
-        Ok(text.to_owned())
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::members::{ReadText, put, unusual};
+use super::place::{ReadText, put, unusual};
 use crate::json::{Meter, Strict};
 use crate::lifecycle::{
     ClientCapabilities, Implementation, META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL,

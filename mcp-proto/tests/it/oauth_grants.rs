@@ -300,7 +300,12 @@ async fn a_token_that_must_be_bound_is_not_taken_unbound() {
         .await
         .list_tools()
         .await;
-    assert!(failed.unwrap_err().to_string().contains("not bound to a key"));
+    assert!(
+        failed
+            .unwrap_err()
+            .to_string()
+            .contains("not bound to a key")
+    );
     world.rules().resource = json!({ "dpop_bound_access_tokens_required": true });
     assert!(world.failure().await.contains("not bound to a key"));
     world.rules().server = json!({});

@@ -1,0 +1,44 @@
+//! What the readers of a call share: a place is filled once, and whatever is unusual ends the reading.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
+
+use crate::json::Meter;
+
+/// Reads a text, which is counted.
+pub(super) struct ReadText<'m>(pub(super) &'m Meter);
+
+/// Ends the reading: the general reader finds the words for it, or that nothing is wrong.
+pub(super) fn unusual<E: Error>() -> E {
+    E::custom("not a plain tools/call")
+}
+
+/// Puts a value into its place, which must be free.
+pub(super) fn put<T, E: Error>(place: &mut Option<T>, value: T) -> Result<(), E> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(unusual()),
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ReadText<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for ReadText<'_> {
+    type Value = String;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a text")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        self.0.string(text.len())?;
+        Ok(text.to_owned())
+    }
+}
