@@ -20,9 +20,12 @@ pub(super) async fn append(
     id: &UniverseId,
     batch: &Batch,
 ) -> Result<(), AppendError> {
-    let Some(first) = batch.entries.first() else {
+    let Some(last) = batch.entries.last() else {
         return Ok(());
     };
+    // The store knows a batch that has landed by its last command. Where that is a client's key, another server may have
+    // written it: the same request that was tried there first, after others, or another one under the same key.
+    let may_be_of_another = store.is_shared() && last.keyed;
     let expected = Revision(batch.universe.revision.0 - batch.entries.len() as u64);
     let mut may_have_landed = false;
     for _attempt in 1..ATTEMPTS {
@@ -31,30 +34,54 @@ pub(super) async fn append(
             entries: batch.entries.clone(),
             name: batch.name.clone(),
         };
-        match store.append(id, append).await {
+        let appended = match store.append(id, append).await {
+            Ok(revision) if revision == batch.universe.revision && !may_be_of_another => Ok(()),
+            Ok(_) => is_there(store, id, expected, batch).await,
+            // It landed and somebody wrote after it, or they were first: the entries at its place tell.
+            Err(AppendError::Conflict { .. }) if may_have_landed => {
+                is_there(store, id, expected, batch).await
+            }
+            Err(error) => Err(error),
+        };
+        match appended {
             // The same batch again is recognised by its command ids, so asking once more settles it.
             Err(AppendError::Unknown) => {
                 may_have_landed = true;
                 tokio::time::sleep(RETRY_PAUSE).await;
             }
-            // It landed and somebody wrote after it, or they were first: the entry at its place tells.
-            Err(conflict @ AppendError::Conflict { .. }) if may_have_landed => {
-                let mut written = store.tail(id, expected);
-                return match written.next().await {
-                    Some(Ok(entry)) if entry.command_id == first.command_id => Ok(()),
-                    Some(Ok(_)) => Err(conflict),
-                    Some(Err(TailError::Deleted | TailError::NotFound)) => {
-                        Err(AppendError::NotFound)
-                    }
-                    Some(Err(_)) | None => Err(AppendError::Unknown),
-                };
-            }
             // That this attempt did nothing does not tell what the first one did.
             Err(AppendError::Unavailable | AppendError::Full) if may_have_landed => break,
-            settled => return settled.map(drop),
+            settled => return settled,
         }
     }
     Err(AppendError::Unknown)
+}
+
+/// Whether the log has just this batch at its place. If it has something else there, that is a conflict.
+async fn is_there(
+    store: &dyn UniverseLog,
+    id: &UniverseId,
+    expected: Revision,
+    batch: &Batch,
+) -> Result<(), AppendError> {
+    let mut written = store.tail(id, expected).take(batch.entries.len());
+    for own in &batch.entries {
+        match written.next().await {
+            Some(Ok(entry))
+                if (entry.command_id, entry.at) == (own.command_id, own.at)
+                    && entry.body == own.body => {}
+            Some(Ok(_)) => {
+                let record = store.record(id).await;
+                let head = record.map_err(|_| AppendError::Unknown)?.head;
+                return Err(AppendError::Conflict { head });
+            }
+            Some(Err(TailError::Deleted | TailError::NotFound)) => {
+                return Err(AppendError::NotFound);
+            }
+            Some(Err(_)) | None => return Err(AppendError::Unknown),
+        }
+    }
+    Ok(())
 }
 
 /// The keys of these jobs under which something was done before, with its last revision.

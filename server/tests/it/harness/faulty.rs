@@ -62,6 +62,8 @@ pub(crate) struct Faulty {
     pub(crate) gate: RwLock<()>,
     /// Snapshots wait while a test has this for itself.
     pub(crate) snapshot_gate: Arc<RwLock<()>>,
+    /// How many appends have come to the gate.
+    pub(crate) waiting: AtomicUsize,
     pub(crate) appends: AtomicUsize,
     pub(crate) loads: AtomicUsize,
     pub(crate) replayed: Arc<AtomicUsize>,
@@ -81,6 +83,7 @@ impl Faulty {
             faults: Mutex::default(),
             gate: RwLock::default(),
             snapshot_gate: Arc::default(),
+            waiting: AtomicUsize::default(),
             appends: AtomicUsize::default(),
             loads: AtomicUsize::default(),
             replayed: Arc::default(),
@@ -163,6 +166,7 @@ impl UniverseLog for Faulty {
     ) -> BoxFuture<'_, Result<Revision, AppendError>> {
         let id = id.clone();
         Box::pin(async move {
+            self.waiting.fetch_add(1, Ordering::SeqCst);
             let _open = self.gate.read().await;
             self.appends.fetch_add(1, Ordering::Relaxed);
             if let Err((failing, lands)) = self.writable() {

@@ -2,6 +2,7 @@
 //! told, it is true afterwards: what was acknowledged is there, what was refused is not, and nothing is done twice.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -166,4 +167,29 @@ async fn what_cannot_be_read_is_there_again_afterwards() {
         assert_eq!(service.at(&u, Revision(0)).await.unwrap().state.time(), 0.0);
         assert_eq!(now(&service, &u).await, (1.0, 1));
     }
+}
+
+/// The first try of a request is on its way at one server when the client tries it at another.
+#[tokio::test]
+async fn a_key_that_landed_elsewhere_is_answered_from_there() {
+    let store = Faulty::new();
+    let [here, there] = [Arc::clone(&store) as Arc<_>, Arc::clone(&store.inner)]
+        .map(|store| CommandService::new(store, ServiceLimits::default()));
+    let id = create(&here, "u").await;
+    assert_eq!(now(&here, &id).await, (0.0, 0));
+    let held = store.gate.write().await;
+    let waiting = tokio::spawn({
+        let (here, id) = (here.clone(), id.clone());
+        async move { here.process(&id, keyed("once")).await }
+    });
+    // It has looked for its key, and found nothing.
+    while !waiting.is_finished() && store.waiting.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    tick_once(&there, &id).await.unwrap();
+    there.process(&id, keyed("once")).await.unwrap();
+    drop(held);
+    let done = waiting.await.unwrap().unwrap();
+    assert_eq!(done.revision, Revision(2));
+    assert_eq!(now(&here, &id).await, now(&there, &id).await);
 }
