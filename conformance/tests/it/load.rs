@@ -223,7 +223,7 @@ async fn the_command_line_reports_and_exits_like_the_others() {
             "no answer that could be measured",
         ),
         (&["--method", "tools/list=[]"], "not a JSON object"),
-        (&["--tool", "look={"], "no JSON"),
+        (&["--tool", "look={"], "not JSON"),
         (&["--rate", "0"], "0.01 to 1000000"),
         (&["--connections", "0"], "1 to 1024"),
         (&["--vs-start", "x"], "--vs"),

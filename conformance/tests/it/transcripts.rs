@@ -80,7 +80,7 @@ fn a_broken_step_is_told_with_line_and_member() {
         "",
         "a step has one of open",
     );
-    refuses(r#"{"open":"a","era":"now"}"#, 2, "era", "no era");
+    refuses(r#"{"open":"a","era":"now"}"#, 2, "era", "not an era");
     refuses(
         r#"{"http":{"method":"GET","path":"/"}}"#,
         2,

@@ -52,7 +52,7 @@ pub(super) async fn keep(
     let count = u32::try_from(body.len().div_ceil(size)).map_err(|_| Failure::Full)?;
     let written = async {
         // Before all others, so that reading can begin with it.
-        let first = put(0).await?;
+        let first = put(0).await?.sequence;
         let others = stream::iter(1..count).map(&put).buffer_unordered(ABREAST);
         others.try_for_each(|_| ready(Ok(()))).await?;
         Ok(first)

@@ -48,7 +48,17 @@ pub(super) struct State {
 struct Answer {
     #[serde(default)]
     seq: u64,
+    /// It had a message of this id already.
+    #[serde(default)]
+    duplicate: bool,
     error: Option<AnswerError>,
+}
+
+/// Where a message is.
+pub(super) struct Stored {
+    pub(super) sequence: u64,
+    /// It was stored now. One that is not may be another server's, of the same id.
+    pub(super) is_new: bool,
 }
 
 #[derive(Deserialize)]
@@ -288,7 +298,7 @@ impl Link {
         mut headers: HeaderMap,
         body: Bytes,
         after: Option<u64>,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<Stored, Refusal> {
         let away = Refusal::Failed(Failure::Unavailable);
         if let Some(after) = after {
             headers.insert(
@@ -314,7 +324,8 @@ impl Link {
                     let answer: Answer =
                         serde_json::from_slice(&answer.payload).map_err(|_| unknown)?;
                     let Some(error) = answer.error else {
-                        return Ok(answer.seq);
+                        let (sequence, is_new) = (answer.seq, !answer.duplicate);
+                        return Ok(Stored { sequence, is_new });
                     };
                     let AnswerError {
                         err_code,

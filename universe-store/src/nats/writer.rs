@@ -17,6 +17,7 @@ use super::card::{self, Body, Card, SnapshotCard};
 use super::engine::Engine;
 use super::error::Refusal;
 use super::index::Known;
+use super::link::Stored;
 use super::tidy;
 use crate::failure::Failure;
 use crate::model::Admission;
@@ -40,6 +41,13 @@ const ABREAST: usize = 32;
 /// The longest name of a universe, in bytes: it stands in the header of every message.
 pub(super) const MAX_NAME: usize = 4 << 10;
 
+/// A message that is in a log.
+struct Put {
+    known: Known,
+    /// It was put there now. One that was not may be another server's, of the same id.
+    is_new: bool,
+}
+
 impl Engine {
     /// Waits for its part of what may be on its way.
     async fn share(&self, size: usize) -> Result<OwnedSemaphorePermit, Failure> {
@@ -56,19 +64,20 @@ impl Engine {
         body: Bytes,
         after: u64,
         message: Option<String>,
-    ) -> Result<Known, Refusal> {
+    ) -> Result<Put, Refusal> {
         let mut headers = card::write(card);
         if let Some(message) = message {
             headers.insert(async_nats::header::NATS_MESSAGE_ID, message);
         }
         let subject = self.names.log_of(id);
-        let sequence = self.link.put(&subject, headers, body, Some(after)).await?;
-        let known = Known {
-            card: card.clone(),
-            sequence,
-        };
-        self.index.improve(id, &known);
-        Ok(known)
+        let Stored { sequence, is_new } =
+            self.link.put(&subject, headers, body, Some(after)).await?;
+        let card = card.clone();
+        let known = Known { card, sequence };
+        if is_new {
+            self.index.improve(id, &known);
+        }
+        Ok(Put { known, is_new })
     }
 
     pub(super) async fn create(&self, meta: &Meta, base: &Base) -> Result<(), CreateError> {
@@ -185,9 +194,12 @@ impl Engine {
             let message = last
                 .map(|last| format!("{uni}.{}.{}", append.expected, last.command_id.0.simple()));
             match self.put(id, &card, inline, known.sequence, message).await {
-                Ok(_) => {
-                    let channels = self.live.channels();
-                    channels.appended(uni, append.expected, &append.entries);
+                Ok(put) => {
+                    // What is there already, the feed brings as it is.
+                    if put.is_new {
+                        let channels = self.live.channels();
+                        channels.appended(uni, append.expected, &append.entries);
+                    }
                     return Ok(head.revision);
                 }
                 Err(Refusal::WrongSequence) => {}
@@ -276,7 +288,10 @@ impl Engine {
             {
                 Ok(end) => {
                     self.live.channels().deleted(uni);
-                    if tidy::remove(self, id, uni, end.sequence).await.is_err() {
+                    if tidy::remove(self, id, uni, end.known.sequence)
+                        .await
+                        .is_err()
+                    {
                         tracing::warn!(%id, "what the universe had is taken away later");
                     }
                     return Ok(());
@@ -331,9 +346,10 @@ impl Engine {
             let headers = card::write(&SnapshotCard { revision, body });
             let after = before.map_or(0, |before| before.sequence);
             match self.link.put(&subject, headers, inline, Some(after)).await {
-                Ok(sequence) => {
-                    // What stays is taken for the old one by none, and goes with the universe.
-                    let _ = self.link.purge(&stream, &subject, Some(sequence)).await;
+                Ok(stored) => {
+                    // What stays is never taken for the newest, and goes with the universe.
+                    let below = Some(stored.sequence);
+                    let _ = self.link.purge(&stream, &subject, below).await;
                     if let Some(old) = old {
                         bodies::drop_body(&self.link, &self.names, uni, &old.body).await;
                     }

@@ -61,7 +61,7 @@ impl Engine {
             card.body = place;
             match self.put(id, &card, inline, known.sequence, None).await {
                 Ok(trimmed) => {
-                    if self.drop_past(id, &known, &trimmed).await.is_err() {
+                    if self.drop_past(id, &known, &trimmed.known).await.is_err() {
                         tracing::warn!(%id, "what was trimmed is taken away by the next trimming");
                     }
                     return Ok(());

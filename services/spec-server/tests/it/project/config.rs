@@ -49,7 +49,7 @@ fn each_mistake_is_told_with_what_would_be_right() {
             vec!["archive_folder is missing"],
         ),
         (with("7"), vec!["changes_folder", "string"]),
-        (with("\"\""), vec!["changes_folder", "no folder"]),
+        (with("\"\""), vec!["changes_folder", "not a folder"]),
         (with("\"../out\""), vec!["changes_folder", "leads out"]),
         (with("\"a/../../out\""), vec!["changes_folder", "leads out"]),
         (with("\"/etc\""), vec!["changes_folder", "leads out"]),
