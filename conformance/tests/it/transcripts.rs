@@ -103,7 +103,7 @@ fn a_broken_step_is_told_with_line_and_member() {
         r#"{"http":{"method":"G T","path":"/"},"expect":{"status":200}}"#,
         2,
         "http.method",
-        "no HTTP method",
+        "not an HTTP method",
     );
     refuses(
         r#"{"http":{"method":"GET","path":"/","haeders":{}},"expect":{"status":200}}"#,
