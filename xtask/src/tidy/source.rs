@@ -18,6 +18,9 @@ const MACHINE_PATHS: [&str; 5] = [
     concat!("C:", "\\"),
 ];
 
+/// How the lines begin that a merge leaves around what it could not decide.
+const UNMERGED: [&str; 2] = ["<<<<<<< ", ">>>>>>> "];
+
 /// What is read for words. Lock files and recordings are data.
 const PROSE_AND_CODE: [&str; 8] = [".rs", ".md", ".toml", ".mjs", ".py", ".js", ".html", ".sh"];
 
@@ -37,6 +40,9 @@ pub(super) fn check(path: &str, text: &str) -> Vec<String> {
         for (number, line) in (1..).zip(text.lines()) {
             for word in UNFINISHED.iter().filter(|word| has_word(line, word)) {
                 findings.push(format!("{path}:{number}: {word}"));
+            }
+            if UNMERGED.iter().any(|start| line.starts_with(start)) {
+                findings.push(format!("{path}:{number}: left by a merge"));
             }
             for start in MACHINE_PATHS.iter().filter(|start| has_path(line, start)) {
                 findings.push(format!("{path}:{number}: a path of one machine, {start}…"));
@@ -67,6 +73,13 @@ fn has_path(line: &str, start: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_merge_that_was_not_finished_is_found() {
+        let text = format!("a\n{0}HEAD\nb\n{1}theirs\n", UNMERGED[0], UNMERGED[1]);
+        assert_eq!(check("a.md", &text).len(), 2);
+        assert!(check("a.md", "a\n=======\nb <<<<<<< c\n").is_empty());
+    }
 
     #[test]
     fn a_good_file_has_no_findings() {
