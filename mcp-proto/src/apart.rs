@@ -1,6 +1,7 @@
 //! Long work without a pause: it is done on a blocking thread, where it holds nobody up.
 
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 /// Does `work` on a blocking thread; in place where there is no runtime. Work that has begun goes on when the future is
 /// dropped. `None` when it panicked or the runtime ends.
@@ -10,7 +11,11 @@ pub(crate) async fn apart<T: Send + 'static>(
     let Ok(runtime) = Handle::try_current() else {
         return Some(work());
     };
-    let done = runtime.spawn_blocking(work).await;
-    done.inspect_err(|error| tracing::error!(%error, "work on a blocking thread was not done"))
-        .ok()
+    let (done, result) = oneshot::channel();
+    // Boxed, so that the runtime's part of a task is compiled once and not for each kind of work.
+    let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(done.send(work())));
+    if let Err(error) = runtime.spawn_blocking(work).await {
+        tracing::error!(%error, "work on a blocking thread was not done");
+    }
+    result.await.ok()
 }

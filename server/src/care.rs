@@ -194,7 +194,7 @@ async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
 async fn off<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CareError> + Send + 'static,
 ) -> Result<T, CareError> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = service_host::apart(work).await;
     done.map_err(io::Error::other)?
 }
 

@@ -1,5 +1,7 @@
 //! Work that would hold up everybody else: done on threads of its own, a few at a time.
 
+pub(crate) use service_host::NotDone;
+use service_host::apart;
 use tokio::sync::Semaphore;
 use universe_core::State;
 
@@ -14,11 +16,6 @@ pub(crate) fn is_small(state: &State) -> bool {
 /// How many such pieces of work run at once; further ones wait for their turn.
 static TURNS: Semaphore = Semaphore::const_new(4);
 
-/// The work ended without a result: it panicked, or the runtime is ending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the work was not done")]
-pub(crate) struct NotDone;
-
 /// Does `work` here if it is small, or else on a blocking thread.
 ///
 /// Dropping the future of work that has begun does not stop it: it keeps its turn until it is done. What else is to be
@@ -31,12 +28,9 @@ pub(crate) async fn run<T: Send + 'static>(
         return Ok(work());
     }
     let turn = TURNS.acquire().await.map_err(|_| NotDone)?;
-    let done = tokio::task::spawn_blocking(move || {
+    apart(move || {
         let _turn = turn;
         work()
-    });
-    done.await.map_err(|error| {
-        tracing::error!(%error, "offloaded work failed");
-        NotDone
     })
+    .await
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use service_host::apart;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
@@ -124,7 +125,7 @@ impl Online {
         BufReader::new(reader.take(MAX_LINE))
             .read_until(b'\n', &mut line)
             .await?;
-        let done = match tokio::task::spawn_blocking(move || read(&line)).await? {
+        let done = match apart(move || read(&line)).await.map_err(io::Error::other)? {
             Ok(request) => self.take(request).await,
             Err(wrong) => Err(wrong),
         };

@@ -18,6 +18,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use service_host::apart;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout};
 
@@ -107,13 +108,12 @@ impl Connection {
     /// Holds the directory itself. One that a process is just leaving, or beginning to serve, is waited for.
     async fn alone(dir: &Path) -> Result<Self, ClientError> {
         let at = dir.to_owned();
-        let looked = tokio::task::spawn_blocking(move || is_present(&at)).await;
+        let looked = apart(move || is_present(&at)).await;
         looked.map_err(io::Error::other)??;
         let start = Instant::now();
         loop {
             let at = dir.to_owned();
-            let opened =
-                tokio::task::spawn_blocking(move || SqliteStore::open(&at, Options::default()));
+            let opened = apart(move || SqliteStore::open(&at, Options::default()));
             match opened.await.map_err(io::Error::other)? {
                 Ok(store) => return Self::here(store),
                 Err(OpenError::InUse { .. }) if start.elapsed() < PATIENCE => {
@@ -152,7 +152,7 @@ impl Connection {
     pub(super) async fn close(self) -> Result<(), ClientError> {
         if let Way::Here(here) = self.way {
             here.service.close().await;
-            let closed = tokio::task::spawn_blocking(move || here.store.close()).await;
+            let closed = apart(move || here.store.close()).await;
             closed.map_err(io::Error::other)?;
         }
         Ok(())

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mcp_proto::SessionStore;
+use service_host::apart;
 use tokio::task::JoinHandle;
 use universe_core::State;
 
@@ -92,7 +93,7 @@ impl Hold {
         self.retention.abort();
         self.service.close().await;
         if let Some(store) = self.store
-            && let Err(error) = tokio::task::spawn_blocking(move || store.close()).await
+            && let Err(error) = apart(move || store.close()).await
         {
             tracing::error!(%error, "the store was not closed");
         }
@@ -102,8 +103,7 @@ impl Hold {
 /// Off the runtime's threads: opening may have to recover what a crash left.
 async fn open_embedded(dir: &Path) -> Result<SqliteStore, RunError> {
     let dir = dir.to_owned();
-    let opened =
-        tokio::task::spawn_blocking(move || SqliteStore::open(&dir, Options::default())).await;
+    let opened = apart(move || SqliteStore::open(&dir, Options::default())).await;
     Ok(opened.map_err(io::Error::other)??)
 }
 

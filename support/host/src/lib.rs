@@ -4,6 +4,7 @@
 //! A program has its own arguments with a [`Door`] among them, builds its [`mcp_proto::Server`], and hands both to
 //! [`Host::run`]; [`guard`] has callers asked for scopes and writes recorded; [`block_on`] owns the runtime around it.
 
+mod apart;
 mod door;
 mod files;
 mod guard;
@@ -14,6 +15,7 @@ mod snippet;
 mod tls;
 mod watch;
 
+pub use apart::{NotDone, apart};
 pub use door::{Asked, Asking, Door, DoorError, KeysFile, Local, SharedKeys, memory, read_token};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
 pub use guard::{audit, guard};

@@ -1,0 +1,24 @@
+//! Work that blocks, or takes long: it is done on a thread where it delays no other task.
+
+use tokio::sync::oneshot;
+
+/// The work ended without a result: it panicked, or the runtime is ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the work was not done")]
+pub struct NotDone;
+
+/// Does `work` on a blocking thread. Work that has begun goes on when the future is dropped.
+///
+/// # Errors
+/// It panicked, which the log says, or the runtime is ending.
+pub async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NotDone> {
+    let (done, result) = oneshot::channel();
+    // Boxed, so that the runtime's part of a task is compiled once and not for each kind of work.
+    let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(done.send(work())));
+    if let Err(error) = tokio::task::spawn_blocking(work).await {
+        tracing::error!(%error, "work on a blocking thread failed");
+    }
+    result.await.map_err(|_| NotDone)
+}
