@@ -13,6 +13,7 @@ mod process;
 mod run;
 mod snippet;
 mod tls;
+#[cfg(feature = "watch")]
 mod watch;
 
 pub use apart::{NotDone, apart};
@@ -23,4 +24,5 @@ pub use log::{LogFormat, dropped_lines, log_to_stderr, log_to_stderr_as, say, vi
 pub use run::{Host, HostError, UntilStopped, block_on, serve_as, stop_signal};
 pub use snippet::{snippets, url};
 pub use tls::{Https, Tls, TlsError, Trust, TrustError};
+#[cfg(feature = "watch")]
 pub use watch::{Changes, Depth, WatchError, Watcher};
