@@ -65,11 +65,11 @@ fn check() -> Result<Vec<String>> {
         Some(text) => map::check(text, &map::folders(&own, &root()), |path| {
             root().join(path).exists()
         }),
-        None => vec!["ARCHITECTURE.md: there is none".to_owned()],
+        None => vec!["ARCHITECTURE.md: the file is missing".to_owned()],
     });
     findings.extend(match files.get(checklist::PATH) {
         Some(text) => checklist::check(text, &files, &suites::scenarios().collect()).findings,
-        None => vec![format!("{}: there is none", checklist::PATH)],
+        None => vec![format!("{}: the file is missing", checklist::PATH)],
     });
     Ok(findings)
 }

@@ -314,7 +314,7 @@ pub(super) fn known_parameters(head: &request::Parts, known: &[&str]) -> Result<
     };
     let shown: String = unknown.chars().take(80).collect();
     let hint = match known {
-        [] => "; there are none here".to_owned(),
+        [] => "; it takes none".to_owned(),
         known => match universe_core::nearest::hint(&unknown, known.iter().copied()) {
             none if none.is_empty() => format!("; there are {}", known.join(", ")),
             hint => hint,

@@ -105,7 +105,7 @@ pub enum ArchiveError {
     #[error("the change is not archived: {}", in_words(std::slice::from_ref(.0)))]
     OpenTasks(Problem),
     /// A file is not as it was when it was read.
-    #[error("{} was changed by somebody else meanwhile: nothing was written; look again", .0.display())]
+    #[error("{} was changed by another program meanwhile: nothing was written; read it again", .0.display())]
     Changed(PathBuf),
     /// The day is none.
     #[error("{0:?} is not a day; write YYYY-MM-DD")]

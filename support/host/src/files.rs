@@ -25,7 +25,7 @@ pub struct Stamp {
 #[non_exhaustive]
 pub enum ReplaceError {
     /// Somebody else has written it since it was read.
-    #[error("{} was changed by somebody else since it was read: nothing was written; read it again", .0.display())]
+    #[error("{} was changed by another program since it was read: nothing was written; read it again", .0.display())]
     Changed(PathBuf),
     /// The disk's word.
     #[error("{}: {error}", path.display())]

@@ -152,7 +152,7 @@ impl Outcome {
 
     fn text(&self, name: &str) -> &str {
         let text = self.victim.get(name).and_then(Value::as_str);
-        text.unwrap_or("for no reason told")
+        text.unwrap_or("without a reason")
     }
 }
 

@@ -135,11 +135,11 @@ async fn wrong_parameters_are_told() {
     let id = server.client.create("a", json!({})).await;
     let rows = [
         ("GET", "?revison=1", "did you mean revision?"),
-        ("PUT", "?revision=1", "there are none here"),
+        ("PUT", "?revision=1", "it takes none"),
         ("GET", "/history?afer=1", "did you mean after?"),
-        ("GET", "/events?after=1", "there are none here"),
+        ("GET", "/events?after=1", "it takes none"),
         ("POST", "/commands?results=events", "did you mean result?"),
-        ("POST", "/undo?revision=1", "there are none here"),
+        ("POST", "/undo?revision=1", "it takes none"),
     ];
     for (method, path, told) in rows {
         let path = format!("/universes/{id}{path}");

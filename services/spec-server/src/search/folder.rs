@@ -29,7 +29,7 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
             match fs::symlink_metadata(folder)?.is_dir() {
                 true => Ok(()),
                 false => Err(io::Error::other(
-                    "is not a folder, or a link to one; remove it, it is made anew",
+                    "is not a folder, or a link to one; remove it, then it is made again",
                 )),
             }
         }

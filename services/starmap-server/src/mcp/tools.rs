@@ -128,7 +128,7 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
             )
             .add(
                 "gatecamp_risk",
-                "Where on a route somebody may wait at a gate.",
+                "Where on a route attackers may wait at a gate.",
                 Runs::Here,
                 live::gatecamp_risk,
             )

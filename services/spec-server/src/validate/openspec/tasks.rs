@@ -37,7 +37,7 @@ pub(super) fn check_numbers(documents: &[Document<'_>], findings: &mut Findings)
                         format!(" of {file}")
                     };
                     let message = format!(
-                        "the number {number} is taken by the task on line {first}{of}; number this one anew"
+                        "the number {number} is taken by the task on line {first}{of}; give this one another number"
                     );
                     findings.add(rules::TASK_DUPLICATE, *place, line, message);
                 }
