@@ -2,6 +2,7 @@
 
 mod api;
 mod app;
+mod balancer;
 mod bench;
 mod chromium;
 mod dist;

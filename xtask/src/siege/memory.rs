@@ -48,7 +48,8 @@ impl Process {
     fn field(self, name: &str) -> Result<String> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.0))?;
         let field = status.lines().find_map(|line| line.strip_prefix(name));
-        let field = field.ok_or_else(|| format!("/proc does not show {name}: the siege needs Linux"))?;
+        let field =
+            field.ok_or_else(|| format!("/proc does not show {name}: the siege needs Linux"))?;
         Ok(field.trim().to_owned())
     }
 }
