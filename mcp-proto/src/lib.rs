@@ -227,6 +227,9 @@ pub use input::{
     SamplingContent, SamplingMessage, SamplingTool, ToolChoice,
 };
 pub use interrupt::{Interrupt, RequestError};
+pub use legacy::event_store::{
+    EventStore, EventStoreError, StreamEvent, StreamFate, StreamWrite, Tailed,
+};
 pub use legacy::handshake::{MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES};
 pub use legacy::session::{
     MemorySessions, MemorySessionsConfig, Session, SessionChange, SessionId, SessionStore,
