@@ -8,6 +8,7 @@
 mod connect;
 mod error;
 mod listen;
+pub mod logs;
 pub mod nodes;
 mod purge;
 mod reader;
@@ -29,6 +30,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 use self::connect::{Connector, Link};
 pub use self::error::PostgresError;
+use self::logs::{LogBounds, Logs};
 use self::nodes::Nodes;
 use self::reader::Reader;
 use self::sessions::{SessionBounds, Sessions};
@@ -163,6 +165,12 @@ impl PostgresStore {
     #[must_use]
     pub fn sessions(&self, bounds: SessionBounds) -> Sessions {
         Sessions::start(self.nodes(), bounds)
+    }
+
+    /// What is at work of these sessions, over a connection of its own. It outlives the store.
+    #[must_use]
+    pub fn logs(&self, bounds: LogBounds) -> Logs {
+        Logs::start(self.nodes(), &self.connector, &self.options, bounds)
     }
 }
 

@@ -263,7 +263,8 @@ impl Default for SessionBounds {
     }
 }
 
-fn key(name: &str) -> Key {
+/// What the database knows a session by.
+pub(super) fn key(name: &str) -> Key {
     Sha256::digest(name).into()
 }
 

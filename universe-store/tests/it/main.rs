@@ -13,6 +13,8 @@ mod formats;
 mod leases;
 #[cfg(any(feature = "nats", feature = "postgres"))]
 mod load;
+#[cfg(feature = "postgres")]
+mod logs;
 mod machine;
 #[cfg(feature = "nats")]
 mod nats;
