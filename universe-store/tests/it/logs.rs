@@ -41,15 +41,15 @@ impl Node {
     }
 
     async fn write(&self, fate: Fate, first: u64, events: &[(u64, &[u8])]) {
-        let written = self.logs.write(&[Write {
+        let write = Write {
             session: "s",
             stream: "c1",
             fate,
             about: b"[1]",
             first,
             events: events.to_vec(),
-        }]);
-        written.await.unwrap();
+        };
+        self.logs.write(&[write]).await.unwrap();
     }
 
     async fn tail(&self, after: u64) -> BoxStream<'static, Tailed> {

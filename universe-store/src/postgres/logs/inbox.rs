@@ -24,16 +24,21 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// An inbox that is read.
 struct Inbox {
-    link: Arc<Link>,
+    place: Place,
     /// Keeps the notifications coming.
     _nodes: Arc<Nodes>,
-    key: Key,
-    opened: Instant,
     /// Whenever there may be a letter, or the session has changed or ended.
     hints: BoxStream<'static, ()>,
     /// The number of the last letter that was read.
     last: i64,
     ready: VecDeque<Bytes>,
+}
+
+/// An inbox in the database.
+struct Place {
+    link: Arc<Link>,
+    key: Key,
+    opened: Instant,
 }
 
 impl Logs {
@@ -94,10 +99,12 @@ impl Logs {
         let key = sessions::key(session);
         let hints = [self.nodes.hints(news(&key)), self.nodes.hints(key)];
         let inbox = Inbox {
-            link: Arc::clone(&self.link),
+            place: Place {
+                link: Arc::clone(&self.link),
+                key,
+                opened: Instant::now(),
+            },
             _nodes: Arc::clone(&self.nodes),
-            key,
-            opened: Instant::now(),
             hints: Box::pin(stream::select_all(hints)),
             last: 0,
             ready: VecDeque::new(),
@@ -117,34 +124,46 @@ impl Inbox {
             }
             self.hints.next().await?;
             loop {
-                match self.read().await {
-                    Ok(true) => break,
-                    Ok(false) => return None,
+                match self.place.read(self.last).await {
+                    Ok(Some(letters)) => {
+                        for (number, letter) in letters {
+                            self.last = number;
+                            self.ready.push_back(letter);
+                        }
+                        break;
+                    }
+                    Ok(None) => return None,
                     Err(Unavailable) => tokio::time::sleep(PAUSE).await,
                 }
             }
         }
     }
+}
 
-    /// Reads what is new; false when the session has ended.
-    async fn read(&mut self) -> Result<bool, Unavailable> {
+impl Place {
+    /// The letters after the one of this number, each with its own; `None` when the session has ended.
+    async fn read(&self, after: i64) -> Result<Option<Vec<(i64, Bytes)>>, Unavailable> {
         let sql = "SELECT l.n, l.body FROM session s LEFT JOIN session_letter l ON l.key = s.key AND l.n > $2 \
                      AND l.at > now() - make_interval(secs => $3) \
                    WHERE s.key = $1 ORDER BY l.n";
         let age = self.opened.elapsed() + SLACK;
         let parameters: Parameters<'_> = &[
             (&&self.key[..], Type::BYTEA),
-            (&self.last, Type::INT8),
+            (&after, Type::INT8),
             (&age.as_secs_f64(), Type::FLOAT8),
         ];
         let rows = query(&self.link, sql, parameters).await?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let mut letters = Vec::new();
         for row in &rows {
+            // Without a letter there is a row for the session.
             if let Some(number) = get::<Option<i64>>(row, 0)? {
-                self.last = number;
-                self.ready.push_back(Bytes::from(get::<Vec<u8>>(row, 1)?));
+                letters.push((number, Bytes::from(get::<Vec<u8>>(row, 1)?)));
             }
         }
-        Ok(!rows.is_empty())
+        Ok(Some(letters))
     }
 }
 

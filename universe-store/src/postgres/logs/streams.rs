@@ -79,11 +79,17 @@ pub(super) struct Streams {
     pub(super) lease: Duration,
 }
 
-/// A stream that is read on.
-struct Tail {
+/// A stream in the database.
+struct Place {
     streams: Arc<Streams>,
     key: Key,
     name: String,
+}
+
+/// A stream that is read on.
+struct Tail {
+    place: Place,
+    /// The number of the last event that was read.
     after: i64,
     hints: BoxStream<'static, ()>,
     /// When it was noted last that somebody reads.
@@ -208,15 +214,17 @@ impl Logs {
     ) -> Result<Option<BoxStream<'static, Tailed>>, LogError> {
         let key = sessions::key(session);
         let tail = Tail {
-            streams: Arc::clone(&self.streams),
             hints: self.nodes.hints(news(&key, stream)),
-            key,
-            name: stream.to_owned(),
+            place: Place {
+                streams: Arc::clone(&self.streams),
+                key,
+                name: stream.to_owned(),
+            },
             after: i64::try_from(after).unwrap_or(i64::MAX),
             noted: None,
             over: false,
         };
-        if tail.read().await?.is_none() {
+        if tail.place.read(tail.after).await?.is_none() {
             return Ok(None);
         }
         Ok(Some(Box::pin(stream::unfold(
@@ -252,18 +260,14 @@ impl Tail {
         }
         loop {
             // Before the look, so that what is written after it is notified of.
-            let found = match self.note().await {
-                Ok(()) => self.read().await,
-                Err(Unavailable) => Err(Unavailable),
-            };
-            let Ok(found) = found else {
+            let Ok(found) = self.look().await else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
             if let Some(next) = self.take(found?) {
                 return next;
             }
-            let quiet = self.streams.lease / 5;
+            let quiet = self.place.streams.lease / 5;
             match tokio::time::timeout(quiet, self.hints.next()).await {
                 Ok(hint) => hint?,
                 Err(_elapsed) => {
@@ -287,16 +291,16 @@ impl Tail {
 
     /// Nothing came for a while: whether its node has ended.
     async fn look_after_writer(&mut self) -> Option<Option<Tailed>> {
-        let Ok(found) = self.read().await else {
+        let place = &self.place;
+        let Ok(Some(found)) = place.read(self.after).await else {
             return None;
         };
-        let node = found.as_ref().map(|found| found.node)?;
-        let alive = self.streams.nodes.alive(&[node]).await;
-        if alive.is_ok_and(|alive| !alive.is_empty()) || alive.is_err() {
-            return None;
+        match place.streams.nodes.alive(&[found.node]).await {
+            Ok(alive) if alive.is_empty() => {}
+            _ => return None,
         }
         // What it wrote last may have come after the first look.
-        let Ok(found) = self.read().await else {
+        let Ok(found) = place.read(self.after).await else {
             return None;
         };
         let Some(found) = found else {
@@ -309,15 +313,20 @@ impl Tail {
         }))
     }
 
-    /// Has the writer notify of what it writes.
-    async fn note(&mut self) -> Result<(), Unavailable> {
-        if self
-            .noted
-            .is_some_and(|noted| noted.elapsed() < WATCHED / 2)
-        {
-            return Ok(());
+    /// Has the writer notify of what it writes, and looks at what it wrote.
+    async fn look(&mut self) -> Result<Option<Found>, Unavailable> {
+        let fresh = |noted: Instant| noted.elapsed() < WATCHED / 2;
+        if !self.noted.is_some_and(fresh) {
+            let noted = Instant::now();
+            self.place.note().await?;
+            self.noted = Some(noted);
         }
-        let noted = Instant::now();
+        self.place.read(self.after).await
+    }
+}
+
+impl Place {
+    async fn note(&self) -> Result<(), Unavailable> {
         let sql = "UPDATE session_stream SET watched = now() + make_interval(secs => $3) \
                    WHERE key = $1 AND name = $2 AND NOT ended";
         let parameters: Parameters<'_> = &[
@@ -325,13 +334,11 @@ impl Tail {
             (&self.name, Type::TEXT),
             (&WATCHED.as_secs_f64(), Type::FLOAT8),
         ];
-        query(&self.streams.link, sql, parameters).await?;
-        self.noted = Some(noted);
-        Ok(())
+        query(&self.streams.link, sql, parameters).await.map(drop)
     }
 
     /// The stream as it is, with its next events; `None` when there is none.
-    async fn read(&self) -> Result<Option<Found>, Unavailable> {
+    async fn read(&self, after: i64) -> Result<Option<Found>, Unavailable> {
         // One statement: one view of the stream and its events. The length of a text is known without reading it.
         let sql = "SELECT s.node, s.about, s.ended, e.n, e.body FROM session_stream s LEFT JOIN LATERAL ( \
                      SELECT n, body FROM ( \
@@ -342,7 +349,7 @@ impl Tail {
         let parameters: Parameters<'_> = &[
             (&&self.key[..], Type::BYTEA),
             (&self.name, Type::TEXT),
-            (&self.after, Type::INT8),
+            (&after, Type::INT8),
             (&PAGE.0, Type::INT8),
             (&PAGE.1, Type::INT8),
         ];
