@@ -1,5 +1,6 @@
 //! What nodes share of sessions at work: inboxes and streams in a database.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,6 +8,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use tokio_postgres::NoTls;
 use universe_store::postgres::logs::{Event, Fate, LogBounds, LogError, Logs, Tailed, Write};
+use universe_store::postgres::nodes::Nodes;
 use universe_store::postgres::sessions::{SessionBounds, Sessions};
 use universe_store::postgres::{PostgresOptions, PostgresStore};
 
@@ -17,6 +19,7 @@ use crate::cluster::{Cluster, shared};
 struct Node {
     sessions: Sessions,
     logs: Logs,
+    nodes: Arc<Nodes>,
     _store: PostgresStore,
 }
 
@@ -32,6 +35,7 @@ impl Node {
         Self {
             sessions: store.sessions(SessionBounds::default()),
             logs: store.logs(bounds),
+            nodes: store.nodes(),
             _store: store,
         }
     }
@@ -247,14 +251,18 @@ async fn a_stream_whose_node_has_ended_is_abandoned_and_goes_with_time() {
     let mut tail = b.tail(0).await;
     assert_eq!(next(&mut tail).await, events([1]));
     a.write(Fate::Open, 1, &[(2, b"2")]).await;
-    drop(a);
+    // It is cut off from the others, and does not know.
+    a.nodes.end().await.unwrap();
     assert_eq!(next(&mut tail).await, events([2]));
     let about = Bytes::from_static(b"[1]");
     assert_eq!(next(&mut tail).await, Some(Tailed::Abandoned(about)));
     assert_eq!(next(&mut tail).await, None);
-    // Whoever finds it ends it.
+    // The node that finds it ends it, and that counts.
     b.write(Fate::Ended, 1, &[(3, b"3")]).await;
-    assert_eq!(next(&mut b.tail(1).await).await, events([2, 3]));
+    a.write(Fate::Open, 3, &[(3, b"late"), (4, b"4")]).await;
+    let mut rest = b.tail(1).await;
+    assert_eq!(next(&mut rest).await, events([2, 3]));
+    assert_eq!(next(&mut rest).await, None);
     execute(
         &url,
         "UPDATE session_stream SET touched = touched - interval '10 minutes'",

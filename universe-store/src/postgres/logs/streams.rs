@@ -122,7 +122,7 @@ struct Columns<'a> {
 
 impl Logs {
     /// Brings streams of this node to what they have come to, at most one write of each. May be repeated. A stream of a
-    /// session that there is not is passed over.
+    /// session that there is not is passed over, and so is one that another node has ended.
     ///
     /// # Errors
     /// [`LogError::Unavailable`].
@@ -172,7 +172,8 @@ impl Logs {
                      SELECT g.key, g.name, $7, g.about, g.ended, now() FROM given g JOIN held USING (key) \
                      ORDER BY g.key, g.name \
                      ON CONFLICT (key, name) DO UPDATE \
-                       SET about = excluded.about, ended = excluded.ended, touched = excluded.touched \
+                       SET node = excluded.node, about = excluded.about, ended = excluded.ended, touched = excluded.touched \
+                       WHERE session_stream.node = excluded.node OR NOT session_stream.ended \
                      RETURNING id, key, name, watched > now() AS watched), \
                    said AS ( \
                      INSERT INTO session_event (stream, n, body) \
