@@ -19,7 +19,7 @@ use crate::legacy::session::SessionId;
 /// to another one (2025-03-26 to 2025-11-25, Streamable HTTP, "Resumability and Redelivery"). All texts are opaque to the
 /// store.
 ///
-/// A quiet call uses none of this. The store is asked in bounded time ([`LegacyConfig::store_timeout`]); without it calls
+/// A quiet call does not use it. The store is asked in bounded time ([`LegacyConfig::store_timeout`]); without it calls
 /// go on, and are only not to be found by other processes.
 ///
 /// [`LegacyConfig::store_timeout`]: crate::http::LegacyConfig::store_timeout

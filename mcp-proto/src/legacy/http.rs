@@ -30,7 +30,7 @@ use crate::http::modern::names_modern;
 use crate::http::reading::{Arrived, LongTurn};
 use crate::http::rejection::{Refused, Rejection};
 use crate::http::sse;
-use crate::jsonrpc::{Notification, Request, RequestId, Response as RpcResponse, take_meta};
+use crate::jsonrpc::{Request, RequestId, Response as RpcResponse};
 use crate::legacy::event_store::EventStore;
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{
@@ -172,18 +172,6 @@ impl Legacy {
                 Ok(accepted())
             }),
         }
-    }
-
-    /// DELETE: the session ends, with everything that runs in it.
-    pub(crate) async fn end_session(
-        &self,
-        head: &request::Parts,
-    ) -> Result<Response<ResponseBody>, Rejection> {
-        let session = self.session(head).await?;
-        self.0.sessions.remove(&session.id).await?;
-        self.end_elsewhere(&session.id).await;
-        self.forget(&session.id);
-        Ok(empty(StatusCode::NO_CONTENT))
     }
 
     /// A request of a session, or the one that opens it. What need not wait is done at once: a future is made of the rest.
@@ -405,26 +393,6 @@ impl Legacy {
         };
         response.headers_mut().insert(SESSION_ID, header);
         Ok(response)
-    }
-
-    /// What a notification means for its session.
-    async fn notified(
-        &self,
-        session: &Session,
-        notification: &Notification,
-        caller: &Extensions,
-    ) -> Result<(), Rejection> {
-        if let Some(request) = notification.cancelled_request() {
-            self.cancel_call(session, &request, notification).await?;
-        }
-        self.0.endpoint.server.take(notification, |params| {
-            let incoming = Incoming {
-                peer: Some(session.id.shared()),
-                ..Incoming::of_notification(take_meta(params), caller.clone())
-            };
-            Some(Context::new(incoming, ClientSide::from(session)))
-        });
-        Ok(())
     }
 
     /// The session that the headers name, if the caller may use it.

@@ -13,7 +13,7 @@ use crate::asking_common::{asker, greet};
 use crate::asking_legacy::{self, accepted};
 use crate::common::{Events, Raw, builder, call, open_session, probe, request, say};
 use crate::events::{Stream, get, open, stream_of, told};
-use crate::resume::{answer_of, paced, session_of, steps_of};
+use crate::resume::{answer_of, arguments, paced, session_of, steps_of};
 use crate::shared_store::Logs;
 
 /// Two processes with the same sessions and events, each with a server of its own.
@@ -197,6 +197,46 @@ async fn a_stream_is_resumed_at_another_process_and_back_without_loss_or_repetit
 }
 
 #[tokio::test]
+async fn a_client_that_goes_from_process_to_process_gets_every_event_once() {
+    const MESSAGES: u64 = 200;
+    let (server, paces) = paced();
+    let pair = Pair::new(server, paced().0);
+    let session = open_session(&pair.a).await;
+    let params = arguments("much", &json!({"messages": MESSAGES, "bytes": 100_000}));
+    let raw = Raw::legacy(&session, "tools/call", &params);
+    let mut stream = open(&pair.a, raw).await;
+    assert_eq!(stream.told().await, "first");
+    paces.step("a");
+    let mut turns = (0..).map(|turn: usize| {
+        (
+            turn * 7 % 5 + 1,
+            [&pair.b, &pair.b, &pair.a][turn * 11 % 7 % 3],
+        )
+    });
+    let mut said = Vec::new();
+    'all: loop {
+        let (events, service) = turns.next().unwrap();
+        let last = stream.last.clone();
+        // The connection before is not closed: its server is not to wait for it.
+        let before =
+            std::mem::replace(&mut stream, open(service, get(&session, Some(&last))).await);
+        stream.last = last;
+        for _ in 0..events {
+            match stream.message().await {
+                Some(message) => said.push(message),
+                None => break 'all,
+            }
+        }
+        drop(before);
+    }
+    assert_eq!(said.len() as u64, MESSAGES + 1);
+    for (message, step) in said.iter().zip(1..=MESSAGES) {
+        assert_eq!(told(message), step.to_string());
+    }
+    assert_eq!(answer_of(&said).len(), 100_000);
+}
+
+#[tokio::test]
 async fn a_stream_of_another_process_is_its_sessions_and_its_principals_alone() {
     let (server, _paces) = paced();
     let pair = Pair::new(server, paced().0);
@@ -250,7 +290,7 @@ async fn a_process_that_ends_leaves_what_was_said_and_an_error_for_what_was_not(
         message.contains("has ended before it answered"),
         "{message}"
     );
-    // It is said once: whoever comes back for the same gets the same, and then nothing.
+    // It is written: a reader that comes back for the same gets the same, and then nothing.
     let again = all(&pair.b, &session, &first).await;
     assert_eq!((told(&again[0]), &again[1..]), ("a2", &rest[..]));
     assert!(all(&pair.b, &session, &there.last).await.is_empty());

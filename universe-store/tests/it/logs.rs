@@ -111,7 +111,7 @@ async fn letters_reach_every_other_node_that_reads_and_end_with_the_session() {
         next(&mut elsewhere).await,
         Some(Bytes::from_static(b"there"))
     );
-    // One of a session that there is not is nobody's.
+    // One for a session that there is not is dropped.
     b.logs.send("none", b"x").await.unwrap();
     b.sessions.remove("s").await.unwrap();
     assert_eq!(next(&mut at_a).await, None);

@@ -1,17 +1,22 @@
-//! Messages of a client for calls that another process runs: sent there, and taken from there.
+//! What a client sends besides requests, and the end of its session: for calls that run here, and for those that another
+//! process runs.
 
 use std::sync::{Arc, Weak};
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
+use http::{Extensions, Response as HttpResponse, StatusCode, request};
 
 use super::live::Reading;
 use super::refusal::Refusal;
 use super::streams::EventId;
 use super::{Inner, Legacy};
+use crate::context::{ClientSide, Context, Incoming};
+use crate::http::answer::empty;
+use crate::http::body::ResponseBody;
 use crate::http::rejection::Rejection;
-use crate::jsonrpc::{Message, Notification, RequestId, Response};
+use crate::jsonrpc::{Message, Notification, RequestId, Response, take_meta};
 use crate::legacy::event_store::{EventStoreError, within};
 use crate::legacy::session::{Session, SessionId};
 
@@ -33,6 +38,26 @@ impl Legacy {
             let reading = Reading(tokio::spawn(reading).abort_handle());
             self.0.live.read_inbox(session, reading);
         }
+    }
+
+    /// What a notification means for its session.
+    pub(super) async fn notified(
+        &self,
+        session: &Session,
+        notification: &Notification,
+        caller: &Extensions,
+    ) -> Result<(), Rejection> {
+        if let Some(request) = notification.cancelled_request() {
+            self.cancel_call(session, &request, notification).await?;
+        }
+        self.0.endpoint.server.take(notification, |params| {
+            let incoming = Incoming {
+                peer: Some(session.id.shared()),
+                ..Incoming::of_notification(take_meta(params), caller.clone())
+            };
+            Some(Context::new(incoming, ClientSide::from(session)))
+        });
+        Ok(())
     }
 
     /// Gives the client's answer to the call that asked, wherever that runs.
@@ -57,7 +82,7 @@ impl Legacy {
     }
 
     /// Cancels calls by their id, wherever they run.
-    pub(super) async fn cancel_call(
+    async fn cancel_call(
         &self,
         session: &Session,
         request: &RequestId,
@@ -81,8 +106,20 @@ impl Legacy {
         }
     }
 
+    /// DELETE: the session ends, with everything that runs in it.
+    pub(crate) async fn end_session(
+        &self,
+        head: &request::Parts,
+    ) -> Result<HttpResponse<ResponseBody>, Rejection> {
+        let session = self.session(head).await?;
+        self.0.sessions.remove(&session.id).await?;
+        self.end_elsewhere(&session.id).await;
+        self.forget(&session.id);
+        Ok(empty(StatusCode::NO_CONTENT))
+    }
+
     /// Ends what other processes have of a session.
-    pub(super) async fn end_elsewhere(&self, session: &SessionId) {
+    async fn end_elsewhere(&self, session: &SessionId) {
         if let Some(shared) = &self.0.shared {
             let limit = self.0.endpoint.config.legacy.store_timeout;
             if let Err(problem) = within(limit, shared.remove(session)).await {
