@@ -43,6 +43,7 @@ use futures_util::future::BoxFuture;
 use http_body::Body;
 
 use crate::budget::{Client, Usage};
+use crate::legacy::event_store::EventStore;
 use crate::legacy::http::Legacy;
 use crate::legacy::session::{MemorySessions, SessionStore};
 use crate::server::Server;
@@ -90,7 +91,8 @@ impl StreamableHttpService {
     /// The endpoint with bounds and a session store of its own.
     ///
     /// Several processes may share a store: any of them serves any request of any session, and modern requests need
-    /// nothing in common at all. What is alive of a legacy session stays in the process in which it began:
+    /// nothing in common at all. What is alive of a legacy session stays in the process in which it began, as long as
+    /// there is no [`EventStore`] beside it ([`with_stores`](Self::with_stores)):
     ///
     /// - streams to be resumed: elsewhere the `Last-Event-ID` of a call gets 400, that of a GET stream a fresh stream;
     /// - running calls to be cancelled by `notifications/cancelled`, and the answers to what they ask the client: they
@@ -106,9 +108,34 @@ impl StreamableHttpService {
         config: HttpConfig,
         sessions: Arc<dyn SessionStore>,
     ) -> Self {
+        Self::build(server, config, sessions, None)
+    }
+
+    /// The endpoint with bounds and stores of its own, which it may share with other processes: any of them serves any
+    /// session completely. The streams of calls are resumed in any of them, the answers to what a call asks its client and
+    /// its cancellation may reach any of them, and a DELETE ends at once what runs in the others. What remains is that a
+    /// GET stream that is resumed elsewhere begins afresh, and that the bounds count in each process for itself.
+    ///
+    /// A call that is answered with one JSON body asks the event store nothing.
+    #[must_use]
+    pub fn with_stores(
+        server: Server,
+        config: HttpConfig,
+        sessions: Arc<dyn SessionStore>,
+        events: Arc<dyn EventStore>,
+    ) -> Self {
+        Self::build(server, config, sessions, Some(events))
+    }
+
+    fn build(
+        server: Server,
+        config: HttpConfig,
+        sessions: Arc<dyn SessionStore>,
+        events: Option<Arc<dyn EventStore>>,
+    ) -> Self {
         let endpoint = Arc::new(Endpoint::new(server, config));
         Self(Arc::new(Inner {
-            legacy: Legacy::new(Arc::clone(&endpoint), sessions),
+            legacy: Legacy::new(Arc::clone(&endpoint), sessions, events),
             endpoint,
             strangers: Strangers::default(),
         }))

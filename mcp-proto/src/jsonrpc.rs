@@ -221,7 +221,7 @@ impl RequestId {
         Self::from_value(&id).ok()
     }
 
-    fn from_value(value: &Value) -> Result<Self, ReadError> {
+    pub(crate) fn from_value(value: &Value) -> Result<Self, ReadError> {
         let wrong = |problem: &str| MessageError::invalid(None, problem).into();
         match value {
             Value::String(id) if id.len() > MAX_REQUEST_ID_BYTES => Err(ReadError::LongId),

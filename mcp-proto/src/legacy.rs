@@ -7,6 +7,7 @@
 pub(crate) mod asking;
 pub(crate) mod batch;
 pub(crate) mod dispatch;
+pub(crate) mod event_store;
 pub(crate) mod handshake;
 #[cfg(feature = "http")]
 pub(crate) mod http;

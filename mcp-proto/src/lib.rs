@@ -10,7 +10,7 @@
 //! Both eras are served at once, by the same handlers. Requests of the revision 2026-07-28 are stateless: each says which
 //! version it speaks, and a client that goes away cancels its call by going. Clients of the revisions from 2024-11-05 to
 //! 2025-11-25 open a session by `initialize`; a [`Session`] is a small record in a [`SessionStore`], so any process may
-//! serve it.
+//! serve it, and with an [`EventStore`] what runs of it, too.
 //!
 //! # The guide
 //!
@@ -227,6 +227,9 @@ pub use input::{
     SamplingContent, SamplingMessage, SamplingTool, ToolChoice,
 };
 pub use interrupt::{Interrupt, RequestError};
+pub use legacy::event_store::{
+    EventStore, EventStoreError, StreamEvent, StreamFate, StreamWrite, Tailed,
+};
 pub use legacy::handshake::{MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES};
 pub use legacy::session::{
     MemorySessions, MemorySessionsConfig, Session, SessionChange, SessionId, SessionStore,

@@ -11,7 +11,7 @@ mod postgres;
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_proto::SessionStore;
+use mcp_proto::{EventStore, SessionStore};
 
 #[cfg(not(feature = "nats"))]
 use self::none as nats;
@@ -23,8 +23,15 @@ use crate::store::UniverseLog;
 /// A store for a server.
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn UniverseLog>,
-    /// Where sessions of MCP are kept, if that is with the universes.
-    pub(crate) sessions: Option<Arc<dyn SessionStore>>,
+    /// What of MCP is kept with the universes.
+    pub(crate) shared: Option<Shared>,
+}
+
+/// Where servers keep what they share of MCP. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) sessions: Arc<dyn SessionStore>,
+    pub(crate) events: Arc<dyn EventStore>,
 }
 
 /// What a URL names.

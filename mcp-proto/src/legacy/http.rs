@@ -7,8 +7,10 @@ mod detached;
 mod events;
 mod exchange;
 mod followed;
+mod inbox;
 mod live;
 mod refusal;
+mod remote;
 mod sessions;
 mod standalone;
 mod streams;
@@ -28,7 +30,8 @@ use crate::http::modern::names_modern;
 use crate::http::reading::{Arrived, LongTurn};
 use crate::http::rejection::{Refused, Rejection};
 use crate::http::sse;
-use crate::jsonrpc::{Notification, Request, RequestId, Response as RpcResponse, take_meta};
+use crate::jsonrpc::{Request, RequestId, Response as RpcResponse};
+use crate::legacy::event_store::EventStore;
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{
     Session, SessionChange, SessionId, SessionStore, too_many_subscriptions,
@@ -59,6 +62,8 @@ struct Inner {
     live: Arc<Live>,
     streams: Arc<Streams>,
     detached: Detached,
+    /// What other processes are to know of the above.
+    shared: Option<Arc<dyn EventStore>>,
 }
 
 /// What a call of a session is entered with.
@@ -98,7 +103,8 @@ impl Begun {
                     Err(over) => Err(over.into()),
                 },
                 First::Stream(first) => {
-                    Calls::from(call).stream(first, legacy.resumable(&session, client))
+                    let resumable = legacy.resumable(&session, client, [id.clone()]);
+                    Calls::from(call).stream(first, resumable)
                 }
                 First::Cancelled => Ok(cancelled(accepts)),
             };
@@ -108,13 +114,18 @@ impl Begun {
 }
 
 impl Legacy {
-    pub(crate) fn new(endpoint: Arc<Endpoint>, sessions: Arc<dyn SessionStore>) -> Self {
+    pub(crate) fn new(
+        endpoint: Arc<Endpoint>,
+        sessions: Arc<dyn SessionStore>,
+        shared: Option<Arc<dyn EventStore>>,
+    ) -> Self {
         let config = &endpoint.config.legacy;
         Self(Arc::new(Inner {
             sessions: Sessions::new(sessions, config.store_timeout),
             live: Arc::default(),
-            streams: Streams::new(config),
+            streams: Streams::new(config, shared.as_ref()),
             detached: Detached::new(config),
+            shared,
             endpoint,
         }))
     }
@@ -122,11 +133,13 @@ impl Legacy {
     /// Lets no more calls run on without their clients.
     pub(crate) fn close(&self) {
         self.0.detached.close();
+        self.0.streams.close();
     }
 
     /// Waits until no call runs any more whose client went away or whose answer is an event stream.
     pub(crate) async fn ended(&self) {
         self.0.detached.ended().await;
+        self.0.streams.written().await;
     }
 
     /// A message of a session, or the one that opens it.
@@ -143,7 +156,8 @@ impl Legacy {
             Heard::Notification(notification) => Box::pin(async move {
                 let session = self.session(head).await;
                 let session = session.map_err(|rejection| (rejection, None))?;
-                self.notified(&session, &notification, &head.extensions);
+                let notified = self.notified(&session, &notification, &head.extensions);
+                notified.await.map_err(|rejection| (rejection, None))?;
                 Ok(accepted())
             }),
             Heard::Response(response) => Box::pin(async move {
@@ -152,22 +166,12 @@ impl Legacy {
                 }
                 let id = response.id.clone();
                 let session = self.session(head).await;
-                let session = session.map_err(|rejection| (rejection, id))?;
-                self.answered(&session, response);
+                let session = session.map_err(|rejection| (rejection, id.clone()))?;
+                let answered = self.answered(&session, response).await;
+                answered.map_err(|rejection| (rejection, id))?;
                 Ok(accepted())
             }),
         }
-    }
-
-    /// DELETE: the session ends, with everything that runs in it.
-    pub(crate) async fn end_session(
-        &self,
-        head: &request::Parts,
-    ) -> Result<Response<ResponseBody>, Rejection> {
-        let session = self.session(head).await?;
-        self.0.sessions.remove(&session.id).await?;
-        self.forget(&session.id);
-        Ok(empty(StatusCode::NO_CONTENT))
     }
 
     /// A request of a session, or the one that opens it. What need not wait is done at once: a future is made of the rest.
@@ -250,6 +254,7 @@ impl Legacy {
         let call = client.hold(Kind::Calls, 1)?;
         let max_calls = endpoint.config.legacy.max_calls_per_session;
         let (guard, cancelled) = self.0.live.begin_call(session, request, max_calls)?;
+        self.read_inbox(session);
         Ok(Entered {
             guard,
             cancelled,
@@ -307,9 +312,19 @@ impl Legacy {
         )
     }
 
-    /// What a stream of this session needs to be resumed.
-    fn resumable(&self, session: &Session, client: Client) -> Resumable {
+    /// What a stream of this session needs to be resumed, for the answers to these requests.
+    fn resumable(
+        &self,
+        session: &Session,
+        client: Client,
+        requests: impl IntoIterator<Item = RequestId>,
+    ) -> Resumable {
+        let requests = requests.into_iter();
         Resumable {
+            requests: match self.0.streams.is_shared() {
+                true => requests.collect(),
+                false => Vec::new(),
+            },
             streams: Arc::clone(&self.0.streams),
             session: session.id.clone(),
             client,
@@ -380,27 +395,6 @@ impl Legacy {
         Ok(response)
     }
 
-    /// What a notification means for its session.
-    fn notified(&self, session: &Session, notification: &Notification, caller: &Extensions) {
-        if let Some(request) = notification.cancelled_request() {
-            self.0.live.cancel(&session.id, &request);
-        }
-        self.0.endpoint.server.take(notification, |params| {
-            let incoming = Incoming {
-                peer: Some(session.id.shared()),
-                ..Incoming::of_notification(take_meta(params), caller.clone())
-            };
-            Some(Context::new(incoming, ClientSide::from(session)))
-        });
-    }
-
-    /// Gives the client's answer to the call that asked.
-    fn answered(&self, session: &Session, response: RpcResponse) {
-        if !self.0.live.answer(&session.id, response) {
-            tracing::debug!("a response to no request that waits here was passed over");
-        }
-    }
-
     /// The session that the headers name, if the caller may use it.
     async fn session(&self, head: &request::Parts) -> Result<Arc<Session>, Rejection> {
         self.load(head, &session_id(head)?).await
@@ -438,7 +432,8 @@ impl Legacy {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // No client can come back.
+        // No client can come back to this process.
+        self.streams.close();
         self.streams.forget_kept();
     }
 }

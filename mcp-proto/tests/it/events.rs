@@ -48,8 +48,7 @@ pub(crate) async fn dial(served: &Served, raw: Raw) -> Stream<Incoming> {
 
 /// In process.
 pub(crate) async fn open(service: &StreamableHttpService, raw: Raw) -> Stream<ResponseBody> {
-    let (head, body) = service.handle(raw.request()).await.into_parts();
-    Stream::new(head, body, None)
+    Stream::of(service.handle(raw.request()).await)
 }
 
 /// A GET of a session, after an event or not.
@@ -66,6 +65,14 @@ pub(crate) fn get(session: &str, after: Option<&str>) -> Raw {
 /// The stream part of an event id.
 pub(crate) fn stream_of(id: &str) -> &str {
     id.rsplit_once('-').unwrap().0
+}
+
+impl Stream<ResponseBody> {
+    /// Of a response that is there already.
+    pub(crate) fn of(response: http::Response<ResponseBody>) -> Self {
+        let (head, body) = response.into_parts();
+        Self::new(head, body, None)
+    }
 }
 
 impl<B> Stream<B>

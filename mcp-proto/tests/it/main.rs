@@ -106,6 +106,8 @@ mod schema;
 mod serving;
 mod session_headers;
 mod sessions;
+mod shared;
+mod shared_store;
 mod shown;
 mod skills;
 mod skills_folder;

@@ -41,7 +41,7 @@ pub(super) async fn open_with_sessions(
 ) -> Result<Opened, String> {
     Ok(Opened {
         store: open(url, authorities).await?,
-        sessions: None,
+        shared: None,
     })
 }
 

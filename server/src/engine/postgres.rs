@@ -1,15 +1,18 @@
 //! Universes and sessions in a database of PostgreSQL.
 
+mod events;
 mod sessions;
 
 use std::path::Path;
 use std::sync::Arc;
 
+use self::events::SharedEvents;
 use self::sessions::SharedSessions;
-use super::Opened;
+use super::{Opened, Shared};
 use crate::config::StoreUrl;
 use crate::metrics;
 use crate::store::UniverseLog;
+use crate::store::postgres::logs::LogBounds;
 use crate::store::postgres::sessions::SessionBounds;
 use crate::store::postgres::{PostgresOptions, PostgresStore};
 
@@ -45,9 +48,13 @@ pub(super) async fn open_with_sessions(
     let sessions = Arc::new(store.sessions(SessionBounds::default()));
     let counted = Arc::clone(&sessions);
     metrics::count_sessions(move || counted.count());
+    let events = SharedEvents(store.logs(LogBounds::default()));
     Ok(Opened {
         store: Arc::new(store),
-        sessions: Some(Arc::new(SharedSessions(sessions))),
+        shared: Some(Shared {
+            sessions: Arc::new(SharedSessions(sessions)),
+            events: Arc::new(events),
+        }),
     })
 }
 

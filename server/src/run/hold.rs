@@ -4,7 +4,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_proto::SessionStore;
 use service_host::apart;
 use tokio::task::JoinHandle;
 use universe_core::State;
@@ -14,7 +13,7 @@ use crate::care::Online;
 use crate::commands::{CommandService, ServiceError};
 use crate::config::{Arguments, Config, StoreKind};
 use crate::demo;
-use crate::engine;
+use crate::engine::{self, Shared};
 use crate::store::sqlite::Options;
 use crate::store::{MemoryLimits, MemoryStore, SqliteStore, UniverseId};
 
@@ -23,8 +22,8 @@ pub(super) struct Hold {
     pub(super) service: CommandService,
     /// `None` for universes that are elsewhere.
     store: Option<Arc<SqliteStore>>,
-    /// Where sessions of MCP are kept if that is elsewhere, too.
-    pub(super) sessions: Option<Arc<dyn SessionStore>>,
+    /// What of MCP is kept elsewhere, too.
+    pub(super) shared: Option<Shared>,
     /// Trims histories.
     retention: JoinHandle<()>,
 }
@@ -33,7 +32,7 @@ impl Hold {
     /// Opens the store and makes the demo if that was asked for.
     pub(super) async fn open(arguments: &Arguments, config: &Config) -> Result<Self, RunError> {
         let limits = arguments.limits();
-        let (service, store, sessions) = match &arguments.store {
+        let (service, store, shared) = match &arguments.store {
             StoreKind::Memory => {
                 let store = Arc::new(MemoryStore::new(MemoryLimits::default()));
                 (CommandService::new(store, limits), None, None)
@@ -45,7 +44,7 @@ impl Hold {
                     problem,
                 })?;
                 let service = CommandService::new(opened.store, limits);
-                (service, None, opened.sessions)
+                (service, None, opened.shared)
             }
             StoreKind::Embedded => {
                 let store = Arc::new(open_embedded(&config.data_dir).await?);
@@ -58,7 +57,7 @@ impl Hold {
         let hold = Self {
             service,
             store,
-            sessions,
+            shared,
             retention,
         };
         if arguments.demo

@@ -14,6 +14,7 @@ use super::hold::Hold;
 use super::share::{self, Tenure};
 use super::{PATIENCE, RETRY_PAUSE, RunError, stop_signal};
 use crate::config::{Arguments, Config, StoreKind};
+use crate::engine::Shared;
 use crate::http::{App, MCP_PATH};
 use crate::mcp;
 use crate::metrics;
@@ -43,16 +44,19 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     let mut serving = ServeConfig::default();
     serving.proxies = config.mcp.proxies.clone();
     serving.callers = config.callers;
-    let sessions = hold.sessions.clone();
-    let sessions = sessions.unwrap_or_else(|| metrics::sessions());
-    let app = App::new(
-        hold.service.clone(),
-        StreamableHttpService::with_sessions(server.clone(), config.mcp, sessions),
-        config.rest,
-    );
+    let mcp = match hold.shared.clone() {
+        Some(Shared { sessions, events }) => {
+            StreamableHttpService::with_stores(server.clone(), config.mcp, sessions, events)
+        }
+        None => {
+            let sessions = metrics::sessions();
+            StreamableHttpService::with_sessions(server.clone(), config.mcp, sessions)
+        }
+    };
+    let app = App::new(hold.service.clone(), mcp.clone(), config.rest);
     // They are followed as long as the server is there.
     let _keys = config.keys.map(|keys| keys.give(server.keys()));
-    let shared = match hold.online() {
+    let socket = match hold.online() {
         Some(online) => {
             let (dir, app) = (&config.data_dir, app.clone());
             share::start(dir, server, config.stdio, Tenure::Keeps, online, app)
@@ -77,13 +81,15 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
             () = hold.failed() => failed = true,
         }
         app.close();
-        if let Some(shared) = &shared {
-            shared.stop();
+        if let Some(socket) = &socket {
+            socket.stop();
         }
     };
     let served = serve_as(listener, config.https, app.clone(), serving, shutdown).await;
-    if let Some(shared) = shared {
-        shared.close().await;
+    // What was said to clients that come back to another server is there.
+    mcp.ended().await;
+    if let Some(socket) = socket {
+        socket.close().await;
     }
     hold.close().await;
     served.map_err(io::Error::from)?;

@@ -6,6 +6,7 @@ mod drain;
 mod keys;
 mod migrate;
 mod sessions;
+mod streams;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -6,7 +6,7 @@ use super::connect::{Connector, drive};
 use super::error::{PostgresError, causes};
 
 /// The format of the tables that this program writes.
-const FORMAT: i32 = 2;
+const FORMAT: i32 = 4;
 
 /// Held while tables are made, so that of nodes that start together one does it.
 const LOCK: i64 = 0x756e_6976_6572_7365;
@@ -15,7 +15,7 @@ const LOCK: i64 = 0x756e_6976_6572_7365;
 const LOCK_TIME: u64 = 120;
 
 /// From each format to the next one.
-const STEPS: [&str; 2] = ["
+const STEPS: [&str; 4] = ["
     CREATE TABLE universe (
         uni int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         id text COLLATE \"C\" NOT NULL UNIQUE,
@@ -65,6 +65,43 @@ const STEPS: [&str; 2] = ["
     );
     CREATE INDEX session_age ON session (used);
     CREATE INDEX session_owner ON session (owner, used);
+", "
+    -- Nodes, each until when it counts as alive.
+    CREATE TABLE universe_node (
+        id uuid PRIMARY KEY,
+        alive_until timestamptz NOT NULL
+    );
+", "
+    -- Messages of clients for calls that another node runs.
+    CREATE TABLE session_letter (
+        n int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        key bytea NOT NULL REFERENCES session ON DELETE CASCADE,
+        owner text COLLATE \"C\" NOT NULL,
+        body bytea NOT NULL,
+        at timestamptz NOT NULL
+    );
+    CREATE INDEX session_letter_key ON session_letter (key, n);
+    CREATE INDEX session_letter_owner ON session_letter (owner);
+    CREATE INDEX session_letter_age ON session_letter (at);
+    -- Event streams of calls, each with the node that writes it, and until when it notifies of what it writes.
+    CREATE TABLE session_stream (
+        id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        key bytea NOT NULL REFERENCES session ON DELETE CASCADE,
+        name text COLLATE \"C\" NOT NULL,
+        node uuid NOT NULL,
+        about bytea NOT NULL,
+        ended bool NOT NULL,
+        touched timestamptz NOT NULL,
+        watched timestamptz NOT NULL DEFAULT '-infinity',
+        UNIQUE (key, name)
+    );
+    CREATE INDEX session_stream_age ON session_stream (touched);
+    CREATE TABLE session_event (
+        stream int8 NOT NULL REFERENCES session_stream ON DELETE CASCADE,
+        n int8 NOT NULL,
+        body bytea NOT NULL,
+        PRIMARY KEY (stream, n)
+    );
 "];
 
 /// Makes the tables, unless they are there.

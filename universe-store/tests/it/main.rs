@@ -9,8 +9,12 @@ mod directory;
 #[cfg(feature = "nats")]
 mod fleet;
 mod formats;
+#[cfg(feature = "postgres")]
+mod leases;
 #[cfg(any(feature = "nats", feature = "postgres"))]
 mod load;
+#[cfg(feature = "postgres")]
+mod logs;
 mod machine;
 #[cfg(feature = "nats")]
 mod nats;

@@ -95,11 +95,13 @@ impl Legacy {
                 }
                 Ok(Message::Notification(notification)) => {
                     taken.any = true;
-                    self.notified(session, &notification, &head.extensions);
+                    let notified = self.notified(session, &notification, &head.extensions);
+                    notified.await.map_err(|rejection| (rejection, None))?;
                 }
                 Ok(Message::Response(response)) => {
                     taken.any = true;
-                    self.answered(session, response);
+                    let answered = self.answered(session, response).await;
+                    answered.map_err(|rejection| (rejection, None))?;
                 }
                 Err(broken) => taken.answers.push(broken.into()),
             }
@@ -156,11 +158,14 @@ impl Legacy {
         turn: LongTurn,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let Taken {
-            mut answers, any, ..
+            mut answers,
+            any,
+            ids,
+            ..
         } = taken;
         let stream = |calls: Calls, answers: Vec<RpcResponse>, last: Option<Step>| {
             let done = answers.into_iter().map(Step::Answer).chain(last);
-            calls.stream(done, self.resumable(session, client.clone()))
+            calls.stream(done, self.resumable(session, client.clone(), ids))
         };
         let quiet = calls.is_empty() && answers.is_empty();
         if !accepts.json && !quiet {

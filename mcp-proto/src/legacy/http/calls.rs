@@ -18,7 +18,7 @@ use crate::budget::Client;
 use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
 use crate::http::rejection::Rejection;
-use crate::jsonrpc::Response as RpcResponse;
+use crate::jsonrpc::{RequestId, Response as RpcResponse};
 use crate::legacy::session::SessionId;
 
 /// Calls side by side.
@@ -33,6 +33,8 @@ pub(super) struct Resumable {
     pub(super) detached: Detached,
     /// Whether the client takes events that say nothing but their id.
     pub(super) primes: bool,
+    /// The requests whose answers it will carry, if other processes are to know of it.
+    pub(super) requests: Vec<RequestId>,
 }
 
 /// Drives calls from the first thing that one of them says.
@@ -95,8 +97,9 @@ impl Calls {
             client,
             detached,
             primes,
+            requests,
         } = resumable;
-        let stream = streams.open(&session, &client);
+        let stream = streams.open(&session, &client, requests);
         let reader = stream.read()?;
         let mut driving = Driving {
             calls: self,
@@ -218,6 +221,9 @@ impl Driving {
                     Ok(()) => answer,
                     Err(over) => RpcResponse::error(answer.id, Rejection::from(over).error()),
                 };
+                if let Some(request) = &answer.id {
+                    self.stream.answers(request);
+                }
                 self.stream.push(|id| events::answer_with_id(id, &answer));
             }
             Step::Release(retry) => {

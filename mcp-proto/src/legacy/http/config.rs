@@ -33,14 +33,15 @@ pub struct LegacyConfig {
     pub kept_streams: Bound,
     /// The most of these that belong to one session. 16 by default.
     pub max_kept_streams_per_session: usize,
-    /// How long a stream is kept after the end of its calls. 5 minutes by default.
+    /// How long a stream is kept after the end of its calls, in the [`EventStore`](crate::EventStore) too. 5 minutes by
+    /// default.
     pub keep_ended_streams: Duration,
     /// How long a GET stream goes on listening after it lost its connection. It counts among the kept streams then, not
     /// among the listeners of the server. 1 minute by default.
     pub keep_listening: Duration,
     /// The most messages of one batch (2025-03-26); a longer one gets 400. 50 by default.
     pub max_batch_messages: usize,
-    /// How long the session store may take for one answer; then 503. 5 s by default.
+    /// How long the session store, and the event store, may take for one answer; then 503. 5 s by default.
     pub store_timeout: Duration,
 }
 

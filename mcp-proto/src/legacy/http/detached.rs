@@ -66,6 +66,13 @@ impl Detached {
         self.0.closed.send_replace(true);
     }
 
+    /// Waits until it is closed.
+    pub(super) async fn closed(self) {
+        let mut closed = self.0.closed.subscribe();
+        // Fails only without a sender, and this is one.
+        drop(closed.wait_for(|closed| *closed).await);
+    }
+
     /// Counts a task until the guard is dropped.
     pub(super) fn driver(&self) -> Driver {
         self.0.drivers.send_modify(|drivers| *drivers += 1);

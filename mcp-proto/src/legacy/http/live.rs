@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 use futures_util::task::AtomicWaker;
 
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 
 use crate::jsonrpc::{RequestId, Response};
 use crate::legacy::http::refusal::Refusal;
@@ -36,7 +37,13 @@ struct LiveSession {
     calls: Vec<(u64, Running)>,
     /// Requests to the client that wait for its answer. Each is also in the list of the call that asked.
     asked: HashMap<RequestId, oneshot::Sender<Response>>,
+    /// Reads what reaches other processes for these calls.
+    inbox: Option<Reading>,
 }
+
+/// A task that ends with what it reads for.
+#[derive(Debug)]
+pub(super) struct Reading(pub(super) AbortHandle);
 
 #[derive(Debug)]
 struct Running {
@@ -101,8 +108,11 @@ impl Live {
             Entry::Occupied(live) => &mut live.into_mut().calls,
             Entry::Vacant(free) => {
                 let calls = std::mem::take(spare);
-                let asked = HashMap::new();
-                &mut free.insert(LiveSession { calls, asked }).calls
+                let live = LiveSession {
+                    calls,
+                    ..LiveSession::default()
+                };
+                &mut free.insert(live).calls
             }
         };
         let running = Running {
@@ -123,27 +133,53 @@ impl Live {
         ))
     }
 
-    /// Cancels the calls of that id; an id that is not running is passed over.
-    pub(super) fn cancel(&self, session: &SessionId, request: &RequestId) {
-        let mut table = self.table();
-        if let Some(live) = table.sessions.get_mut(session) {
-            let ended = |(_, running): &mut (u64, Running)| running.request == *request;
-            let ended: Vec<_> = live.calls.extract_if(.., ended).collect();
-            ended
-                .into_iter()
-                .for_each(|(_, call)| live.forget_asked(call));
-        }
+    /// Whether a session has calls and no inbox is read for them.
+    pub(super) fn wants_inbox(&self, session: &SessionId) -> bool {
+        let table = self.table();
+        let live = table.sessions.get(session);
+        live.is_some_and(|live| live.inbox.is_none())
     }
 
-    /// Gives the client's answer to the call that asked; false when nobody here waits for it.
-    pub(super) fn answer(&self, session: &SessionId, response: Response) -> bool {
+    /// Has the inbox of a session be read as long as it has calls.
+    pub(super) fn read_inbox(&self, session: &SessionId, reading: Reading) {
+        let mut table = self.table();
+        let live = table.sessions.get_mut(session);
+        // Where its calls are over already, so is the reading.
+        let before = live.map(|live| live.inbox.replace(reading));
+        drop(table);
+        drop(before);
+    }
+
+    /// Cancels the calls of that id; whether any was running.
+    pub(super) fn cancel(&self, session: &SessionId, request: &RequestId) -> bool {
+        let mut table = self.table();
+        let Some(live) = table.sessions.get_mut(session) else {
+            return false;
+        };
+        let ended = |(_, running): &mut (u64, Running)| running.request == *request;
+        let ended: Vec<_> = live.calls.extract_if(.., ended).collect();
+        let any = !ended.is_empty();
+        ended
+            .into_iter()
+            .for_each(|(_, call)| live.forget_asked(call));
+        any
+    }
+
+    /// Gives the client's answer to the call that asked.
+    ///
+    /// # Errors
+    /// The answer, when nothing here waits for it.
+    pub(super) fn answer(&self, session: &SessionId, response: Response) -> Result<(), Response> {
         let mut table = self.table();
         let asked = table.sessions.get_mut(session).map(|live| &mut live.asked);
         let waiting = asked
             .zip(response.id.as_ref())
             .and_then(|(asked, id)| asked.remove(id));
         drop(table);
-        waiting.is_some_and(|answer| answer.send(response).is_ok())
+        match waiting {
+            Some(answer) => answer.send(response),
+            None => Err(response),
+        }
     }
 
     /// Ends everything of a session.
@@ -171,6 +207,12 @@ impl Cancelled {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -308,12 +350,14 @@ mod tests {
         let (mut first, mut second) = (ask(&one.0, "a"), ask(&one.0, "b"));
         let mut other = ask(&two.0, "c");
         // Somebody else's session answers nothing.
-        assert!(!live.answer(&SessionId::random(), response("a")));
-        assert!(live.answer(&session, response("a")));
-        assert!(!live.answer(&session, response("a")));
+        live.answer(&SessionId::random(), response("a"))
+            .unwrap_err();
+        live.answer(&session, response("a")).unwrap();
+        live.answer(&session, response("a")).unwrap_err();
         first.try_recv().unwrap();
 
-        live.cancel(&session, &RequestId::Number(1));
+        assert!(live.cancel(&session, &RequestId::Number(1)));
+        assert!(!live.cancel(&session, &RequestId::Number(1)));
         assert_eq!(second.try_recv().unwrap_err(), TryRecvError::Closed);
         assert_eq!(other.try_recv().unwrap_err(), TryRecvError::Empty);
         // It was cancelled: whoever asks now has its answer at once.

@@ -22,6 +22,8 @@ pub(super) enum Refusal {
     TooManyCalls(usize),
     /// All sessions that the client, or the server, may have are in use.
     TooManySessions { is_share: bool, max: usize },
+    /// Too much waits for calls of the session that other processes run.
+    InboxFull,
     /// The session store does not answer.
     StoreUnavailable,
     /// `mcp-protocol-version` names a revision that is not served.
@@ -38,9 +40,9 @@ impl Refusal {
             | Self::UnsupportedVersionHeader(_) => StatusCode::BAD_REQUEST,
             Self::UnknownSession => StatusCode::NOT_FOUND,
             Self::StreamTaken => StatusCode::CONFLICT,
-            Self::TooManyCalls(_) | Self::TooManySessions { is_share: true, .. } => {
-                StatusCode::TOO_MANY_REQUESTS
-            }
+            Self::TooManyCalls(_)
+            | Self::InboxFull
+            | Self::TooManySessions { is_share: true, .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::TooManySessions { .. } | Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -67,6 +69,9 @@ impl Refusal {
             }
             Self::TooManyCalls(max) => {
                 format!("the session has {max} calls running: wait for one to end")
+            }
+            Self::InboxFull => {
+                "too many messages wait for calls of the session that other servers run: try again later".to_owned()
             }
             Self::TooManySessions { is_share, max } => match is_share {
                 true => format!(

@@ -64,7 +64,7 @@ impl Legacy {
         let id = session_id(head)?;
         let mut has_missed = false;
         if let Some(last) = last_event_id(&head.headers)? {
-            self.load(head, &id).await?;
+            let session = self.load(head, &id).await?;
             match self.0.streams.find(&id, last.stream) {
                 Some(stream) => {
                     let reader = Reader::resume(stream, last.number)?;
@@ -78,7 +78,7 @@ impl Legacy {
                     tracing::info!("a GET stream that is not kept here is opened again");
                     has_missed = true;
                 }
-                None => return Err(Refusal::ForgottenStream.into()),
+                None => return self.resume_elsewhere(session, last, client).await,
             }
         }
         // In the table before the session is looked up: whoever ends it after that finds the stream.

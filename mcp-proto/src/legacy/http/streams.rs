@@ -2,12 +2,14 @@
 //! which there are, and for how long those are kept that nobody hears.
 
 mod event_id;
+mod mirror;
 mod reader;
 mod ring;
 mod stream;
 mod table;
 #[cfg(test)]
 mod tests;
+mod unwritten;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,8 +20,11 @@ use tokio::sync::watch;
 use super::config::LegacyConfig;
 use super::events;
 use crate::budget::{Bound, Client, Over};
+use crate::jsonrpc::RequestId;
+use crate::legacy::event_store::EventStore;
 use crate::legacy::http::refusal::Refusal;
 use crate::legacy::session::SessionId;
+use mirror::Mirror;
 use stream::Stream;
 use table::Table;
 
@@ -32,6 +37,8 @@ pub(super) use stream::Audience;
 pub(super) struct Streams {
     table: Mutex<Table>,
     bounds: Bounds,
+    /// Lets other processes know of the streams of calls, if there is a store for that.
+    mirror: Option<Arc<Mirror>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -60,8 +67,10 @@ pub(super) enum Standalone {
 }
 
 impl Streams {
-    pub(super) fn new(config: &LegacyConfig) -> Arc<Self> {
+    pub(super) fn new(config: &LegacyConfig, shared: Option<&Arc<dyn EventStore>>) -> Arc<Self> {
+        let mirror = |store| Arc::new(Mirror::new(Arc::clone(store), config.store_timeout));
         Arc::new(Self {
+            mirror: shared.map(mirror),
             table: Mutex::default(),
             bounds: Bounds {
                 events: config.max_kept_events,
@@ -73,9 +82,15 @@ impl Streams {
         })
     }
 
-    /// Opens a stream for calls.
-    pub(super) fn open(self: &Arc<Self>, session: &SessionId, client: &Client) -> Opened {
+    /// Opens a stream for calls: the answers to these requests, if they are to be known.
+    pub(super) fn open(
+        self: &Arc<Self>,
+        session: &SessionId,
+        client: &Client,
+        requests: Vec<RequestId>,
+    ) -> Opened {
         let stream = Arc::new(Stream::new(StreamName::of_calls(), client));
+        stream.expects(requests);
         self.table().insert(session, &stream);
         self.opened(session, stream)
     }
@@ -142,6 +157,25 @@ impl Streams {
         }
     }
 
+    /// Whether other processes know of the streams of calls.
+    pub(super) fn is_shared(&self) -> bool {
+        self.mirror.is_some()
+    }
+
+    /// Leaves to other processes what clients may come back for.
+    pub(super) fn close(&self) {
+        if let Some(mirror) = &self.mirror {
+            mirror.close();
+        }
+    }
+
+    /// Waits until other processes can know what was said.
+    pub(super) async fn written(&self) {
+        if let Some(mirror) = &self.mirror {
+            mirror.written().await;
+        }
+    }
+
     /// Makes room for a stream while there is too little; the oldest of its client that nobody needs go first.
     fn make_room(&self, client: &Client, is_over: impl Fn() -> bool) {
         while is_over() {
@@ -174,7 +208,25 @@ impl Opened {
     pub(super) fn push(&self, event: impl FnOnce(EventId) -> Bytes) -> u64 {
         let number = self.stream.push(event);
         self.trim();
+        self.note();
         number
+    }
+
+    /// The answer to a request is about to be said.
+    pub(super) fn answers(&self, request: &RequestId) {
+        self.stream.answered(request);
+    }
+
+    /// Something is to be known to other processes.
+    fn note(&self) {
+        if let Some(mirror) = self.mirror() {
+            mirror.note(&self.session, &self.stream);
+        }
+    }
+
+    fn mirror(&self) -> Option<&Arc<Mirror>> {
+        let mirror = self.streams.mirror.as_ref();
+        mirror.filter(|_| !self.stream.name().is_standalone())
     }
 
     /// Makes room for a large event by what nobody needs; or says why there is none.
@@ -247,16 +299,18 @@ impl Opened {
 
     /// Nothing more will be said: keeps what was said for those who come back, for its time.
     pub(super) async fn linger(self) {
-        self.stream.end();
+        self.stream.complete();
         if self.stream.is_empty() {
             return;
         }
+        self.note();
         self.keep();
         let forgotten = async {
             while self.audience() != Audience::Gone {
                 self.changed().await;
                 // The reader is gone, and what was kept for it is not needed any more.
                 self.trim();
+                self.note();
             }
         };
         // The only failure is that the time is over.
@@ -272,5 +326,8 @@ impl Drop for Opened {
             .table()
             .remove(&self.session, self.stream.name());
         drop(removed);
+        if let Some(mirror) = self.mirror() {
+            mirror.forget(&self.session, &self.stream);
+        }
     }
 }

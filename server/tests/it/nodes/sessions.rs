@@ -7,7 +7,7 @@ use crate::cluster::shared;
 use crate::harness::{Era, Feed, Wire, add_star, tick};
 
 /// The next message of a GET stream, with the id of its event.
-async fn next(stream: &mut Feed<hyper::body::Incoming>) -> Option<(Value, String)> {
+pub(super) async fn next(stream: &mut Feed<hyper::body::Incoming>) -> Option<(Value, String)> {
     loop {
         let block = stream.block().await?;
         let field = |name: &str| {

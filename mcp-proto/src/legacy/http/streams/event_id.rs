@@ -55,13 +55,19 @@ impl StreamName {
     }
 }
 
-impl fmt::Display for EventId {
+impl fmt::Display for StreamName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.stream.kind {
+        let kind = match self.kind {
             Kind::Calls => 'c',
             Kind::Standalone => 's',
         };
-        write!(formatter, "{kind}{:016x}-{}", self.stream.key, self.number)
+        write!(formatter, "{kind}{:016x}", self.key)
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}-{}", self.stream, self.number)
     }
 }
 

@@ -63,7 +63,7 @@ impl Reader {
             return Some(opening);
         }
         loop {
-            let mut news = pin!(self.stream.news());
+            let mut news = pin!(self.stream.said());
             // Before the look, so that what comes after it wakes.
             news.as_mut().enable();
             match self.stream.find(self.key) {

@@ -8,8 +8,10 @@ use tokio::sync::futures::Notified;
 
 use super::event_id::{EventId, StreamName};
 use super::ring::Ring;
+use super::unwritten::{News, Unwritten};
 use crate::budget::{Client, Over};
 use crate::http::sse::KEEP_ALIVE;
+use crate::jsonrpc::RequestId;
 use crate::legacy::http::refusal::Refusal;
 
 /// How many events may wait for a connection before whoever says them waits.
@@ -42,11 +44,15 @@ struct State {
     ended: bool,
     /// Nobody may come back: the task has no reason to go on.
     forgotten: bool,
+    /// What other processes do not know of it, if there is a store for that.
+    unwritten: Unwritten,
 }
 
 #[derive(Debug)]
 struct Reading {
     key: u64,
+    /// The number of the first event that it is given.
+    first: u64,
     /// The number of the event it gets next.
     next: u64,
     /// It was told to go after the event of this number.
@@ -84,6 +90,7 @@ impl Stream {
                 is_quiet: false,
                 ended: false,
                 forgotten: false,
+                unwritten: Unwritten::default(),
             }),
             news: Notify::new(),
             changed: Notify::new(),
@@ -238,7 +245,7 @@ impl Stream {
     }
 
     /// Resolves when something is said or readers change, from the moment it is enabled.
-    pub(super) fn news(&self) -> Notified<'_> {
+    pub(super) fn said(&self) -> Notified<'_> {
         self.news.notified()
     }
 
@@ -284,6 +291,61 @@ impl Stream {
         Found::Event(event)
     }
 
+    /// Its client has read up to the event of this number, and reads on in another process: the connection here that it
+    /// had that event from is dead, whether that was noticed or not.
+    pub(in crate::legacy::http) fn taken_over(&self, number: u64) {
+        let mut state = self.state();
+        // A newer one begins behind that event.
+        if state
+            .reader
+            .as_ref()
+            .is_some_and(|reader| reader.first <= number)
+        {
+            state.reader = None;
+            drop(state);
+            self.wake();
+        }
+    }
+
+    /// All has been said that was to be said.
+    pub(super) fn complete(&self) {
+        self.state().unwritten.complete();
+        self.end();
+    }
+
+    /// Whose answers it will carry.
+    pub(super) fn expects(&self, requests: Vec<RequestId>) {
+        self.state().unwritten.expects(requests);
+    }
+
+    /// The answer to a request is about to be said.
+    pub(super) fn answered(&self, request: &RequestId) {
+        self.state().unwritten.answered(request);
+    }
+
+    /// Notes that there is something to write; false when that is known already.
+    pub(super) fn has_news(&self) -> bool {
+        self.state().unwritten.note()
+    }
+
+    /// It is not to be shared any more; whether that is news.
+    pub(super) fn give_up(&self) -> bool {
+        self.state().unwritten.give_up()
+    }
+
+    /// What there is to write; `None` where nothing is to be left of it.
+    pub(super) fn news(&self) -> Option<News> {
+        let State {
+            ring, unwritten, ..
+        } = &mut *self.state();
+        unwritten.news(ring)
+    }
+
+    /// Everything before the event of this number was written.
+    pub(super) fn written(&self, next: u64) {
+        self.state().unwritten.written(next);
+    }
+
     /// A reader is gone.
     pub(super) fn left(&self, key: u64) {
         let mut state = self.state();
@@ -319,6 +381,7 @@ impl State {
         self.wants_id = next == self.ring.next() && !self.ended;
         self.reader = Some(Reading {
             key: self.next_key,
+            first: next,
             next,
             until: None,
         });

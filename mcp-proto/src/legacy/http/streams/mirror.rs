@@ -1,0 +1,195 @@
+//! Keeps in the event store what the streams of calls keep here, for clients that come back to another process.
+//!
+//! A stream is not queued event by event: it is noted once that there is something to write, and what that is its ring
+//! says when its turn comes. So a slow store holds nothing up and takes no memory. What the ring has forgotten by then is
+//! not written, as it could not be resumed here either.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::stream::Stream;
+use crate::legacy::event_store::{EventStore, EventStoreError, StreamFate, StreamWrite, within};
+use crate::legacy::session::SessionId;
+
+/// The most streams that are written at once.
+const STREAMS: usize = 64;
+
+/// No further stream is written along beyond so many bytes.
+const BYTES: usize = 4 * 1024 * 1024;
+
+/// Where so many streams wait, one that is not kept here any more does not: the store drops it by its age.
+const MAX_WAITING: usize = 8_192;
+
+/// How long a store that failed is left alone, at first and at most.
+const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+
+/// Writes streams in the background, while there is something to write.
+#[derive(Debug)]
+pub(super) struct Mirror {
+    store: Arc<dyn EventStore>,
+    timeout: Duration,
+    queue: Mutex<Queue>,
+    /// Whether nothing is left to write.
+    rests: watch::Sender<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// Each stream at most once.
+    noted: VecDeque<Noted>,
+    /// Whether a task writes.
+    writes: bool,
+    /// What is in the store stays there for its time.
+    closed: bool,
+}
+
+/// A stream with something to write, and whose it is.
+type Noted = (SessionId, Arc<Stream>);
+
+impl Mirror {
+    pub(super) fn new(store: Arc<dyn EventStore>, timeout: Duration) -> Self {
+        Self {
+            store,
+            timeout,
+            queue: Mutex::default(),
+            rests: watch::Sender::new(true),
+        }
+    }
+
+    /// Something was said on a stream, or it has ended.
+    pub(super) fn note(self: &Arc<Self>, session: &SessionId, stream: &Arc<Stream>) {
+        if stream.has_news() {
+            self.put((session.clone(), Arc::clone(stream)), usize::MAX);
+        }
+    }
+
+    /// A stream is not kept here any more.
+    pub(super) fn forget(self: &Arc<Self>, session: &SessionId, stream: &Arc<Stream>) {
+        if !self.queue().closed && stream.give_up() {
+            stream.empty();
+            self.put((session.clone(), Arc::clone(stream)), MAX_WAITING);
+        }
+    }
+
+    /// Leaves what is in the store to those who come back to other processes.
+    pub(super) fn close(&self) {
+        self.queue().closed = true;
+    }
+
+    /// Waits until everything is written, for a while.
+    pub(super) async fn written(&self) {
+        let mut rests = self.rests.subscribe();
+        let written = rests.wait_for(|rests| *rests);
+        if tokio::time::timeout(self.timeout, written).await.is_err() {
+            tracing::warn!("not all that was said on streams of calls could be shared");
+        }
+    }
+
+    fn put(self: &Arc<Self>, noted: Noted, max: usize) {
+        let mut queue = self.queue();
+        if queue.noted.len() >= max {
+            return;
+        }
+        queue.noted.push_back(noted);
+        if queue.writes {
+            return;
+        }
+        // None while a runtime ends that drops what ran on it.
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        queue.writes = true;
+        self.rests.send_replace(false);
+        drop(queue);
+        runtime.spawn(Arc::clone(self).write());
+    }
+
+    /// Writes until nothing is left.
+    async fn write(self: Arc<Self>) {
+        let (mut pause, mut failed) = (PAUSES[0], false);
+        while let Some(mut batch) = self.next() {
+            while !batch.is_empty() {
+                match self.try_write(&batch).await {
+                    Ok(done) => {
+                        batch.drain(..done);
+                        (pause, failed) = (PAUSES[0], false);
+                    }
+                    Err(problem) => {
+                        // Once: it is tried many times.
+                        if !std::mem::replace(&mut failed, true) {
+                            tracing::warn!(
+                                %problem,
+                                "streams of calls cannot be resumed at other servers for now"
+                            );
+                        }
+                        tokio::time::sleep(pause).await;
+                        pause = (pause * 2).min(PAUSES[1]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is written next; the task ends with `None`.
+    fn next(&self) -> Option<Vec<Noted>> {
+        let mut queue = self.queue();
+        if queue.noted.is_empty() {
+            queue.writes = false;
+            self.rests.send_replace(true);
+            return None;
+        }
+        let many = queue.noted.len().min(STREAMS);
+        Some(queue.noted.drain(..many).collect())
+    }
+
+    /// Writes the first of these streams as they are now; how many.
+    async fn try_write(self: &Arc<Self>, streams: &[Noted]) -> Result<usize, EventStoreError> {
+        let (mut writes, mut written) = (Vec::new(), Vec::new());
+        let mut bytes = 0_usize;
+        for (session, stream) in streams {
+            if bytes > BYTES {
+                break;
+            }
+            let mut write = StreamWrite::forgotten(session, stream.name().to_string());
+            if let Some(news) = stream.news() {
+                let texts = news.events.iter().map(|event| event.text.len());
+                bytes = texts.fold(bytes, usize::saturating_add);
+                write.fate = match news.ended {
+                    true => StreamFate::Ended,
+                    false => StreamFate::Open,
+                };
+                (write.about, write.first) = (news.about, news.first);
+                write.events = news.events;
+                written.push((session, stream, news.next, news.more));
+            }
+            writes.push(write);
+        }
+        match within(self.timeout, self.store.write(&writes)).await {
+            Err(EventStoreError::Full) => {
+                tracing::warn!(
+                    "streams of calls cannot be resumed at other servers: the event store takes no more of them"
+                );
+                written.iter().for_each(|(_, stream, ..)| {
+                    stream.give_up();
+                });
+            }
+            outcome => outcome?,
+        }
+        for (session, stream, next, more) in written {
+            stream.written(next);
+            if more {
+                self.note(session, stream);
+            }
+        }
+        Ok(writes.len())
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // Nothing panics while it holds the queue.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,120 @@
+//! What of a stream the store that other processes read does not have yet.
+
+use bytes::Bytes;
+
+use super::ring::Ring;
+use crate::jsonrpc::RequestId;
+use crate::legacy::event_store::StreamEvent;
+
+/// The largest event that is written. A stream with a larger one is not shared any more.
+const MAX_EVENT: usize = 4 * 1024 * 1024;
+
+/// How many bytes of events are written at once, or one event.
+const AT_ONCE: usize = 1024 * 1024;
+
+/// How far a stream was written.
+#[derive(Debug)]
+pub(super) struct Unwritten {
+    /// The number of the first event that was not.
+    next: u64,
+    /// Whether it waits to be written.
+    noted: bool,
+    /// Nothing more will be said, since all was.
+    complete: bool,
+    /// It is not written any more.
+    given_up: bool,
+    /// The requests whose answers it has yet to carry.
+    requests: Vec<RequestId>,
+}
+
+/// What there is to write of a stream.
+#[derive(Debug)]
+pub(super) struct News {
+    pub(super) about: Bytes,
+    /// The number of the first event that is kept.
+    pub(super) first: u64,
+    pub(super) events: Vec<StreamEvent>,
+    /// Nothing comes after them.
+    pub(super) ended: bool,
+    /// The number of the event after the last of them.
+    pub(super) next: u64,
+    /// Whether more is to be written then.
+    pub(super) more: bool,
+}
+
+impl Default for Unwritten {
+    fn default() -> Self {
+        Self {
+            next: 1,
+            noted: false,
+            complete: false,
+            given_up: false,
+            requests: Vec::new(),
+        }
+    }
+}
+
+impl Unwritten {
+    pub(super) fn expects(&mut self, requests: Vec<RequestId>) {
+        self.requests = requests;
+    }
+
+    pub(super) fn answered(&mut self, request: &RequestId) {
+        self.requests.retain(|waiting| waiting != request);
+    }
+
+    pub(super) fn complete(&mut self) {
+        self.complete = true;
+    }
+
+    pub(super) fn note(&mut self) -> bool {
+        !self.given_up && !std::mem::replace(&mut self.noted, true)
+    }
+
+    /// It is not to be shared any more; whether that is news.
+    pub(super) fn give_up(&mut self) -> bool {
+        !std::mem::replace(&mut self.given_up, true) && !std::mem::replace(&mut self.noted, true)
+    }
+
+    /// `None` where nothing is to be left of it.
+    pub(super) fn news(&mut self, ring: &Ring) -> Option<News> {
+        self.noted = false;
+        let first = ring.first();
+        let mut next = self.next.max(first);
+        let (mut events, mut bytes) = (Vec::new(), 0_usize);
+        while let Some(text) = ring.get(next).filter(|_| !self.given_up) {
+            if text.len() > MAX_EVENT {
+                tracing::warn!(
+                    "a stream of calls cannot be resumed at other servers: it has an event that is too large"
+                );
+                self.given_up = true;
+            }
+            bytes = bytes.saturating_add(text.len());
+            if bytes > AT_ONCE && !events.is_empty() {
+                break;
+            }
+            events.push(StreamEvent {
+                number: next,
+                text: text.clone(),
+            });
+            next += 1;
+        }
+        if self.given_up {
+            return None;
+        }
+        let about = serde_json::to_vec(&self.requests).unwrap_or_default();
+        let more = next < ring.next();
+        Some(News {
+            about: about.into(),
+            first,
+            events,
+            ended: self.complete && !more,
+            next,
+            more,
+        })
+    }
+
+    pub(super) fn written(&mut self, next: u64) {
+        self.next = self.next.max(next);
+    }
+}

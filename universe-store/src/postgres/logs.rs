@@ -1,0 +1,195 @@
+//! What nodes share of sessions that are at work: an inbox for each, and the event streams of its calls. All texts are
+//! opaque here.
+//!
+//! Both go with their session. They have a connection of their own, since what goes over it may be large. Its other end
+//! knows a session by the hash of its name alone.
+
+mod inbox;
+mod streams;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio_postgres::types::Type;
+
+use self::streams::Streams;
+use super::connect::{Connector, Link};
+use super::nodes::{Nodes, Parameters, Unavailable, get, query};
+use super::{PostgresOptions, Task};
+
+pub use self::streams::{Event, Fate, Tailed, Write};
+
+/// How often what is too old is taken away, and the rest counted.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// How many go with one statement.
+const STEP: i64 = 1_000;
+
+/// The bounds of [`Logs`].
+///
+/// What streams take in the database is bounded by the nodes that write them: each says which events are kept, and which
+/// streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogBounds {
+    /// The most letters in the inbox of a session, 64 by default, and their bytes, 8 MiB.
+    pub of_session: LetterBound,
+    /// The same for all sessions of one owner: 1,024 letters by default, and 32 MiB.
+    pub of_owner: LetterBound,
+    /// The most bytes of all letters, as of the last count: 256 MiB by default. Each node counts once in 30 s, and its own
+    /// between.
+    pub bytes: usize,
+    /// How long a letter is kept, give or take 30 s. A minute by default.
+    pub keep_letters: Duration,
+    /// How long a stream is kept that has ended, or whose node has. 5 minutes by default.
+    pub keep_streams: Duration,
+}
+
+/// A bound on letters that are kept at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LetterBound {
+    /// How many.
+    pub letters: usize,
+    /// How large they are together.
+    pub bytes: usize,
+}
+
+/// Why something was not kept or found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The database does not answer, or takes no writes.
+    #[error("the database is unavailable")]
+    Unavailable,
+    /// There are as many letters as there may be.
+    #[error("too many letters wait to be read")]
+    Full,
+}
+
+/// The inboxes and streams of all nodes that use one database.
+pub struct Logs {
+    nodes: Arc<Nodes>,
+    link: Arc<Link>,
+    bounds: LogBounds,
+    /// The bytes of all letters, as of the last count.
+    bytes: Arc<AtomicUsize>,
+    streams: Arc<Streams>,
+    _tasks: [Task; 2],
+}
+
+impl Logs {
+    pub(super) fn start(
+        nodes: Arc<Nodes>,
+        connector: &Arc<Connector>,
+        options: &PostgresOptions,
+        bounds: LogBounds,
+    ) -> Self {
+        let (link, linking) = Link::start(Arc::clone(connector), options);
+        let (link, bytes) = (Arc::new(link), Arc::new(AtomicUsize::new(0)));
+        let (looking, counted) = (Arc::clone(&nodes), Arc::clone(&bytes));
+        let looking = look(Arc::clone(&link), looking, counted, bounds);
+        let streams = Streams {
+            nodes: Arc::clone(&nodes),
+            link: Arc::clone(&link),
+            lease: options.lease,
+        };
+        Self {
+            nodes,
+            link,
+            bounds,
+            bytes,
+            streams: Arc::new(streams),
+            _tasks: [linking.into(), looking.into()],
+        }
+    }
+}
+
+impl fmt::Debug for Logs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Logs").finish_non_exhaustive()
+    }
+}
+
+impl From<Unavailable> for LogError {
+    fn from(_: Unavailable) -> Self {
+        Self::Unavailable
+    }
+}
+
+impl Default for LogBounds {
+    fn default() -> Self {
+        Self {
+            of_session: LetterBound {
+                letters: 64,
+                bytes: 8 << 20,
+            },
+            of_owner: LetterBound {
+                letters: 1_024,
+                bytes: 32 << 20,
+            },
+            bytes: 256 << 20,
+            keep_letters: Duration::from_secs(60),
+            keep_streams: Duration::from_secs(5 * 60),
+        }
+    }
+}
+
+/// Takes away what is too old, and counts the letters, from time to time.
+fn look(
+    link: Arc<Link>,
+    nodes: Arc<Nodes>,
+    bytes: Arc<AtomicUsize>,
+    bounds: LogBounds,
+) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        loop {
+            // What fails is done by another node, or later.
+            if let Ok(counted) = sweep(&link, &nodes, bounds).await {
+                bytes.store(counted, Ordering::Relaxed);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    })
+}
+
+async fn sweep(link: &Link, nodes: &Nodes, bounds: LogBounds) -> Result<usize, Unavailable> {
+    let letters = "WITH gone AS (DELETE FROM session_letter WHERE n IN ( \
+                     SELECT n FROM session_letter WHERE at < now() - make_interval(secs => $1) \
+                     ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1) \
+                   SELECT count(*) FROM gone";
+    let streams = "WITH gone AS (DELETE FROM session_stream WHERE id IN ( \
+                     SELECT id FROM session_stream s WHERE touched < now() - make_interval(secs => $1) \
+                       AND (ended OR $3 AND NOT EXISTS ( \
+                         SELECT 1 FROM universe_node n WHERE n.id = s.node AND n.alive_until > now())) \
+                     ORDER BY touched LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1) \
+                   SELECT count(*) FROM gone";
+    let age = (&bounds.keep_letters.as_secs_f64() as _, Type::FLOAT8);
+    steps(link, letters, &[age, (&STEP, Type::INT8)]).await?;
+    // After the database was away no lease holds for a while.
+    let judges = (&nodes.judges() as _, Type::BOOL);
+    let age = (&bounds.keep_streams.as_secs_f64() as _, Type::FLOAT8);
+    steps(link, streams, &[age, (&STEP, Type::INT8), judges]).await?;
+    let count = "SELECT coalesce(sum(octet_length(body)), 0)::int8 FROM session_letter";
+    let rows = query(link, count, &[]).await?;
+    let counted: i64 = rows.first().map_or(Ok(0), |row| get(row, 0))?;
+    Ok(usize::try_from(counted).unwrap_or(0))
+}
+
+/// Repeats a statement that takes something away and counts it, until there is no more.
+async fn steps(link: &Link, sql: &str, parameters: Parameters<'_>) -> Result<(), Unavailable> {
+    loop {
+        let rows = query(link, sql, parameters).await?;
+        let gone: i64 = rows.first().map_or(Ok(0), |row| get(row, 0))?;
+        if gone < STEP {
+            return Ok(());
+        }
+    }
+}
+
+/// A number for the database.
+fn whole(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
