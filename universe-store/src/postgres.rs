@@ -8,15 +8,17 @@
 mod connect;
 mod error;
 mod listen;
+pub mod nodes;
 mod purge;
 mod reader;
 mod schema;
 pub mod sessions;
+mod watched;
 mod writer;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -27,6 +29,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 use self::connect::{Connector, Link};
 pub use self::error::PostgresError;
+use self::nodes::Nodes;
 use self::reader::Reader;
 use self::sessions::{SessionBounds, Sessions};
 use self::writer::Writer;
@@ -53,6 +56,9 @@ pub struct PostgresOptions {
     pub statement_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,
+    /// How long this node counts as alive after it was last heard of ([`PostgresStore::nodes`]). It makes itself heard
+    /// five times in it. Default 15 s.
+    pub lease: Duration,
 }
 
 impl Default for PostgresOptions {
@@ -62,6 +68,7 @@ impl Default for PostgresOptions {
             connect_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
             authorities: None,
+            lease: nodes::LEASE,
         }
     }
 }
@@ -77,6 +84,7 @@ pub struct PostgresStore {
     purge: Arc<Notify>,
     connector: Arc<Connector>,
     options: PostgresOptions,
+    nodes: OnceLock<Arc<Nodes>>,
     _tasks: Vec<Task>,
 }
 
@@ -138,14 +146,23 @@ impl PostgresStore {
             purge,
             connector,
             options: options.clone(),
+            nodes: OnceLock::new(),
             _tasks: tasks,
         })
     }
 
-    /// The sessions of clients in the same database, over a connection of their own. They outlive the store.
+    /// This node among those that use the database, with a connection of its own. Its lease begins when it is first asked
+    /// for. It outlives the store.
+    #[must_use]
+    pub fn nodes(&self) -> Arc<Nodes> {
+        let start = || Arc::new(Nodes::start(&self.connector, &self.options));
+        Arc::clone(self.nodes.get_or_init(start))
+    }
+
+    /// The sessions of clients in the same database, over the connection of [`nodes`](Self::nodes). They outlive the store.
     #[must_use]
     pub fn sessions(&self, bounds: SessionBounds) -> Sessions {
-        Sessions::start(&self.connector, &self.options, bounds)
+        Sessions::start(self.nodes(), bounds)
     }
 }
 

@@ -6,7 +6,7 @@ use super::connect::{Connector, drive};
 use super::error::{PostgresError, causes};
 
 /// The format of the tables that this program writes.
-const FORMAT: i32 = 2;
+const FORMAT: i32 = 3;
 
 /// Held while tables are made, so that of nodes that start together one does it.
 const LOCK: i64 = 0x756e_6976_6572_7365;
@@ -15,7 +15,7 @@ const LOCK: i64 = 0x756e_6976_6572_7365;
 const LOCK_TIME: u64 = 120;
 
 /// From each format to the next one.
-const STEPS: [&str; 2] = ["
+const STEPS: [&str; 3] = ["
     CREATE TABLE universe (
         uni int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         id text COLLATE \"C\" NOT NULL UNIQUE,
@@ -65,6 +65,12 @@ const STEPS: [&str; 2] = ["
     );
     CREATE INDEX session_age ON session (used);
     CREATE INDEX session_owner ON session (owner, used);
+", "
+    -- Nodes, each until when it counts as alive.
+    CREATE TABLE universe_node (
+        id uuid PRIMARY KEY,
+        alive_until timestamptz NOT NULL
+    );
 "];
 
 /// Makes the tables, unless they are there.

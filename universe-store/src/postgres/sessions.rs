@@ -4,8 +4,6 @@
 //! Every use is a look into the database, so that what one node changes or ends counts for all at once. Its time is the
 //! database's.
 
-mod watched;
-
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,17 +12,12 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinHandle;
-use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Row};
-use uuid::Uuid;
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
 
-use self::watched::Watched;
-use super::connect::{Connector, Ears, Link};
-use super::error::{causes, is_conflict};
-use super::{PostgresOptions, Task};
-
-/// The channel of all nodes: which node has changed or ended which session.
-const CHANNEL: &str = "universe_session";
+use super::Task;
+use super::connect::Link;
+use super::nodes::{CHANNEL, Key, Nodes, Parameters, Unavailable, get};
 
 /// A session's use is noted no more often than this.
 const NOTED: Duration = Duration::from_secs(15);
@@ -72,43 +65,25 @@ pub enum SessionError {
 
 /// The sessions of all nodes that use one database.
 pub struct Sessions {
-    link: Arc<Link>,
+    nodes: Arc<Nodes>,
     bounds: SessionBounds,
-    watched: Arc<Watched>,
-    /// The name of this node, by which it knows its own notifications.
-    node: Uuid,
     count: Arc<AtomicUsize>,
-    _tasks: [Task; 2],
+    _looking: Task,
 }
 
-type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
-
-/// The hash of a session's name.
-type Key = [u8; 32];
-
 impl Sessions {
-    pub(super) fn start(
-        connector: &Arc<Connector>,
-        options: &PostgresOptions,
-        bounds: SessionBounds,
-    ) -> Self {
-        let (watched, node) = (Arc::new(Watched::default()), Uuid::new_v4());
-        let (hearing, joined) = (Arc::clone(&watched), Arc::clone(&watched));
-        let ears = Ears {
-            channel: CHANNEL,
-            heard: Box::new(move |payload| hearing.take(payload, node)),
-            joined: Box::new(move || joined.tell_all()),
-        };
-        let (link, linking) = Link::with_ears(Arc::clone(connector), options, Some(ears));
-        let (link, count) = (Arc::new(link), Arc::new(AtomicUsize::new(0)));
-        let looking = look(Arc::clone(&link), Arc::clone(&count), bounds.max_idle);
+    pub(super) fn start(nodes: Arc<Nodes>, bounds: SessionBounds) -> Self {
+        let count = Arc::new(AtomicUsize::new(0));
+        let looking = look(
+            Arc::clone(nodes.link()),
+            Arc::clone(&count),
+            bounds.max_idle,
+        );
         Self {
-            link,
+            nodes,
             bounds,
-            watched,
-            node,
             count,
-            _tasks: [linking.into(), looking.into()],
+            _looking: looking.into(),
         }
     }
 
@@ -143,7 +118,7 @@ impl Sessions {
             (&self.bounds.in_use.as_secs_f64(), Type::FLOAT8),
             (&is_full, Type::BOOL),
         ];
-        let rows = self.query(sql, parameters).await?;
+        let rows = self.nodes.query(sql, parameters).await?;
         let row = rows.first().ok_or(SessionError::Unavailable)?;
         let (made, is_share, replaced): (bool, bool, bool) =
             (get(row, 0)?, get(row, 1)?, get(row, 2)?);
@@ -171,7 +146,7 @@ impl Sessions {
         if is_due {
             let sql = "UPDATE session SET used = now() WHERE key = $1";
             // A database that takes no writes still lets sessions go on.
-            let noted = self.query(sql, &[(&&key[..], Type::BYTEA)]).await;
+            let noted = self.nodes.query(sql, &[(&&key[..], Type::BYTEA)]).await;
             if noted.is_err() {
                 tracing::warn!("the use of a session was not noted");
             }
@@ -205,9 +180,9 @@ impl Sessions {
                 (&changed, Type::BYTEA),
                 (&version, Type::INT8),
                 (&CHANNEL, Type::TEXT),
-                (&self.note(&key), Type::TEXT),
+                (&self.nodes.note(&key), Type::TEXT),
             ];
-            if !self.query(sql, parameters).await?.is_empty() {
+            if !self.nodes.query(sql, parameters).await?.is_empty() {
                 return Ok(Some(changed));
             }
         }
@@ -226,17 +201,17 @@ impl Sessions {
             (&&key[..], Type::BYTEA),
             (&self.bounds.max_idle.as_secs_f64(), Type::FLOAT8),
             (&CHANNEL, Type::TEXT),
-            (&self.note(&key), Type::TEXT),
+            (&self.nodes.note(&key), Type::TEXT),
         ];
-        let rows = self.query(sql, parameters).await?;
-        rows.first().map_or(Ok(false), |row| get(row, 0))
+        let rows = self.nodes.query(sql, parameters).await?;
+        Ok(rows.first().map_or(Ok(false), |row| get(row, 0))?)
     }
 
     /// Tells whenever another node may have changed or ended a session: a hint only, and always one after this node had
     /// no connection for a while. Ends with the sessions.
     #[must_use]
     pub fn hints(&self, name: &str) -> BoxStream<'static, ()> {
-        Watched::hints(&self.watched, key(name))
+        self.nodes.hints(key(name))
     }
 
     /// How many there are, as of the last count.
@@ -257,41 +232,23 @@ impl Sessions {
                 Type::FLOAT8,
             ),
         ];
-        let rows = self.query(sql, parameters).await?;
-        let found = rows
-            .first()
-            .map(|row| Ok((get(row, 0)?, get(row, 1)?, get(row, 2)?)));
-        found.transpose()
-    }
-
-    /// What other nodes are sent of a session.
-    fn note(&self, key: &Key) -> String {
-        watched::payload(self.node, key)
-    }
-
-    async fn query(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, SessionError> {
-        let client = self.link.client().await.ok_or(SessionError::Unavailable)?;
-        for _ in 0..TRIES {
-            let rows = self
-                .link
-                .within(0, client.query_typed(sql, parameters))
-                .await;
-            match rows.ok_or(SessionError::Unavailable)? {
-                Ok(rows) => return Ok(rows),
-                Err(error) if is_conflict(&error) => {}
-                Err(error) => {
-                    tracing::error!(error = causes(&error), "the sessions cannot be asked for");
-                    return Err(SessionError::Unavailable);
-                }
-            }
-        }
-        Err(SessionError::Unavailable)
+        let rows = self.nodes.query(sql, parameters).await?;
+        let Some(row) = rows.first() else {
+            return Ok(None);
+        };
+        Ok(Some((get(row, 0)?, get(row, 1)?, get(row, 2)?)))
     }
 }
 
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions").finish_non_exhaustive()
+    }
+}
+
+impl From<Unavailable> for SessionError {
+    fn from(_: Unavailable) -> Self {
+        Self::Unavailable
     }
 }
 
@@ -308,13 +265,6 @@ impl Default for SessionBounds {
 
 fn key(name: &str) -> Key {
     Sha256::digest(name).into()
-}
-
-fn get<'r, T: tokio_postgres::types::FromSql<'r>>(
-    row: &'r Row,
-    column: usize,
-) -> Result<T, SessionError> {
-    row.try_get(column).map_err(|_| SessionError::Unavailable)
 }
 
 /// Takes sessions away that have ended, and counts the others, from time to time.

@@ -9,6 +9,8 @@ mod directory;
 #[cfg(feature = "nats")]
 mod fleet;
 mod formats;
+#[cfg(feature = "postgres")]
+mod leases;
 #[cfg(any(feature = "nats", feature = "postgres"))]
 mod load;
 mod machine;

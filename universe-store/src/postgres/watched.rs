@@ -1,4 +1,4 @@
-//! Who wants to know what other nodes do to sessions.
+//! What this node watches of what other nodes do: records of one kind or another, by the hash of their names.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,9 +9,9 @@ use futures_util::stream::{self, BoxStream};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::Key;
+use super::nodes::Key;
 
-/// The sessions that are watched here: as many as there are streams that do it.
+/// The records that are watched here: as many as there are streams that do it.
 #[derive(Default)]
 pub(super) struct Watched(Mutex<HashMap<Key, watch::Sender<()>>>);
 
@@ -22,13 +22,13 @@ struct Watcher {
     told: Option<watch::Receiver<()>>,
 }
 
-/// What is sent of a session, for [`Watched::take`].
+/// What is sent of a record, for [`Watched::take`].
 pub(super) fn payload(node: Uuid, key: &Key) -> String {
     format!("{} {}", node.simple(), HEXLOWER.encode(key))
 }
 
 impl Watched {
-    /// Tells whenever one is told of the session.
+    /// Reports whenever a notification names the record.
     pub(super) fn hints(watched: &Arc<Self>, key: Key) -> BoxStream<'static, ()> {
         let told = match watched.table().entry(key) {
             Entry::Occupied(entry) => entry.get().subscribe(),

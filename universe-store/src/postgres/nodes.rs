@@ -1,0 +1,243 @@
+//! The nodes that use one database, as far as they are told apart: each has a name and a lease, and is notified of what
+//! others do to records that it watches.
+//!
+//! A node whose lease is over has ended, or is cut off from the database. The time is the database's. After the database
+//! was away itself no lease holds; so a node judges others only once its own lease has held for its whole length.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, ToSql, Type};
+use uuid::Uuid;
+
+use super::connect::{Connector, Ears, Link};
+use super::error::{causes, is_conflict};
+use super::watched::{self, Watched};
+use super::{PostgresOptions, Task};
+
+/// The channel of all nodes: which node has changed or ended which record. The first such records were sessions.
+pub(super) const CHANNEL: &str = "universe_session";
+
+/// How long a lease lasts by default ([`PostgresOptions::lease`]).
+pub(super) const LEASE: Duration = Duration::from_secs(15);
+
+/// How often a lease is made longer while it lasts: every 3 s by default.
+const REFRESHES: u32 = 5;
+
+/// How many lengths of its lease after its end a node is forgotten.
+const FORGOTTEN: u32 = 20;
+
+/// How often a statement is tried that loses against another one.
+const TRIES: usize = 16;
+
+/// The name of a record, as it is notified of: a hash.
+pub(super) type Key = [u8; 32];
+
+pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
+
+/// The database does not answer, or takes no writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the database is unavailable")]
+pub struct Unavailable;
+
+/// This node among those that use one database. It has one connection, which what nodes share of their clients uses, too.
+///
+/// Dropping it leaves its lease to end by itself; [`end`](Self::end) ends it at once.
+pub struct Nodes {
+    id: Uuid,
+    link: Arc<Link>,
+    watched: Arc<Watched>,
+    lease: Arc<Lease>,
+    tasks: [Task; 2],
+}
+
+/// How long this node's own lease has held.
+struct Lease {
+    length: Duration,
+    held: Mutex<Option<Held>>,
+}
+
+#[derive(Clone, Copy)]
+struct Held {
+    since: Instant,
+    refreshed: Instant,
+}
+
+impl Nodes {
+    pub(super) fn start(connector: &Arc<Connector>, options: &PostgresOptions) -> Self {
+        let (watched, id) = (Arc::new(Watched::default()), Uuid::new_v4());
+        let (hearing, joined) = (Arc::clone(&watched), Arc::clone(&watched));
+        let ears = Ears {
+            channel: CHANNEL,
+            heard: Box::new(move |payload| hearing.take(payload, id)),
+            joined: Box::new(move || joined.tell_all()),
+        };
+        let (link, linking) = Link::with_ears(Arc::clone(connector), options, Some(ears));
+        let link = Arc::new(link);
+        let lease = Arc::new(Lease {
+            length: options.lease.max(Duration::from_millis(1)),
+            held: Mutex::default(),
+        });
+        let keeping = keep(Arc::clone(&link), Arc::clone(&lease), id);
+        Self {
+            id,
+            link,
+            watched,
+            lease,
+            tasks: [linking.into(), keeping.into()],
+        }
+    }
+
+    /// The name of this node: another one with each start.
+    #[must_use]
+    pub fn id(&self) -> Uuid {
+        self.id
+    }
+
+    /// Those of these nodes that have not ended. All of them, as long as this node's own lease has not held for its
+    /// whole length: it cannot tell yet.
+    ///
+    /// # Errors
+    /// [`Unavailable`].
+    pub async fn alive(&self, nodes: &[Uuid]) -> Result<Vec<Uuid>, Unavailable> {
+        if !self.judges() {
+            return Ok(nodes.to_vec());
+        }
+        let sql = "SELECT id FROM universe_node WHERE id = ANY($1) AND alive_until > now()";
+        let rows = self.query(sql, &[(&nodes, Type::UUID_ARRAY)]).await?;
+        rows.iter().map(|row| get(row, 0)).collect()
+    }
+
+    /// Ends the lease of this node, for good: others know at once that it has ended.
+    ///
+    /// # Errors
+    /// [`Unavailable`]: the lease ends by itself.
+    pub async fn end(&self) -> Result<(), Unavailable> {
+        let [_, keeping] = &self.tasks;
+        keeping.0.abort();
+        let sql = "DELETE FROM universe_node WHERE id = $1";
+        self.query(sql, &[(&self.id, Type::UUID)]).await.map(drop)
+    }
+
+    /// Whether this node can tell that others have ended.
+    pub(super) fn judges(&self) -> bool {
+        let Lease { length, .. } = *self.lease;
+        let held = *self.lease.held();
+        held.is_some_and(|held| {
+            held.refreshed.duration_since(held.since) >= length && held.refreshed.elapsed() < length
+        })
+    }
+
+    /// Reports whenever another node may have changed or ended a record: a hint only, and always one after this node had
+    /// no connection for a while. Ends with this.
+    pub(super) fn hints(&self, key: Key) -> BoxStream<'static, ()> {
+        Watched::hints(&self.watched, key)
+    }
+
+    /// What other nodes are sent of a record, by [`CHANNEL`].
+    pub(super) fn note(&self, key: &Key) -> String {
+        watched::payload(self.id, key)
+    }
+
+    pub(super) fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
+    pub(super) async fn query(
+        &self,
+        sql: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>, Unavailable> {
+        query(&self.link, sql, parameters).await
+    }
+}
+
+impl Lease {
+    /// Notes that the lease was made longer at a time: again, or for the first time after it was over.
+    fn refreshed(&self, now: Instant) {
+        let mut held = self.held();
+        let since = match *held {
+            Some(held) if now.duration_since(held.refreshed) < self.length => held.since,
+            _ => now,
+        };
+        *held = Some(Held {
+            since,
+            refreshed: now,
+        });
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Held>> {
+        // Nothing panics while it holds this.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Nodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Nodes")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The rows that a statement gives.
+pub(super) async fn query(
+    link: &Link,
+    sql: &str,
+    parameters: Parameters<'_>,
+) -> Result<Vec<Row>, Unavailable> {
+    let client = link.client().await.ok_or(Unavailable)?;
+    for _ in 0..TRIES {
+        let rows = link.within(0, client.query_typed(sql, parameters)).await;
+        match rows.ok_or(Unavailable)? {
+            Ok(rows) => return Ok(rows),
+            Err(error) if is_conflict(&error) => {}
+            Err(error) => {
+                tracing::error!(error = causes(&error), "the database refused a statement");
+                return Err(Unavailable);
+            }
+        }
+    }
+    Err(Unavailable)
+}
+
+/// A value of a row.
+pub(super) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T, Unavailable> {
+    row.try_get(column).map_err(|_| Unavailable)
+}
+
+/// Makes the lease longer again and again, and forgets nodes that ended long ago.
+fn keep(link: Arc<Link>, lease: Arc<Lease>, id: Uuid) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        // It does not wait for a standby, whose absence would otherwise end the lease of every node.
+        let sql = "INSERT INTO universe_node (id, alive_until) VALUES ($1, now() + make_interval(secs => $2)) \
+                   ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until \
+                   RETURNING set_config('synchronous_commit', 'off', true)";
+        // Not at once: while the database was away, nodes could not make their leases longer.
+        let forget = "DELETE FROM universe_node WHERE id IN ( \
+                        SELECT id FROM universe_node WHERE alive_until < now() - make_interval(secs => $1) \
+                        LIMIT 100 FOR UPDATE SKIP LOCKED)";
+        let length = lease.length.as_secs_f64();
+        let forgotten = (lease.length * FORGOTTEN).as_secs_f64();
+        let mut steps: u32 = 0;
+        loop {
+            let begun = Instant::now();
+            let parameters: Parameters<'_> = &[(&id, Type::UUID), (&length, Type::FLOAT8)];
+            if query(&link, sql, parameters).await.is_ok() {
+                // From when it was asked for: the database has counted from later on.
+                lease.refreshed(begun);
+            }
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(FORGOTTEN) {
+                // What fails is done by another, or later.
+                let _ = query(&link, forget, &[(&forgotten, Type::FLOAT8)]).await;
+            }
+            tokio::time::sleep(lease.length / REFRESHES).await;
+        }
+    })
+}
