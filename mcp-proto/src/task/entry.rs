@@ -1,12 +1,16 @@
 //! One task: what stays of it, and the stages it goes through (`working` ⇄ `input_required` → one of the ends).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::AbortHandle;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -29,11 +33,24 @@ pub(crate) struct Entry {
     pub(super) poll_interval: Duration,
     /// When its time is over.
     pub(crate) expires: Instant,
+    pub(super) home: Home,
     pub(crate) state: watch::Sender<State>,
     pub(super) abort: AbortHandle,
 }
 
-/// What changes of a task.
+/// Where a task runs, and where it is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// Here, and nothing else knows of it.
+    Here,
+    /// Here, and other servers know of it by a store.
+    Shared,
+    /// In another server, or in none any more: this is a copy of what the store has.
+    Elsewhere,
+}
+
+/// What changes of a task. As JSON it is what several servers share of it.
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) stage: Stage,
     pub(super) message: Option<String>,
@@ -46,15 +63,26 @@ pub(crate) struct State {
     /// come.
     answers: Answered,
     /// Where its result is waited for (legacy era), the newest last, each by a number of its own.
+    #[serde(skip)]
     pub(crate) streams: Vec<(u64, Outbox)>,
+    #[serde(skip)]
     pub(crate) next_stream: u64,
+    /// How it is to end, once the store has it that other servers share.
+    #[serde(skip)]
+    ending: Option<Stage>,
+    /// The version of the record that it is from, if it is from one.
+    #[serde(skip)]
+    pub(super) record: u64,
 }
 
 /// The answers to what a task has asked at once, or why one does not come: a name for programs and a sentence.
-pub(crate) type Answered = Result<BTreeMap<String, Value>, Box<(&'static str, String)>>;
+pub(crate) type Answered = Result<BTreeMap<String, Value>, Box<Problem>>;
+
+/// Why an answer does not come: a name for programs and a sentence.
+pub(crate) type Problem = (Cow<'static, str>, String);
 
 /// A question that is open.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Open {
     /// Its key for the client.
     pub(crate) key: String,
@@ -64,12 +92,14 @@ pub(crate) struct Open {
 }
 
 /// How far a task has come.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Stage {
     Working,
     InputRequired(Vec<Open>),
+    #[serde(deserialize_with = "payload")]
     Completed(Payload),
     /// The tool told a failure of its own, which the legacy era counts as one of the task.
+    #[serde(deserialize_with = "payload")]
     ToolFailed(Payload),
     Failed(ErrorObject),
     Cancelled,
@@ -88,6 +118,8 @@ impl State {
             answers: Ok(BTreeMap::new()),
             streams: Vec::new(),
             next_stream: 0,
+            ending: None,
+            record: 0,
         }
     }
 
@@ -104,6 +136,11 @@ impl State {
         let key = unused.unwrap_or_else(|| asked.to_owned());
         self.keys.insert(key.clone());
         key
+    }
+
+    /// Whether it is over, or known how it is to end.
+    pub(super) fn has_end(&self) -> bool {
+        self.stage.is_over() || self.ending.is_some()
     }
 
     fn touch(&mut self) {
@@ -219,8 +256,8 @@ impl Entry {
         });
     }
 
-    /// An answer does not come: it goes on to tell that, if it still asks what it asked in that round.
-    pub(crate) fn give_up(&self, round: usize, problem: (&'static str, String)) {
+    /// An answer does not come: it goes on to tell that, if it still asks what it asked in that round. Whether it did.
+    pub(super) fn give_up(&self, round: usize, problem: Problem) -> bool {
         self.state.send_if_modified(|state| {
             let asks = state.stage.asks() && state.round == round;
             if asks {
@@ -228,7 +265,7 @@ impl Entry {
                 state.move_to(Stage::Working);
             }
             asks
-        });
+        })
     }
 
     /// Ends it, once: whether this was the end. The handler is dropped, if it still runs.
@@ -252,6 +289,90 @@ impl Entry {
         ended
     }
 
+    /// Proposes how it ends: that counts once the store has it. Whether this was the first proposal.
+    pub(super) fn propose(&self, stage: Stage) -> bool {
+        self.state.send_if_modified(|state| {
+            let is_first = !state.has_end();
+            if is_first {
+                state.ending = Some(stage);
+            }
+            is_first
+        })
+    }
+
+    /// Proposes another end in place of one that the store does not take.
+    pub(super) fn propose_instead(&self, stage: Stage) {
+        self.state.send_modify(|state| state.ending = Some(stage));
+    }
+
+    /// A copy of it as it is to be kept: ended, where an end is proposed. Nothing that is done to the copy is done to it.
+    pub(super) fn to_keep(&self) -> Self {
+        let mut state = self.state().clone();
+        state.streams.clear();
+        let ending = state.ending.take();
+        let copy = Self {
+            id: Arc::clone(&self.id),
+            owner: self.owner.clone(),
+            state: watch::Sender::new(state),
+            abort: AbortHandle::new_pair().0,
+            ..*self
+        };
+        if let Some(stage) = ending {
+            copy.end(stage);
+        }
+        copy
+    }
+
+    /// Takes over what a record has, unless it has that or a newer one, or is over. Those that wait here stay.
+    pub(super) fn adopt(&self, kept: State) {
+        let is_over = kept.stage.is_over();
+        self.state.send_if_modified(|state| {
+            if state.stage.is_over() || kept.record <= state.record {
+                return false;
+            }
+            let streams = mem::take(&mut state.streams);
+            *state = State {
+                streams,
+                next_stream: state.next_stream,
+                ending: None,
+                ..kept
+            };
+            true
+        });
+        if is_over {
+            self.abort.abort();
+        }
+    }
+
+    /// What clients of other servers have answered, by a record: the answers to questions that are open here, or why one
+    /// does not come.
+    pub(super) fn answered_elsewhere(
+        &self,
+        kept: &State,
+    ) -> Result<Vec<(String, Value)>, (usize, Problem)> {
+        let state = self.state();
+        let Stage::InputRequired(open) = &state.stage else {
+            return Ok(Vec::new());
+        };
+        if state.round != kept.round {
+            return Ok(Vec::new());
+        }
+        let answers = match &kept.answers {
+            Ok(answers) => answers,
+            Err(problem) => return Err((kept.round, (**problem).clone())),
+        };
+        let still_open: &[Open] = match &kept.stage {
+            Stage::InputRequired(open) => open,
+            _ => &[],
+        };
+        let closed = open
+            .iter()
+            .filter(|open| still_open.iter().all(|still| still.key != open.key));
+        let answered =
+            closed.filter_map(|open| Some((open.key.clone(), answers.get(&open.asked)?.clone())));
+        Ok(answered.collect())
+    }
+
     /// Its time is over: nothing is left of it, whoever still holds it.
     pub(super) fn expire(&self) {
         self.state.send_modify(|state| {
@@ -261,6 +382,12 @@ impl Entry {
         });
         self.abort.abort();
     }
+}
+
+/// A result out of a record.
+fn payload<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Payload, D::Error> {
+    let text = Box::<RawValue>::deserialize(deserializer)?;
+    Payload::of(&text).map_err(|error| serde::de::Error::custom(error.message))
 }
 
 impl fmt::Debug for Entry {

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
+use futures_util::future::OptionFuture;
 use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::sync::watch;
 
 use super::entry::{Entry, Stage, State};
+use super::store::Tasks;
 use super::view::TaskView;
 use crate::jsonrpc::Notification;
 
@@ -16,15 +18,25 @@ use crate::jsonrpc::Notification;
 #[derive(Default)]
 pub(crate) struct Watched(FuturesUnordered<BoxFuture<'static, Watch>>);
 
-type Watch = (Arc<Entry>, watch::Receiver<State>);
+/// A task, what was seen of it, and what keeps it up to date if it runs in another server.
+struct Watch {
+    entry: Arc<Entry>,
+    seen: watch::Receiver<State>,
+    following: Option<BoxFuture<'static, ()>>,
+}
 
 impl Watched {
     /// A listener begins by hearing what each is, so that nothing is missed between creating and listening.
-    pub(crate) fn new(entries: Vec<Arc<Entry>>) -> Self {
+    pub(crate) fn new(tasks: Option<&Tasks>, entries: Vec<Arc<Entry>>) -> Self {
         let watched = entries.into_iter().map(|entry| {
             let mut seen = entry.subscribe();
             seen.mark_changed();
-            changed((entry, seen))
+            let following = tasks.and_then(|tasks| tasks.follow(&entry));
+            changed(Watch {
+                entry,
+                seen,
+                following,
+            })
         });
         Self(watched.collect())
     }
@@ -32,12 +44,12 @@ impl Watched {
     /// The next `notifications/tasks`; never, once each has ended. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Notification {
         loop {
-            let Some((entry, mut seen)) = self.0.next().await else {
+            let Some(mut watch) = self.0.next().await else {
                 return std::future::pending().await;
             };
-            let (told, over) = tell(&entry, &seen.borrow_and_update());
+            let (told, over) = tell(&watch.entry, &watch.seen.borrow_and_update());
             if !over {
-                self.0.push(changed((entry, seen)));
+                self.0.push(changed(watch));
             }
             if let Some(told) = told {
                 return told;
@@ -48,8 +60,14 @@ impl Watched {
 
 fn changed(mut watch: Watch) -> BoxFuture<'static, Watch> {
     Box::pin(async move {
-        // The sender is in the entry.
-        let _entry_is_held = watch.1.changed().await;
+        let following = OptionFuture::from(watch.following.as_mut());
+        tokio::select! {
+            biased;
+            // The sender is in the entry.
+            _entry_is_held = watch.seen.changed() => {}
+            // Over, which is seen as a change.
+            Some(()) = following => {}
+        }
         watch
     })
 }
