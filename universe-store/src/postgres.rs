@@ -13,6 +13,7 @@ mod purge;
 mod reader;
 mod schema;
 pub mod sessions;
+pub mod tasks;
 mod watched;
 mod writer;
 
@@ -32,6 +33,7 @@ pub use self::error::PostgresError;
 use self::nodes::Nodes;
 use self::reader::Reader;
 use self::sessions::{SessionBounds, Sessions};
+use self::tasks::{TaskBounds, Tasks};
 use self::writer::Writer;
 use super::hints;
 use super::live::Live;
@@ -163,6 +165,12 @@ impl PostgresStore {
     #[must_use]
     pub fn sessions(&self, bounds: SessionBounds) -> Sessions {
         Sessions::start(self.nodes(), bounds)
+    }
+
+    /// The tasks of clients in the same database, over the connection of [`nodes`](Self::nodes). They outlive the store.
+    #[must_use]
+    pub fn tasks(&self, bounds: TaskBounds) -> Tasks {
+        Tasks::start(self.nodes(), bounds)
     }
 }
 

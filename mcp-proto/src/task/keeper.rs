@@ -184,7 +184,7 @@ impl Keeper {
                 self.entry.propose_instead(failed);
                 return Ok(None);
             }
-            Err(error) => return Err(refused(error)),
+            Err(error) => return Err(refused(&error)),
         }
         self.version += 1;
         self.written = body;

@@ -93,7 +93,11 @@ impl Shared {
             ttl: entry.ttl,
             body: Self::body(entry, kept)?,
         };
-        self.store.insert(task).await.map(drop).map_err(refused)
+        self.store
+            .insert(task)
+            .await
+            .map(drop)
+            .map_err(|error| refused(&error))
     }
 
     /// The task of that name, if it is the owner's and of that era.
@@ -106,7 +110,7 @@ impl Shared {
         let key = owner_key(owner, era);
         for _ in 0..TRIES {
             let loaded = self.store.load(id, key.as_deref()).await;
-            let Some(record) = loaded.map_err(refused)? else {
+            let Some(record) = loaded.map_err(|error| refused(&error))? else {
                 return Ok(None);
             };
             let Some(read) = self.read(record, owner).await? else {
@@ -128,7 +132,11 @@ impl Shared {
         let Some(key) = owner_key(owner, era) else {
             return Ok(Vec::new());
         };
-        let records = self.store.list(&key, after, max).await.map_err(refused)?;
+        let records = self
+            .store
+            .list(&key, after, max)
+            .await
+            .map_err(|error| refused(&error))?;
         let mut listed = Vec::with_capacity(records.len());
         for record in records {
             let id = Arc::clone(&record.id);
@@ -154,7 +162,12 @@ impl Shared {
                 return Ok(false);
             };
             let changed = change(&mut found)?;
-            if !changed || self.replace(&mut found).await.map_err(refused)? {
+            if !changed
+                || self
+                    .replace(&mut found)
+                    .await
+                    .map_err(|error| refused(&error))?
+            {
                 entry.adopt(found.state());
                 return Ok(changed);
             }
@@ -234,7 +247,11 @@ impl Shared {
             let ended = "the server that ran this task has ended";
             let ended = ErrorObject::new(ErrorObject::INTERNAL, ended);
             found.entry.end(Stage::Failed(ended));
-            if !self.replace(&mut found).await.map_err(refused)? {
+            if !self
+                .replace(&mut found)
+                .await
+                .map_err(|error| refused(&error))?
+            {
                 return Ok(None);
             }
         }
@@ -326,8 +343,8 @@ fn read(record: TaskRecord, owner: &Owner) -> Option<Found> {
 }
 
 /// What a client is answered when the store cannot do something.
-pub(super) fn refused(error: TaskStoreError) -> ErrorObject {
-    let message = match &error {
+pub(super) fn refused(error: &TaskStoreError) -> ErrorObject {
+    let message = match error {
         TaskStoreError::Unavailable(problem) => {
             tracing::warn!(%problem, "the store of tasks is unavailable");
             "the store of tasks is unavailable: try again later".to_owned()

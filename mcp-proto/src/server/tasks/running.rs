@@ -110,7 +110,7 @@ impl Server {
             let inserted = keeper.insert(client).await;
             let started = inserted.and_then(|()| match server.upgrade() {
                 // Where the client has gone meanwhile, no client will ever know of the task.
-                Some(server) if !tell.is_closed() => Server(server).start_task(start),
+                Some(server) if !tell.is_closed() => Self(server).start_task(start),
                 _ => Err(ErrorObject::internal()),
             });
             let is_started = started.is_ok();
