@@ -1,11 +1,13 @@
-//! Universes and sessions in a database of PostgreSQL.
+//! Universes, sessions and tasks in a database of PostgreSQL.
 
 mod sessions;
+mod tasks;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use self::sessions::SharedSessions;
+pub use self::tasks::SharedTasks;
 use super::Opened;
 use crate::config::StoreUrl;
 use crate::metrics;
@@ -45,9 +47,17 @@ pub(super) async fn open_with_sessions(
     let sessions = Arc::new(store.sessions(SessionBounds::default()));
     let counted = Arc::clone(&sessions);
     metrics::count_sessions(move || counted.count());
+    let node = store.nodes();
     Ok(Opened {
         store: Arc::new(store),
         sessions: Some(Arc::new(SharedSessions(sessions))),
+        leave: Some(Box::pin(async move {
+            if node.end().await.is_err() {
+                tracing::warn!(
+                    "the lease of this server ends by itself: the database is unavailable"
+                );
+            }
+        })),
     })
 }
 

@@ -6,6 +6,7 @@ mod drain;
 mod keys;
 mod migrate;
 mod sessions;
+mod tasks;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

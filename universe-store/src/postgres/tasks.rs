@@ -208,8 +208,9 @@ impl Tasks {
     /// [`TaskError::Unavailable`].
     pub async fn remove(&self, name: &str) -> Result<(), TaskError> {
         let sql = "DELETE FROM task WHERE key = $1";
-        let gone = self.nodes.query(sql, &[(&&key(name)[..], Type::BYTEA)]);
-        Ok(gone.await.map(drop)?)
+        let parameters: Parameters<'_> = &[(&&key(name)[..], Type::BYTEA)];
+        self.nodes.query(sql, parameters).await?;
+        Ok(())
     }
 
     /// Reports whenever another node may have changed a task: a hint only, and always one after this node had no
