@@ -1,16 +1,16 @@
 //! One task: what stays of it, and the stages it goes through (`working` ⇄ `input_required` → one of the ends).
 
+mod together;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::AbortHandle;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -91,16 +91,14 @@ pub(crate) struct Open {
     pub(crate) question: Question,
 }
 
-/// How far a task has come.
+/// How far a task has come. As JSON it is without the result, which is kept beside it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Stage {
     Working,
     InputRequired(Vec<Open>),
-    #[serde(deserialize_with = "payload")]
-    Completed(Payload),
+    Completed(#[serde(skip, default = "together::no_result")] Payload),
     /// The tool told a failure of its own, which the legacy era counts as one of the task.
-    #[serde(deserialize_with = "payload")]
-    ToolFailed(Payload),
+    ToolFailed(#[serde(skip, default = "together::no_result")] Payload),
     Failed(ErrorObject),
     Cancelled,
     /// Its time is over, and it is kept no longer.
@@ -289,90 +287,6 @@ impl Entry {
         ended
     }
 
-    /// Proposes how it ends: that counts once the store has it. Whether this was the first proposal.
-    pub(super) fn propose(&self, stage: Stage) -> bool {
-        self.state.send_if_modified(|state| {
-            let is_first = !state.has_end();
-            if is_first {
-                state.ending = Some(stage);
-            }
-            is_first
-        })
-    }
-
-    /// Proposes another end in place of one that the store does not take.
-    pub(super) fn propose_instead(&self, stage: Stage) {
-        self.state.send_modify(|state| state.ending = Some(stage));
-    }
-
-    /// A copy of it as it is to be kept: ended, where an end is proposed. Nothing that is done to the copy is done to it.
-    pub(super) fn to_keep(&self) -> Self {
-        let mut state = self.state().clone();
-        state.streams.clear();
-        let ending = state.ending.take();
-        let copy = Self {
-            id: Arc::clone(&self.id),
-            owner: self.owner.clone(),
-            state: watch::Sender::new(state),
-            abort: AbortHandle::new_pair().0,
-            ..*self
-        };
-        if let Some(stage) = ending {
-            copy.end(stage);
-        }
-        copy
-    }
-
-    /// Takes over what a record has, unless it has that or a newer one, or is over. Those that wait here stay.
-    pub(super) fn adopt(&self, kept: State) {
-        let is_over = kept.stage.is_over();
-        self.state.send_if_modified(|state| {
-            if state.stage.is_over() || kept.record <= state.record {
-                return false;
-            }
-            let streams = mem::take(&mut state.streams);
-            *state = State {
-                streams,
-                next_stream: state.next_stream,
-                ending: None,
-                ..kept
-            };
-            true
-        });
-        if is_over {
-            self.abort.abort();
-        }
-    }
-
-    /// What clients of other servers have answered, by a record: the answers to questions that are open here, or why one
-    /// does not come.
-    pub(super) fn answered_elsewhere(
-        &self,
-        kept: &State,
-    ) -> Result<Vec<(String, Value)>, (usize, Problem)> {
-        let state = self.state();
-        let Stage::InputRequired(open) = &state.stage else {
-            return Ok(Vec::new());
-        };
-        if state.round != kept.round {
-            return Ok(Vec::new());
-        }
-        let answers = match &kept.answers {
-            Ok(answers) => answers,
-            Err(problem) => return Err((kept.round, (**problem).clone())),
-        };
-        let still_open: &[Open] = match &kept.stage {
-            Stage::InputRequired(open) => open,
-            _ => &[],
-        };
-        let closed = open
-            .iter()
-            .filter(|open| still_open.iter().all(|still| still.key != open.key));
-        let answered =
-            closed.filter_map(|open| Some((open.key.clone(), answers.get(&open.asked)?.clone())));
-        Ok(answered.collect())
-    }
-
     /// Its time is over: nothing is left of it, whoever still holds it.
     pub(super) fn expire(&self) {
         self.state.send_modify(|state| {
@@ -382,12 +296,6 @@ impl Entry {
         });
         self.abort.abort();
     }
-}
-
-/// A result out of a record.
-fn payload<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Payload, D::Error> {
-    let text = Box::<RawValue>::deserialize(deserializer)?;
-    Payload::of(&text).map_err(|error| serde::de::Error::custom(error.message))
 }
 
 impl fmt::Debug for Entry {

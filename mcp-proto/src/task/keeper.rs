@@ -3,16 +3,18 @@
 //!
 //! The end of such a task is proposed by its handler and counts once the store has it: no two servers tell different ends.
 
+use std::hash::BuildHasher as _;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use foldhash::quality::FixedState;
 use futures_util::stream::BoxStream;
 use tokio::sync::watch;
 use tokio::time::{sleep, sleep_until};
 
 use super::entry::{Entry, Stage, State};
 use super::port::TaskStoreError;
-use super::shared::{Shared, next, refused};
+use super::shared::{self, Shared, next, refused};
 use super::store::Tasks;
 use crate::jsonrpc::ErrorObject;
 
@@ -34,8 +36,8 @@ pub(crate) struct Keeper {
     closed: watch::Receiver<bool>,
     hints: BoxStream<'static, ()>,
     version: u64,
-    /// What the record has, as far as that is known.
-    written: Vec<u8>,
+    /// The digest of what the record has, as far as that is known.
+    written: Option<u64>,
     last_tries: usize,
 }
 
@@ -59,7 +61,7 @@ impl Keeper {
             entry,
             closed: tasks.closing().0,
             version: 0,
-            written: Vec::new(),
+            written: None,
             last_tries: LAST_TRIES,
         }
     }
@@ -68,7 +70,7 @@ impl Keeper {
     pub(crate) async fn insert(&mut self, client: Option<Arc<str>>) -> Result<(), ErrorObject> {
         let kept = self.kept();
         self.shared.insert(&self.entry, client, kept).await?;
-        self.written = Shared::body(&self.entry, kept)?;
+        self.written = Some(digest(&shared::body(&self.entry, kept)?));
         Ok(())
     }
 
@@ -162,16 +164,11 @@ impl Keeper {
         }
         let copy = self.entry.to_keep();
         let is_over = copy.state().stage.is_over();
-        let body = Shared::body(&copy, self.kept())?;
-        if body == self.written && !is_over {
+        let body = shared::body(&copy, self.kept())?;
+        if self.written == Some(digest(&body)) && !is_over {
             return Ok(Some(Written::All));
         }
-        match self
-            .shared
-            .store
-            .replace(&copy.id, self.version, &body)
-            .await
-        {
+        match self.shared.put(&copy, self.version, &body).await {
             Ok(true) => {}
             Ok(false) => return Ok(None),
             Err(TaskStoreError::TooLarge { max }) => {
@@ -187,7 +184,7 @@ impl Keeper {
             Err(error) => return Err(refused(&error)),
         }
         self.version += 1;
-        self.written = body;
+        self.written = Some(digest(&body));
         if !is_over {
             return Ok(Some(Written::All));
         }
@@ -209,7 +206,7 @@ impl Keeper {
         };
         if found.version != self.version {
             self.version = found.version;
-            self.written.clear();
+            self.written = None;
         }
         let state = found.state();
         if state.stage.is_over() {
@@ -246,6 +243,11 @@ impl Drop for Keeper {
             tasks.count(false);
         }
     }
+}
+
+/// Tells one text from another, of which there are few.
+fn digest(body: &[u8]) -> u64 {
+    FixedState::default().hash_one(body)
 }
 
 /// Waits until the tasks of the server are dropped.

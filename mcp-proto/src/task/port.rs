@@ -24,7 +24,7 @@ pub trait TaskStore: fmt::Debug + Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Option<TaskRecord>, TaskStoreError>>;
 
     /// At most `max` tasks of an owner whose numbers are greater than `after` and whose time is not over, by their
-    /// numbers.
+    /// numbers. Their results are not read.
     fn list<'a>(
         &'a self,
         owner: &'a str,
@@ -32,13 +32,14 @@ pub trait TaskStore: fmt::Debug + Send + Sync + 'static {
         max: usize,
     ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>>;
 
-    /// Puts `body` in the place of what is there, if that still has this version; the next version is one more. Other
-    /// servers are notified. Whether it was done.
+    /// Puts `body` and `result` in the place of what is there, if that still has this version; the next version is one more.
+    /// Other servers are notified. Whether it was done.
     fn replace<'a>(
         &'a self,
         id: &'a str,
         version: u64,
         body: &'a [u8],
+        result: Option<&'a [u8]>,
     ) -> BoxFuture<'a, Result<bool, TaskStoreError>>;
 
     /// Takes a task out, if it is there.
@@ -85,6 +86,8 @@ pub struct TaskRecord {
     pub is_orphaned: bool,
     /// What is in it.
     pub body: Vec<u8>,
+    /// Its result, as JSON, if it has one and was loaded by its name.
+    pub result: Option<Vec<u8>>,
 }
 
 /// The store cannot do what it was asked to.
@@ -106,7 +109,8 @@ pub enum TaskStoreError {
 }
 
 impl TaskRecord {
-    /// A task as it is kept, by its name, number, version, and what is left of its time; it is not orphaned.
+    /// A task as it is kept, by its name, number, version, and what is left of its time; it is not orphaned and has no
+    /// result.
     #[must_use]
     pub fn new(id: Arc<str>, number: u64, version: u64, ttl: Duration, body: Vec<u8>) -> Self {
         Self {
@@ -116,7 +120,14 @@ impl TaskRecord {
             ttl,
             is_orphaned: false,
             body,
+            result: None,
         }
+    }
+
+    /// The same task with its result.
+    #[must_use]
+    pub fn with_result(self, result: Option<Vec<u8>>) -> Self {
+        Self { result, ..self }
     }
 
     /// The same task, of which it is known whether the server that ran it has ended.

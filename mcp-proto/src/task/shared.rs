@@ -4,27 +4,31 @@
 //! A record is a task as it stands, so what is done to a task that runs elsewhere is done to what was read, by the same
 //! transitions as ever, and written if nothing else was written meanwhile.
 
+mod record;
+
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use futures_util::future::{AbortHandle, BoxFuture};
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::watch;
-use tokio::time::Instant;
 
-use super::entry::{Entry, Home, Open, Stage, State};
+use super::entry::{Entry, Open, Stage, State};
 use super::owner::Owner;
 use super::port::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
 use super::size::json_size;
 use crate::jsonrpc::ErrorObject;
-use crate::version::{Era, ProtocolVersion};
+use crate::version::Era;
+use record::{owner_key, read};
+
+pub(super) use record::{Found, body};
 
 /// How often those that wait for a task of another server look at its record, whatever the store reports.
 const LOOK: Duration = Duration::from_secs(5);
+/// How many records a list reads at a time.
+const STEP: usize = 8;
 /// How often a change is tried that loses against another one.
 const TRIES: usize = 16;
 
@@ -36,49 +40,7 @@ pub(crate) struct Shared {
     pub(super) max_task_bytes: usize,
 }
 
-/// A task as its record has it.
-pub(super) struct Found {
-    pub(super) entry: Entry,
-    pub(super) version: u64,
-    /// What is kept of it, in bytes.
-    pub(super) kept: usize,
-}
-
-/// What is in a record.
-#[derive(Serialize)]
-struct Body<'s> {
-    version: ProtocolVersion,
-    created: SystemTime,
-    ttl: Duration,
-    poll_interval: Duration,
-    kept: usize,
-    state: &'s State,
-}
-
-#[derive(Deserialize)]
-struct ReadBody {
-    version: ProtocolVersion,
-    created: SystemTime,
-    ttl: Duration,
-    poll_interval: Duration,
-    kept: usize,
-    state: State,
-}
-
 impl Shared {
-    /// What is in the record of a task, of which so many bytes are kept.
-    pub(super) fn body(entry: &Entry, kept: usize) -> Result<Vec<u8>, ErrorObject> {
-        let body = Body {
-            version: entry.version,
-            created: entry.created,
-            ttl: entry.ttl,
-            poll_interval: entry.poll_interval,
-            kept,
-            state: &entry.state(),
-        };
-        serde_json::to_vec(&body).map_err(|error| ErrorObject::not_serialised(&error))
-    }
-
     /// Keeps a new task that runs here.
     pub(super) async fn insert(
         &self,
@@ -91,7 +53,7 @@ impl Shared {
             owner: owner_key(&entry.owner, entry.version.era()),
             client,
             ttl: entry.ttl,
-            body: Self::body(entry, kept)?,
+            body: body(entry, kept)?,
         };
         self.store
             .insert(task)
@@ -121,30 +83,39 @@ impl Shared {
         Err(busy())
     }
 
-    /// At most `max` tasks of an owner and an era after that number, the oldest first.
+    /// At most `max` tasks of an owner and an era after that number, the oldest first, as far as a list shows them.
     pub(super) async fn list(
         &self,
         owner: &Owner,
         era: Era,
-        after: u64,
+        mut after: u64,
         max: usize,
     ) -> Result<Vec<Entry>, ErrorObject> {
+        let mut listed = Vec::new();
         let Some(key) = owner_key(owner, era) else {
-            return Ok(Vec::new());
+            return Ok(listed);
         };
-        let records = self
-            .store
-            .list(&key, after, max)
-            .await
-            .map_err(|error| refused(&error))?;
-        let mut listed = Vec::with_capacity(records.len());
-        for record in records {
-            let id = Arc::clone(&record.id);
-            let found = match self.read(record, owner).await? {
-                Some(found) => found,
-                None => self.find(&id, owner, era).await?,
-            };
-            listed.extend(found.map(|found| found.entry));
+        // A few at a time: what is in them is larger than what is shown of them.
+        while listed.len() < max {
+            let step = STEP.min(max - listed.len());
+            let records = self.store.list(&key, after, step).await;
+            let records = records.map_err(|error| refused(&error))?;
+            let is_last = records.len() < step;
+            for record in records {
+                after = record.number;
+                let id = Arc::clone(&record.id);
+                let found = match self.read(record, owner).await? {
+                    Some(found) => found,
+                    None => self.find(&id, owner, era).await?,
+                };
+                listed.extend(found.map(|found| {
+                    found.entry.state.send_modify(State::shorten);
+                    found.entry
+                }));
+            }
+            if is_last {
+                break;
+            }
         }
         Ok(listed)
     }
@@ -224,12 +195,23 @@ impl Shared {
 
     /// Writes a task, unless something else was written since it was read. Whether it was written.
     async fn replace(&self, found: &mut Found) -> Result<bool, TaskStoreError> {
-        let body = Self::body(&found.entry, found.kept);
+        let body = record::body(&found.entry, found.kept);
         let body = body.map_err(|error| TaskStoreError::Unavailable(error.message))?;
-        let id = &found.entry.id;
-        let done = self.store.replace(id, found.version, &body).await?;
+        let done = self.put(&found.entry, found.version, &body).await?;
         found.version += u64::from(done);
         Ok(done)
+    }
+
+    /// The same of what is written already, but for its result.
+    pub(super) async fn put(
+        &self,
+        entry: &Entry,
+        version: u64,
+        body: &[u8],
+    ) -> Result<bool, TaskStoreError> {
+        let result = entry.state().stage.result().cloned();
+        let result = result.as_ref().map(|result| result.as_str().as_bytes());
+        self.store.replace(&entry.id, version, body, result).await
     }
 
     /// The task of a record; `Some(None)` for one that cannot be read. One whose server has ended fails, once; `None` when
@@ -256,16 +238,6 @@ impl Shared {
             }
         }
         Ok(Some(Some(found)))
-    }
-}
-
-impl Found {
-    /// Its state, as of its record.
-    pub(super) fn state(self) -> State {
-        let mut state = self.entry.state.borrow().clone();
-        // Those that have no record yet have none of this version either.
-        state.record = self.version.saturating_add(1);
-        state
     }
 }
 
@@ -296,50 +268,6 @@ pub(super) async fn next(hints: &mut BoxStream<'static, ()>) {
     if hints.next().await.is_none() {
         std::future::pending().await
     }
-}
-
-/// An owner as a text. An era is part of it: a task stays in the one that it was created in.
-fn owner_key(owner: &Owner, era: Era) -> Option<Arc<str>> {
-    let era = match era {
-        Era::Modern => "modern",
-        Era::Legacy => "legacy",
-    };
-    match owner {
-        Owner::Principal(name) => Some(format!("{era} principal {name}").into()),
-        Owner::Peer(name) => Some(format!("{era} peer {name}").into()),
-        Owner::Anyone => None,
-    }
-}
-
-/// The task of a record, unless that is written in a way that is not known here, as by a newer server.
-fn read(record: TaskRecord, owner: &Owner) -> Option<Found> {
-    let body: ReadBody = match serde_json::from_slice(&record.body) {
-        Ok(body) => body,
-        Err(problem) => {
-            tracing::warn!(%problem, "a task in the store cannot be read");
-            return None;
-        }
-    };
-    let mut state = body.state;
-    state.record = record.version.saturating_add(1);
-    let entry = Entry {
-        id: record.id,
-        number: record.number,
-        owner: owner.clone(),
-        version: body.version,
-        created: body.created,
-        ttl: body.ttl,
-        poll_interval: body.poll_interval,
-        expires: Instant::now().checked_add(record.ttl)?,
-        home: Home::Elsewhere,
-        state: watch::Sender::new(state),
-        abort: AbortHandle::new_pair().0,
-    };
-    Some(Found {
-        entry,
-        version: record.version,
-        kept: body.kept,
-    })
 }
 
 /// What a client is answered when the store cannot do something.

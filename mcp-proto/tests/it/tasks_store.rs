@@ -25,6 +25,7 @@ pub(crate) struct Memory {
 #[derive(Debug)]
 struct Kept {
     task: NewTaskRecord,
+    result: Option<Vec<u8>>,
     version: u64,
     expires: Instant,
     node: u8,
@@ -98,6 +99,7 @@ impl TaskStore for Node {
             let expires = Instant::now() + task.ttl;
             let kept = Kept {
                 task,
+                result: None,
                 version: 0,
                 expires,
                 node: self.node,
@@ -112,7 +114,8 @@ impl TaskStore for Node {
             let mut tasks = tasks.iter();
             let found = tasks.find(|(_, kept)| *kept.task.id == *id)?;
             let is_own = found.1.task.owner.as_deref() == owner;
-            is_own.then(|| memory.record(*found.0, found.1))
+            let record = memory.record(*found.0, found.1);
+            is_own.then(|| record.with_result(found.1.result.clone()))
         })
     }
 
@@ -125,7 +128,13 @@ impl TaskStore for Node {
         })
     }
 
-    fn replace<'a>(&'a self, id: &'a str, version: u64, body: &'a [u8]) -> Answer<'a, bool> {
+    fn replace<'a>(
+        &'a self,
+        id: &'a str,
+        version: u64,
+        body: &'a [u8],
+        result: Option<&'a [u8]>,
+    ) -> Answer<'a, bool> {
         self.with(|memory, tasks| {
             let mut tasks = tasks.values_mut();
             let found = tasks.find(|kept| *kept.task.id == *id && kept.version == version);
@@ -134,6 +143,7 @@ impl TaskStore for Node {
             };
             kept.version += 1;
             kept.task.body = body.to_vec();
+            kept.result = result.map(<[u8]>::to_vec);
             let _unheard = memory.changed.send((self.node, Arc::clone(&kept.task.id)));
             true
         })

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mcp_proto::http::HttpConfig;
-use mcp_proto::{MemorySessions, Server, SessionStore, StreamableHttpService, TasksConfig};
+use mcp_proto::{Keys, MemorySessions, Server, SessionStore, StreamableHttpService, TasksConfig};
 use serde_json::{Value, json};
 
 use crate::common::{Events, Probe, probe};
@@ -14,6 +14,8 @@ use crate::tasks_store::{Memory, SOON};
 
 const INVALID_PARAMS: i64 = -32602;
 const INTERNAL: i64 = -32603;
+/// How many tasks a page has: more than are read from the store at once.
+const PAGE: usize = 11;
 
 /// Two servers, what both share, and what happens in their handlers.
 struct Pair {
@@ -34,6 +36,7 @@ impl Pair {
         let sessions: Arc<dyn SessionStore> = Arc::new(MemorySessions::default());
         let servers = [0, 1].map(|node| {
             let server = builder(&probe, config).task_store(memory.of(node));
+            let server = server.keys(Keys::new([7; 32])).page_size(PAGE);
             server.build().unwrap()
         });
         let services = servers.clone().map(|server| {
@@ -131,9 +134,34 @@ async fn the_result_is_waited_for_at_the_other_and_the_list_is_of_both() {
     let result = waiting.await.unwrap();
     assert_eq!(result["content"][0]["text"], first.as_str());
     assert_eq!(at_a.result("tasks/result", named(&first)).await, result);
-    // A page ends where it ends at the other.
-    let end = at_b.answer("tasks/result", &named("0")).await;
-    assert_eq!(end["error"]["code"], INVALID_PARAMS);
+    let unknown = at_b.answer("tasks/result", &named("0")).await;
+    assert_eq!(unknown["error"]["code"], INVALID_PARAMS);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_one_goes_on_at_the_other() {
+    let mut pair = Pair::new();
+    let mut started = Vec::new();
+    let [at_a, at_b] = &mut pair.legacy().await;
+    for turn in 0..PAGE + 2 {
+        let caller = if turn % 2 == 0 {
+            &mut *at_a
+        } else {
+            &mut *at_b
+        };
+        started.push(json!(caller.start("hang", json!({})).await));
+        pair.events.expect("started").await;
+    }
+    let ids = |listed: &Value| -> Vec<Value> {
+        let tasks = listed["tasks"].as_array().unwrap().iter();
+        tasks.map(|task| task["taskId"].clone()).collect()
+    };
+    let first = at_a.result("tasks/list", json!({})).await;
+    assert_eq!(ids(&first), started[..PAGE]);
+    let cursor = json!({ "cursor": first["nextCursor"] });
+    let second = at_b.result("tasks/list", cursor).await;
+    assert_eq!(ids(&second), started[PAGE..]);
+    assert_eq!(second.get("nextCursor"), None);
 }
 
 #[tokio::test(start_paused = true)]

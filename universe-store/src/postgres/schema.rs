@@ -82,8 +82,10 @@ const STEPS: [&str; 4] = ["
         node uuid NOT NULL,
         version int8 NOT NULL DEFAULT 0,
         expires timestamptz NOT NULL,
+        -- Of what is in it and its result.
         bytes int8 NOT NULL,
-        body bytea NOT NULL
+        body bytea NOT NULL,
+        result bytea
     );
     CREATE INDEX task_end ON task (expires);
     CREATE INDEX task_owner ON task (owner, number);

@@ -82,6 +82,8 @@ pub struct Found {
     pub is_orphaned: bool,
     /// What is in it.
     pub body: Vec<u8>,
+    /// Its result, if it has one and was loaded by its name.
+    pub result: Option<Vec<u8>>,
 }
 
 /// The tasks of all nodes that use one database.
@@ -113,7 +115,7 @@ impl Tasks {
         ttl: Duration,
         body: &[u8],
     ) -> Result<u64, TaskError> {
-        self.check(body)?;
+        let size = self.check(body.len())?;
         let TaskBounds {
             tasks_per_client: tasks,
             bytes_per_client: bytes,
@@ -123,7 +125,7 @@ impl Tasks {
         let sql = "WITH own AS (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM \
                      (SELECT bytes FROM task WHERE client = $4 AND expires > now() LIMIT $8) held) \
                    INSERT INTO task (key, name, owner, client, node, expires, bytes, body) \
-                   SELECT $1, $2, $3, $4, $5, now() + make_interval(secs => $6), octet_length($7), $7 \
+                   SELECT $1, $2, $3, $4, $5, now() + make_interval(secs => $6), $10, $7 \
                    FROM own WHERE own.n < $8 AND own.bytes < $9 RETURNING number";
         let parameters: Parameters<'_> = &[
             (&&key(name)[..], Type::BYTEA),
@@ -135,6 +137,7 @@ impl Tasks {
             (&body, Type::BYTEA),
             (&number(tasks), Type::INT8),
             (&number(bytes), Type::INT8),
+            (&size, Type::INT8),
         ];
         let rows = self.nodes.query(sql, parameters).await?;
         let row = rows.first().ok_or(TaskError::Full { tasks, bytes })?;
@@ -148,7 +151,7 @@ impl Tasks {
     /// [`TaskError::Unavailable`].
     pub async fn load(&self, name: &str, owner: Option<&str>) -> Result<Option<Found>, TaskError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM task \
+            "SELECT {COLUMNS}, task.result FROM task \
              WHERE key = $2 AND owner IS NOT DISTINCT FROM $3 AND expires > now()"
         );
         let parameters: Parameters<'_> = &[
@@ -161,13 +164,13 @@ impl Tasks {
     }
 
     /// At most `max` tasks of an owner whose numbers are greater than `after` and whose time is not over, by their
-    /// numbers.
+    /// numbers. Their results are not read.
     ///
     /// # Errors
     /// [`TaskError::Unavailable`].
     pub async fn list(&self, owner: &str, after: u64, max: usize) -> Result<Vec<Found>, TaskError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM task \
+            "SELECT {COLUMNS}, NULL::bytea FROM task \
              WHERE owner = $2 AND number > $3 AND expires > now() ORDER BY number LIMIT $4"
         );
         let parameters: Parameters<'_> = &[
@@ -181,15 +184,21 @@ impl Tasks {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Puts `body` in the place of what is there, if that still has this version, and notifies the other nodes. Whether it
-    /// was done. The version is one more then.
+    /// Puts `body` and `result` in the place of what is there, if that still has this version, and notifies the other nodes.
+    /// Whether it was done. The version is one more then.
     ///
     /// # Errors
     /// [`TaskError`].
-    pub async fn replace(&self, name: &str, version: u64, body: &[u8]) -> Result<bool, TaskError> {
-        self.check(body)?;
+    pub async fn replace(
+        &self,
+        name: &str,
+        version: u64,
+        body: &[u8],
+        result: Option<&[u8]>,
+    ) -> Result<bool, TaskError> {
+        let bytes = self.check(body.len().saturating_add(result.map_or(0, <[u8]>::len)))?;
         let key = key(name);
-        let sql = "WITH moved AS (UPDATE task SET body = $2, bytes = octet_length($2), version = version + 1 \
+        let sql = "WITH moved AS (UPDATE task SET body = $2, result = $6, bytes = $7, version = version + 1 \
                      WHERE key = $1 AND version = $3 AND expires > now() RETURNING 1) \
                    SELECT pg_notify($4, $5)::text FROM moved";
         let parameters: Parameters<'_> = &[
@@ -198,6 +207,8 @@ impl Tasks {
             (&i64::try_from(version).unwrap_or(i64::MAX), Type::INT8),
             (&CHANNEL, Type::TEXT),
             (&self.nodes.note(&key), Type::TEXT),
+            (&result, Type::BYTEA),
+            (&bytes, Type::INT8),
         ];
         Ok(!self.nodes.query(sql, parameters).await?.is_empty())
     }
@@ -220,11 +231,12 @@ impl Tasks {
         self.nodes.hints(key(name))
     }
 
-    fn check(&self, body: &[u8]) -> Result<(), TaskError> {
+    /// So many bytes, unless they are too many.
+    fn check(&self, bytes: usize) -> Result<i64, TaskError> {
         let max = self.bounds.record_bytes;
-        match body.len() > max {
+        match bytes > max {
             true => Err(TaskError::TooLarge { max }),
-            false => Ok(()),
+            false => Ok(number(bytes)),
         }
     }
 }
@@ -243,6 +255,7 @@ impl Found {
             ttl: Duration::try_from_secs_f64(seconds).map_err(|_| Unavailable)?,
             is_orphaned: get(row, 4)?,
             body: get(row, 5)?,
+            result: get(row, 6)?,
         })
     }
 }

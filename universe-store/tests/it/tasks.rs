@@ -66,7 +66,7 @@ async fn what_one_node_does_to_a_task_the_other_sees() {
 
     // Of two changes at once one is made.
     let mut hints = a.hints("one");
-    let changes = [&a, &b].map(|node| node.replace("one", 0, b"1"));
+    let changes = [&a, &b].map(|node| node.replace("one", 0, b"1", None));
     let changed: Vec<_> = join_all(changes)
         .await
         .into_iter()
@@ -79,14 +79,17 @@ async fn what_one_node_does_to_a_task_the_other_sees() {
     );
     assert_eq!(a.load("one", ann).await.unwrap().unwrap().version, 1);
     // Each is notified of what the other does.
-    assert!(b.replace("one", 1, b"2").await.unwrap());
+    assert!(b.replace("one", 1, b"2", Some(b"result")).await.unwrap());
     tokio::time::timeout(HANG, hints.next())
         .await
         .unwrap()
         .unwrap();
+    let done = a.load("one", ann).await.unwrap().unwrap();
+    assert_eq!(done.result.as_deref(), Some(&b"result"[..]));
+    assert_eq!(a.list("ann", 0, 1).await.unwrap()[0].result, None);
     b.remove("one").await.unwrap();
     assert_eq!(a.load("one", ann).await, Ok(None));
-    assert_eq!(a.replace("one", 2, b"3").await, Ok(false));
+    assert_eq!(a.replace("one", 2, b"3", None).await, Ok(false));
     // No name of a task without an owner, and no owner's name, is in the database.
     let dump = "SELECT task::text FROM task";
     let dump = sql(&url, dump).await.join(" ");
@@ -115,12 +118,15 @@ async fn a_client_has_its_share_over_all_nodes_until_their_time_is_over() {
     a.insert("3", bob, bob, HOUR, &[0; 8]).await.unwrap();
     assert_eq!(b.insert("4", bob, bob, HOUR, b"").await, full);
     let too_large = TaskError::TooLarge { max: 10 };
-    assert_eq!(b.replace("3", 0, &[0; 11]).await, Err(too_large));
+    assert_eq!(
+        b.replace("3", 0, &[0; 6], Some(&[0; 5])).await,
+        Err(too_large)
+    );
     // What is over counts no more, before it is swept out and after that.
     sql(&url, "UPDATE task SET expires = now() RETURNING ''").await;
     assert_eq!(a.load("1", ann).await, Ok(None));
     assert_eq!(a.list("ann", 0, 10).await, Ok(Vec::new()));
-    assert_eq!(a.replace("1", 0, b"").await, Ok(false));
+    assert_eq!(a.replace("1", 0, b"", None).await, Ok(false));
     b.insert("4", bob, bob, HOUR, b"").await.unwrap();
     let _sweeps = open(&url).await.tasks(bounds);
     let begun = Instant::now();

@@ -64,8 +64,12 @@ impl TaskStore for SharedTasks {
         id: &'a str,
         version: u64,
         body: &'a [u8],
+        result: Option<&'a [u8]>,
     ) -> BoxFuture<'a, Result<bool, TaskStoreError>> {
-        Box::pin(async move { self.0.replace(id, version, body).await.map_err(failed) })
+        Box::pin(async move {
+            let replaced = self.0.replace(id, version, body, result);
+            replaced.await.map_err(failed)
+        })
     }
 
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>> {
@@ -79,6 +83,7 @@ impl TaskStore for SharedTasks {
 
 fn record(id: Arc<str>, found: Found) -> TaskRecord {
     let record = TaskRecord::new(id, found.number, found.version, found.ttl, found.body);
+    let record = record.with_result(found.result);
     record.orphaned(found.is_orphaned)
 }
 
