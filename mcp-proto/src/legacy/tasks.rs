@@ -81,7 +81,7 @@ async fn task_result(
 /// no newer request waits for the same task.
 async fn result_of(
     server: &Server,
-    entry: &Entry,
+    entry: &Arc<Entry>,
     context: &Context,
 ) -> Result<Payload, ErrorObject> {
     let attached = entry.attach(context.outbox.clone());
@@ -89,7 +89,12 @@ async fn result_of(
     loop {
         state.mark_unchanged();
         match attached.step() {
-            Step::Over => return outcome(entry),
+            Step::Over => {
+                let Some(tasks) = server.tasks() else {
+                    return outcome(entry);
+                };
+                return outcome(&*tasks.with_result(entry).await?);
+            }
             // Its sender is in the entry.
             Step::Wait => drop(state.changed().await),
             Step::Ask(round, questions) => {

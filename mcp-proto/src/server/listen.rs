@@ -87,7 +87,7 @@ impl Server {
         );
         // A failed send means that nobody reads any more; the transport drops this future in a moment.
         if context.outbox.send(acknowledged).await.is_ok() {
-            let mut tasks = Watched::new(self.tasks().map(Arc::as_ref), tasks.unwrap_or_default());
+            let mut tasks = Watched::new(self.tasks(), tasks.unwrap_or_default());
             while let Some(mut change) = tokio::select! {
                 biased;
                 told = listener.next() => told.map(|told| told.notification().clone()),

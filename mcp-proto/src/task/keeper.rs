@@ -208,8 +208,14 @@ impl Keeper {
             self.version = found.version;
             self.written = None;
         }
-        let state = found.state();
+        let mut state = found.state();
         if state.stage.is_over() {
+            if state.stage.result().is_some() {
+                // By this server: that the record was written was not reported. Its result is here.
+                let record = state.record;
+                state = entry.to_keep().state().clone();
+                state.record = record;
+            }
             entry.adopt(state);
             if let Some(tasks) = tasks {
                 tasks.ended_elsewhere(entry);

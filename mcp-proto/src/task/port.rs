@@ -16,7 +16,7 @@ pub trait TaskStore: fmt::Debug + Send + Sync + 'static {
     /// Keeps a new task, which this server runs, as version 0. The number that it gets: later tasks have greater ones.
     fn insert(&self, task: NewTaskRecord) -> BoxFuture<'_, Result<u64, TaskStoreError>>;
 
-    /// The task of that name, if it is this owner's and its time is not over.
+    /// The task of that name, if it is this owner's and its time is not over. Its result is not read.
     fn load<'a>(
         &'a self,
         id: &'a str,
@@ -31,6 +31,9 @@ pub trait TaskStore: fmt::Debug + Send + Sync + 'static {
         after: u64,
         max: usize,
     ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>>;
+
+    /// The result of the task of that name, as JSON, if it has one and its time is not over.
+    fn result<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, TaskStoreError>>;
 
     /// Puts `body` and `result` in the place of what is there, if that still has this version; the next version is one more.
     /// Other servers are notified. Whether it was done.
@@ -86,8 +89,6 @@ pub struct TaskRecord {
     pub is_orphaned: bool,
     /// What is in it.
     pub body: Vec<u8>,
-    /// Its result, as JSON, if it has one and was loaded by its name.
-    pub result: Option<Vec<u8>>,
 }
 
 /// The store cannot do what it was asked to.
@@ -109,8 +110,7 @@ pub enum TaskStoreError {
 }
 
 impl TaskRecord {
-    /// A task as it is kept, by its name, number, version, and what is left of its time; it is not orphaned and has no
-    /// result.
+    /// A task as it is kept, by its name, number, version, and what is left of its time; it is not orphaned.
     #[must_use]
     pub fn new(id: Arc<str>, number: u64, version: u64, ttl: Duration, body: Vec<u8>) -> Self {
         Self {
@@ -120,14 +120,7 @@ impl TaskRecord {
             ttl,
             is_orphaned: false,
             body,
-            result: None,
         }
-    }
-
-    /// The same task with its result.
-    #[must_use]
-    pub fn with_result(self, result: Option<Vec<u8>>) -> Self {
-        Self { result, ..self }
     }
 
     /// The same task, of which it is known whether the server that ran it has ended.

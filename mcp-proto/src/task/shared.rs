@@ -14,12 +14,13 @@ use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::entry::{Entry, Open, Stage, State};
+use super::entry::{Entry, Home, Open, Stage, State};
 use super::owner::Owner;
 use super::port::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
 use super::size::json_size;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, Payload};
 use crate::version::Era;
 use record::{owner_key, read};
 
@@ -133,6 +134,10 @@ impl Shared {
                 return Ok(false);
             };
             let changed = change(&mut found)?;
+            if !changed && entry.home != Home::Elsewhere {
+                // What keeps it knows more of it than its record says.
+                return Ok(false);
+            }
             if !changed
                 || self
                     .replace(&mut found)
@@ -164,7 +169,24 @@ impl Shared {
         answered.await.map(drop)
     }
 
-    /// Keeps a copy of a task that runs elsewhere as the store has it, until it is over.
+    /// A copy of a task that has completed elsewhere, with its result.
+    pub(super) async fn with_result(&self, entry: &Entry) -> Result<Entry, ErrorObject> {
+        let result = self.store.result(&entry.id).await;
+        let result = result.map_err(|error| refused(&error))?;
+        let result = result.and_then(|text| {
+            let text: &RawValue = serde_json::from_slice(&text).ok()?;
+            Payload::of(&text).ok()
+        });
+        let result = result.ok_or_else(|| {
+            ErrorObject::invalid_params("the time of the task is over, and its result is not kept")
+        })?;
+        let copy = entry.to_keep();
+        copy.state
+            .send_modify(|state| state.stage.set_result(result));
+        Ok(copy)
+    }
+
+    /// Keeps a copy of a task that runs elsewhere as the store has it, without its result, until it is over.
     pub(super) fn follow(&self, entry: Arc<Entry>) -> BoxFuture<'static, ()> {
         let shared = self.clone();
         Box::pin(async move {

@@ -114,8 +114,7 @@ impl TaskStore for Node {
             let mut tasks = tasks.iter();
             let found = tasks.find(|(_, kept)| *kept.task.id == *id)?;
             let is_own = found.1.task.owner.as_deref() == owner;
-            let record = memory.record(*found.0, found.1);
-            is_own.then(|| record.with_result(found.1.result.clone()))
+            is_own.then(|| memory.record(*found.0, found.1))
         })
     }
 
@@ -125,6 +124,13 @@ impl TaskStore for Node {
             let own = later.filter(|(_, kept)| kept.task.owner.as_deref() == Some(owner));
             let records = own.map(|(number, kept)| memory.record(*number, kept));
             records.take(max).collect()
+        })
+    }
+
+    fn result<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Vec<u8>>> {
+        self.with(|_, tasks| {
+            let found = tasks.values().find(|kept| *kept.task.id == *id)?;
+            found.result.clone()
         })
     }
 

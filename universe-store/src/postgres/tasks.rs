@@ -82,8 +82,6 @@ pub struct Found {
     pub is_orphaned: bool,
     /// What is in it.
     pub body: Vec<u8>,
-    /// Its result, if it has one and was loaded by its name.
-    pub result: Option<Vec<u8>>,
 }
 
 /// The tasks of all nodes that use one database.
@@ -145,13 +143,13 @@ impl Tasks {
         u64::try_from(number).map_err(|_| TaskError::Unavailable)
     }
 
-    /// The task of that name, if it is this owner's and its time is not over.
+    /// The task of that name, if it is this owner's and its time is not over. Its result is not read.
     ///
     /// # Errors
     /// [`TaskError::Unavailable`].
     pub async fn load(&self, name: &str, owner: Option<&str>) -> Result<Option<Found>, TaskError> {
         let sql = format!(
-            "SELECT {COLUMNS}, task.result FROM task \
+            "SELECT {COLUMNS} FROM task \
              WHERE key = $2 AND owner IS NOT DISTINCT FROM $3 AND expires > now()"
         );
         let parameters: Parameters<'_> = &[
@@ -163,6 +161,17 @@ impl Tasks {
         Ok(rows.first().map(Found::of).transpose()?)
     }
 
+    /// The result of the task of that name, if it has one and its time is not over.
+    ///
+    /// # Errors
+    /// [`TaskError::Unavailable`].
+    pub async fn result(&self, name: &str) -> Result<Option<Vec<u8>>, TaskError> {
+        let sql = "SELECT result FROM task WHERE key = $1 AND expires > now()";
+        let parameters: Parameters<'_> = &[(&&key(name)[..], Type::BYTEA)];
+        let rows = self.nodes.query(sql, parameters).await?;
+        Ok(rows.first().map_or(Ok(None), |row| get(row, 0))?)
+    }
+
     /// At most `max` tasks of an owner whose numbers are greater than `after` and whose time is not over, by their
     /// numbers. Their results are not read.
     ///
@@ -170,7 +179,7 @@ impl Tasks {
     /// [`TaskError::Unavailable`].
     pub async fn list(&self, owner: &str, after: u64, max: usize) -> Result<Vec<Found>, TaskError> {
         let sql = format!(
-            "SELECT {COLUMNS}, NULL::bytea FROM task \
+            "SELECT {COLUMNS} FROM task \
              WHERE owner = $2 AND number > $3 AND expires > now() ORDER BY number LIMIT $4"
         );
         let parameters: Parameters<'_> = &[
@@ -255,7 +264,6 @@ impl Found {
             ttl: Duration::try_from_secs_f64(seconds).map_err(|_| Unavailable)?,
             is_orphaned: get(row, 4)?,
             body: get(row, 5)?,
-            result: get(row, 6)?,
         })
     }
 }

@@ -84,9 +84,8 @@ async fn what_one_node_does_to_a_task_the_other_sees() {
         .await
         .unwrap()
         .unwrap();
-    let done = a.load("one", ann).await.unwrap().unwrap();
-    assert_eq!(done.result.as_deref(), Some(&b"result"[..]));
-    assert_eq!(a.list("ann", 0, 1).await.unwrap()[0].result, None);
+    assert_eq!(a.result("one").await, Ok(Some(b"result".to_vec())));
+    assert_eq!(a.result("two").await, Ok(None));
     b.remove("one").await.unwrap();
     assert_eq!(a.load("one", ann).await, Ok(None));
     assert_eq!(a.replace("one", 2, b"3", None).await, Ok(false));

@@ -35,6 +35,10 @@ impl Server {
                 }
             }
             _ => {
+                let entry = match self.tasks() {
+                    Some(tasks) => tasks.with_result(&entry).await?,
+                    None => entry,
+                };
                 let state = entry.state();
                 let task = TaskView {
                     entry: &entry,

@@ -5,11 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::future::AbortHandle;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::ErrorObject;
 use crate::task::entry::{Entry, Home, State};
 use crate::task::owner::Owner;
 use crate::task::port::TaskRecord;
@@ -91,10 +90,6 @@ pub(super) fn read(record: TaskRecord, owner: &Owner) -> Option<Found> {
     };
     let mut state = body.state;
     state.record = record.version.saturating_add(1);
-    if let Some(result) = &record.result {
-        let result: &RawValue = serde_json::from_slice(result).ok()?;
-        state.stage.set_result(Payload::of(&result).ok()?);
-    }
     let entry = Entry {
         id: record.id,
         number: record.number,

@@ -1,6 +1,7 @@
 //! Tasks wherever they run: those that are kept here, and those of other servers that share a store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -11,6 +12,9 @@ use crate::task::entry::{Entry, Home, Problem, Stage};
 use crate::task::owner::Owner;
 use crate::task::shared::Shared;
 use crate::version::Era;
+
+/// How long a request waits for the end of a task that runs here and whose record has it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Tasks {
     /// Where other servers find the tasks, too.
@@ -99,10 +103,25 @@ impl Tasks {
                 let cancelled = cancelled.await?;
                 if cancelled {
                     self.ended_elsewhere(entry);
+                } else {
+                    // The store knows the end, and what keeps the task is about to.
+                    let mut state = entry.subscribe();
+                    let over = state.wait_for(|state| state.stage.is_over());
+                    drop(tokio::time::timeout(PATIENCE, over).await);
                 }
                 Ok(cancelled)
             }
             _ => Ok(self.end(entry, Stage::Cancelled)),
+        }
+    }
+
+    /// The task with its result, if it has one: that of a task of another server is not read before it is wanted.
+    pub(crate) async fn with_result(&self, entry: &Arc<Entry>) -> Result<Arc<Entry>, ErrorObject> {
+        match self.elsewhere(entry) {
+            Some(shared) if entry.state().stage.result().is_some() => {
+                Ok(Arc::new(shared.with_result(entry).await?))
+            }
+            _ => Ok(Arc::clone(entry)),
         }
     }
 

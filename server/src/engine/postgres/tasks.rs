@@ -59,6 +59,10 @@ impl TaskStore for SharedTasks {
         })
     }
 
+    fn result<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, TaskStoreError>> {
+        Box::pin(async move { self.0.result(id).await.map_err(failed) })
+    }
+
     fn replace<'a>(
         &'a self,
         id: &'a str,
@@ -83,7 +87,6 @@ impl TaskStore for SharedTasks {
 
 fn record(id: Arc<str>, found: Found) -> TaskRecord {
     let record = TaskRecord::new(id, found.number, found.version, found.ttl, found.body);
-    let record = record.with_result(found.result);
     record.orphaned(found.is_orphaned)
 }
 
