@@ -1,7 +1,7 @@
 //! A store of tasks that several servers of one process share. The test says when it is away, and which servers have ended.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -19,6 +19,10 @@ pub(crate) struct Memory {
     tasks: Mutex<BTreeMap<u64, Kept>>,
     ended: Mutex<BTreeSet<u8>>,
     pub(crate) is_away: AtomicBool,
+    /// Whether the next write is done and not reported.
+    pub(crate) loses_an_answer: AtomicBool,
+    /// The most bytes of one task.
+    pub(crate) max: AtomicUsize,
     changed: broadcast::Sender<(u8, Arc<str>)>,
 }
 
@@ -44,6 +48,8 @@ impl Memory {
             tasks: Mutex::default(),
             ended: Mutex::default(),
             is_away: AtomicBool::new(false),
+            loses_an_answer: AtomicBool::new(false),
+            max: AtomicUsize::new(usize::MAX),
             changed: broadcast::channel(1_000).0,
         })
     }
@@ -141,7 +147,11 @@ impl TaskStore for Node {
         body: &'a [u8],
         result: Option<&'a [u8]>,
     ) -> Answer<'a, bool> {
-        self.with(|memory, tasks| {
+        let max = self.memory.max.load(Ordering::SeqCst);
+        if body.len() + result.map_or(0, <[u8]>::len) > max {
+            return Box::pin(ready(Err(TaskStoreError::TooLarge { max })));
+        }
+        let done = self.with(|memory, tasks| {
             let mut tasks = tasks.values_mut();
             let found = tasks.find(|kept| *kept.task.id == *id && kept.version == version);
             let Some(kept) = found else {
@@ -152,7 +162,12 @@ impl TaskStore for Node {
             kept.result = result.map(<[u8]>::to_vec);
             let _unheard = memory.changed.send((self.node, Arc::clone(&kept.task.id)));
             true
-        })
+        });
+        if self.memory.loses_an_answer.swap(false, Ordering::SeqCst) {
+            let lost = TaskStoreError::Unavailable("the answer was lost".to_owned());
+            return Box::pin(ready(Err(lost)));
+        }
+        done
     }
 
     fn remove<'a>(&'a self, id: &'a str) -> Answer<'a, ()> {

@@ -401,6 +401,39 @@ async fn while_the_store_is_away_tasks_go_on_and_are_not_said_to_be_unknown() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_end_that_was_kept_without_a_word_is_the_end() {
+    let mut pair = Pair::new();
+    for [mut at_a, mut at_b] in pair.both().await {
+        let id = at_a.start("gate", json!({})).await;
+        pair.events.expect("started").await;
+        pair.memory.loses_an_answer.store(true, Ordering::SeqCst);
+        pair.probe.gate.notify_one();
+        for caller in [&mut at_b, &mut at_a] {
+            let done = until(caller, &id, "completed").await;
+            let result = match done.get("result") {
+                Some(result) => result.clone(),
+                None => caller.result("tasks/result", named(&id)).await,
+            };
+            assert_eq!(result["content"][0]["text"], id.as_str());
+        }
+        assert!(!pair.memory.loses_an_answer.load(Ordering::SeqCst));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_that_the_store_does_not_take_fails_its_task() {
+    let pair = Pair::new();
+    pair.memory.max.store(2_000, Ordering::SeqCst);
+    for [mut at_a, mut at_b] in pair.both().await {
+        let id = at_a.start("large", json!({ "bytes": 3_000 })).await;
+        let failed = until(&mut at_b, &id, "failed").await;
+        let message = failed["statusMessage"].as_str().unwrap();
+        assert!(message.contains("its store takes 2000"), "{message}");
+        until(&mut at_a, &id, "failed").await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn bounds_hold_wherever_answers_come_in() {
     let pair = Pair::with(config(|config| config.max_task_bytes = 1_000));
     let [mut at_a, mut at_b] = pair.modern();
