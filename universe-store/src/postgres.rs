@@ -58,8 +58,8 @@ pub struct PostgresOptions {
     pub statement_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,
-    /// How long this node counts as alive after it was last heard of ([`PostgresStore::nodes`]). It makes itself heard
-    /// five times in it. Default 15 s.
+    /// How long the lease of this node lasts ([`PostgresStore::nodes`]): after it, others take the node for ended. It is made
+    /// longer five times in that time. Default 15 s.
     pub lease: Duration,
 }
 

@@ -1,7 +1,7 @@
 //! What keeps the record of a task that runs here: it writes what changes, and takes what clients of other servers have
 //! answered or cancelled.
 //!
-//! The end of such a task is proposed by its handler and counts once the store has it: no two servers tell different ends.
+//! The end of such a task is proposed by its handler and counts once the store has it: no two servers report different ends.
 
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Weak};
@@ -128,7 +128,7 @@ impl Keeper {
     /// Writes what is not written, after a look at the record if that is wanted.
     async fn write(&mut self, mut look: bool) -> Written {
         let [mut pause, longest] = PAUSES;
-        let mut is_told = false;
+        let mut is_logged = false;
         loop {
             let problem = match self.step(look).await {
                 Ok(Some(written)) => return written,
@@ -145,12 +145,12 @@ impl Keeper {
                 }
             }
             // Once: it is tried many times.
-            if !is_told {
+            if !is_logged {
                 tracing::warn!(
                     problem = problem.message,
                     "a task goes on, and what it comes to is not kept yet"
                 );
-                is_told = true;
+                is_logged = true;
             }
             sleep(pause).await;
             pause = (pause * 2).min(longest);
@@ -251,7 +251,7 @@ impl Drop for Keeper {
     }
 }
 
-/// Tells one text from another, of which there are few.
+/// The digest of what is written: of one task only few are compared.
 fn digest(body: &[u8]) -> u64 {
     FixedState::default().hash_one(body)
 }

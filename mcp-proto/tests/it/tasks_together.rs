@@ -242,7 +242,7 @@ async fn a_legacy_client_is_asked_where_it_waits() {
     }
     let answer = stream.next().await;
     assert_eq!(answer["result"]["content"][0]["text"], "a+b", "{answer}");
-    // An answer that is none fails the tool, whose server runs elsewhere.
+    // An answer that is not valid fails the tool, which runs in the other server.
     let id = at_a.start("confirm", json!({})).await;
     let http = at_b.http("tasks/result", &named(&id));
     let mut stream = Stream::of(pair.services[1].handle(http).await);
@@ -255,7 +255,7 @@ async fn a_legacy_client_is_asked_where_it_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_listener_hears_of_the_tasks_of_the_other() {
+async fn a_listener_is_notified_of_the_tasks_of_the_other() {
     let pair = Pair::new();
     let [mut at_a, mut at_b] = pair.modern();
     let id = at_a.start("confirm", json!({})).await;

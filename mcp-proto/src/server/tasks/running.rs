@@ -100,7 +100,7 @@ impl Server {
         mut keeper: Keeper,
         client: Option<Arc<str>>,
     ) -> Result<(), ErrorObject> {
-        let (tell, told) = oneshot::channel();
+        let (report, reported) = oneshot::channel();
         let server = Arc::downgrade(&self.0);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             tracing::error!("a task was started outside of tokio");
@@ -110,18 +110,20 @@ impl Server {
             let inserted = keeper.insert(client).await;
             let started = inserted.and_then(|()| match server.upgrade() {
                 // Where the client has gone meanwhile, no client will ever know of the task.
-                Some(server) if !tell.is_closed() => Self(server).start_task(start),
+                Some(server) if !report.is_closed() => Self(server).start_task(start),
                 _ => Err(ErrorObject::internal()),
             });
             let is_started = started.is_ok();
             // A client that has gone needs no answer.
-            let _gone = tell.send(started);
+            let _gone = report.send(started);
             match is_started {
                 true => keeper.keep().await,
                 false => keeper.discard().await,
             }
         });
-        told.await.unwrap_or_else(|_| Err(ErrorObject::internal()))
+        reported
+            .await
+            .unwrap_or_else(|_| Err(ErrorObject::internal()))
     }
 
     /// Ends a task with what its call came to.

@@ -176,10 +176,10 @@ impl Caller {
             return reply.json();
         }
         let events = std::str::from_utf8(&reply.body).unwrap();
-        let data = events
+        let mut data = events
             .lines()
             .filter_map(|line| line.strip_prefix("data: "));
-        serde_json::from_str(data.last().unwrap()).unwrap()
+        serde_json::from_str(data.next_back().unwrap()).unwrap()
     }
 
     async fn result(&self, node: &Node, method: &str, params: Value) -> Value {
