@@ -11,6 +11,7 @@
 mod balance;
 mod elicit;
 mod field;
+mod kept;
 mod questions;
 mod sample;
 mod typed;

@@ -255,7 +255,9 @@ pub use skill::{
     MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource, SkillUriError,
     Skills, SkillsConfig,
 };
-pub use task::{MAX_TASK_STATUS, TaskSupport, TasksConfig};
+pub use task::{
+    MAX_TASK_STATUS, NewTaskRecord, TaskRecord, TaskStore, TaskStoreError, TaskSupport, TasksConfig,
+};
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
 pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

@@ -88,7 +88,7 @@ struct Inner {
     /// Whether a resource may be subscribed to, where the resources themselves do not say.
     on_subscribe: Option<SubscribeCheck>,
     changes: Changes,
-    tasks: Option<Tasks>,
+    tasks: Option<Arc<Tasks>>,
     rounds: Rounds,
     /// Turns to write large results.
     writers: Arc<Semaphore>,
@@ -194,7 +194,7 @@ impl Server {
         &self.0.rounds
     }
 
-    pub(crate) fn tasks(&self) -> Option<&Tasks> {
+    pub(crate) fn tasks(&self) -> Option<&Arc<Tasks>> {
         self.0.tasks.as_ref()
     }
 

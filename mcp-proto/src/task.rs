@@ -5,11 +5,17 @@
 //! task is told and in how it is asked and answered; a task stays in the era that it was created in. The guide is
 //! [`guide::tasks`](crate::guide::tasks).
 //!
+//! Where several servers share a store (`task/port.rs`), each answers for the tasks of all: the one that runs a task writes it
+//! through (`task/keeper.rs`), others read and change what the store has (`task/shared.rs`).
+//!
 //! A task is a name and a state that whoever waits for it watches. Its handler runs in a future apart from every
 //! request; the server has the rest (`server/tasks.rs`).
 
 mod entry;
+mod keeper;
 mod owner;
+mod port;
+mod shared;
 mod size;
 mod store;
 mod timestamp;
@@ -24,7 +30,9 @@ use serde::{Deserialize, Serialize};
 use crate::budget::Bound;
 
 pub(crate) use entry::{Entry, Open, Stage, State};
+pub(crate) use keeper::Keeper;
 pub(crate) use owner::Owner;
+pub use port::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
 pub(crate) use size::json_size;
 pub(crate) use store::{NewTask, Tasks};
 pub(crate) use view::TaskView;

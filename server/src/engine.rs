@@ -11,7 +11,11 @@ mod postgres;
 use std::path::Path;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use mcp_proto::{EventStore, SessionStore};
+
+#[cfg(feature = "postgres")]
+pub use self::postgres::SharedTasks;
 
 #[cfg(not(feature = "nats"))]
 use self::none as nats;
@@ -25,6 +29,8 @@ pub(crate) struct Opened {
     pub(crate) store: Arc<dyn UniverseLog>,
     /// What of MCP is kept with the universes.
     pub(crate) shared: Option<Shared>,
+    /// To be awaited when the server ends: lets the others know at once, where they would otherwise find out by time.
+    pub(crate) leave: Option<BoxFuture<'static, ()>>,
 }
 
 /// Where servers keep what they share of MCP. Cheap to clone.

@@ -25,5 +25,7 @@ mod traces;
 mod traces;
 pub mod view;
 
+#[cfg(feature = "postgres")]
+pub use engine::SharedTasks;
 /// Where universes are kept.
 pub use universe_store as store;

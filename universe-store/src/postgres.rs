@@ -14,6 +14,7 @@ mod purge;
 mod reader;
 mod schema;
 pub mod sessions;
+pub mod tasks;
 mod watched;
 mod writer;
 
@@ -34,6 +35,7 @@ use self::logs::{LogBounds, Logs};
 use self::nodes::Nodes;
 use self::reader::Reader;
 use self::sessions::{SessionBounds, Sessions};
+use self::tasks::{TaskBounds, Tasks};
 use self::writer::Writer;
 use super::hints;
 use super::live::Live;
@@ -58,8 +60,8 @@ pub struct PostgresOptions {
     pub statement_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,
-    /// How long this node counts as alive after it was last heard of ([`PostgresStore::nodes`]). It makes itself heard
-    /// five times in it. Default 15 s.
+    /// How long the lease of this node lasts ([`PostgresStore::nodes`]): after it, others take the node for ended. It is made
+    /// longer five times in that time. Default 15 s.
     pub lease: Duration,
 }
 
@@ -167,10 +169,16 @@ impl PostgresStore {
         Sessions::start(self.nodes(), bounds)
     }
 
-    /// What is at work of these sessions, over a connection of its own. It outlives the store.
+    /// The streams and inboxes of these sessions, over a connection of its own. It outlives the store.
     #[must_use]
     pub fn logs(&self, bounds: LogBounds) -> Logs {
         Logs::start(self.nodes(), &self.connector, &self.options, bounds)
+    }
+
+    /// The tasks of clients in the same database, over the connection of [`nodes`](Self::nodes). They outlive the store.
+    #[must_use]
+    pub fn tasks(&self, bounds: TaskBounds) -> Tasks {
+        Tasks::start(self.nodes(), bounds)
     }
 }
 

@@ -13,18 +13,18 @@ use crate::version::{Era, ProtocolVersion};
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct ElicitForm {
-    message: String,
-    fields: Vec<(String, Field)>,
+    pub(super) message: String,
+    pub(super) fields: Vec<(String, Field)>,
 }
 
 /// A URL for the user to open (schema: `ElicitRequestURLParams`, since 2025-11-25).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct ElicitUrl {
-    message: String,
-    url: String,
+    pub(super) message: String,
+    pub(super) url: String,
     /// Names it towards clients of 2025-11-25.
-    id: String,
+    pub(super) id: String,
 }
 
 /// What the user made of it.

@@ -14,8 +14,8 @@ const CHOICES: [&str; 3] = ["enum", "oneOf", "anyOf"];
 #[must_use]
 pub struct Field {
     /// Its JSON Schema.
-    members: Map<String, Value>,
-    required: bool,
+    pub(super) members: Map<String, Value>,
+    pub(super) required: bool,
 }
 
 /// One choice of a field: what is sent, and what the user reads.

@@ -3,10 +3,13 @@
 
 pub(crate) mod stream;
 
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use tokio::sync::mpsc;
 
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
@@ -30,22 +33,23 @@ pub(crate) async fn answer(
         return Err(ErrorObject::method_not_found(method.name()));
     }
     if method == Method::ListTasks {
-        return list_tasks(server, params, context);
+        return list_tasks(server, params, context).await;
     }
-    let entry = server.named_task(params, context)?;
+    let entry = server.named_task(params, context).await?;
     match method {
         Method::TaskResult => task_result(server, &entry, context).await,
         Method::CancelTask => {
-            cancel(server, &entry)?;
+            cancel(server, &entry).await?;
             task(&entry)
         }
         _ => task(&entry),
     }
 }
 
-fn cancel(server: &Server, entry: &Entry) -> Result<(), ErrorObject> {
-    let tasks = server.tasks();
-    if tasks.is_some_and(|tasks| tasks.end(entry, Stage::Cancelled)) {
+async fn cancel(server: &Server, entry: &Entry) -> Result<(), ErrorObject> {
+    if let Some(tasks) = server.tasks()
+        && tasks.cancel(entry).await?
+    {
         return Ok(());
     }
     Err(ErrorObject::invalid_params(format!(
@@ -54,11 +58,30 @@ fn cancel(server: &Server, entry: &Entry) -> Result<(), ErrorObject> {
     )))
 }
 
-/// Waits for the end of a task and gives what its call would have given. Meanwhile its questions are put here, as
-/// long as no newer request waits for the same task.
+/// Waits for the end of a task, wherever it runs, and gives what its call would have given.
 async fn task_result(
     server: &Server,
-    entry: &Entry,
+    entry: &Arc<Entry>,
+    context: &Context,
+) -> Result<Payload, ErrorObject> {
+    let following = server.tasks().and_then(|tasks| tasks.follow(entry));
+    let Some(following) = following else {
+        return result_of(server, entry, context).await;
+    };
+    let mut result = pin!(result_of(server, entry, context));
+    tokio::select! {
+        biased;
+        result = &mut result => result,
+        // It is over, which is all that is waited for.
+        () = following => result.await,
+    }
+}
+
+/// Waits for the end of a task of which all that happens is seen here. Meanwhile its questions are put here, as long as
+/// no newer request waits for the same task.
+async fn result_of(
+    server: &Server,
+    entry: &Arc<Entry>,
     context: &Context,
 ) -> Result<Payload, ErrorObject> {
     let attached = entry.attach(context.outbox.clone());
@@ -66,7 +89,12 @@ async fn task_result(
     loop {
         state.mark_unchanged();
         match attached.step() {
-            Step::Over => return outcome(entry),
+            Step::Over => {
+                let Some(tasks) = server.tasks() else {
+                    return outcome(entry);
+                };
+                return outcome(&*tasks.with_result(entry).await?);
+            }
             // Its sender is in the entry.
             Step::Wait => drop(state.changed().await),
             Step::Ask(round, questions) => {
@@ -85,7 +113,11 @@ async fn task_result(
                             "the task asks its client something, for which tasks/result needs an event stream: accept text/event-stream",
                         ));
                     }
-                    Err(problem) => entry.give_up(round, problem),
+                    Err((code, problem)) => {
+                        if let Some(tasks) = server.tasks() {
+                            tasks.give_up(entry, round, (code.into(), problem)).await?;
+                        }
+                    }
                 }
             }
         }
@@ -103,23 +135,30 @@ async fn ask_for_task(
     let mut room = config.max_answer_bytes;
     let questions = questions.iter();
     let questions = questions.map(|open| (open.key.as_str(), &open.question));
-    let asked = asking.ask(
-        questions,
-        config.answer_timeout,
-        &mut room,
-        |key, answer| {
-            let Some(tasks) = server.tasks() else {
-                return Ok(());
-            };
-            let taken = tasks.answer(entry, vec![(key.to_owned(), answer)]);
-            taken.map_err(|error| (ANSWER_INVALID, error.message))
-        },
-    );
-    asked.await
+    // There are as many answers as questions.
+    let (taken, mut to_take) = mpsc::unbounded_channel();
+    let asked = async move {
+        let take = |key: &str, answer| {
+            // What takes them ends after this.
+            let _taken = taken.send((key.to_owned(), answer));
+            Ok(())
+        };
+        asking
+            .ask(questions, config.answer_timeout, &mut room, take)
+            .await
+    };
+    let taking = async {
+        while let (Some(answer), Some(tasks)) = (to_take.recv().await, server.tasks()) {
+            let taken = tasks.answer(entry, vec![answer]).await;
+            taken.map_err(|error| (ANSWER_INVALID, error.message))?;
+        }
+        Ok(())
+    };
+    tokio::try_join!(asked, taking).map(|((), ())| ())
 }
 
 /// The tasks of the caller, the oldest first. A cursor says after which of them the page begins.
-fn list_tasks(
+async fn list_tasks(
     server: &Server,
     params: &Map<String, Value>,
     context: &Context,
@@ -140,11 +179,13 @@ fn list_tasks(
     let Some(tasks) = server.tasks() else {
         return Err(ErrorObject::method_not_found(list));
     };
-    let (page, more) = tasks.list(&context.owner(), Era::Legacy, after, server.page_size());
+    let owner = context.owner();
+    let listed = tasks.list(&owner, Era::Legacy, after, server.page_size());
+    let (page, more) = listed.await?;
     let next_cursor = match page.last().filter(|_| more) {
         None => None,
-        Some(last) => {
-            let after = last.number.to_string();
+        Some((number, _)) => {
+            let after = number.to_string();
             let sealed = cursor(keys, list, context.principal(), &after);
             Some(sealed.map_err(|problem| {
                 tracing::error!(%problem, "a cursor could not be made");
@@ -152,7 +193,7 @@ fn list_tasks(
             })?)
         }
     };
-    let items = page.iter().map(|entry| task(entry));
+    let items = page.iter().map(|(_, entry)| task(entry));
     let items = items.collect::<Result<Vec<_>, _>>()?;
     let items: Vec<_> = items.iter().collect();
     Payload::of(&wire::List {

@@ -34,7 +34,7 @@ use crate::schema::Finding;
 use crate::scopes::{Guarded, Scopes};
 use crate::seal::Keys;
 use crate::skill::Skills;
-use crate::task::TasksConfig;
+use crate::task::{TaskStore, TasksConfig};
 use crate::tool::{CallToolResult, Tool, ToolError};
 
 /// How many items a page of a list has unless the builder says otherwise.
@@ -61,6 +61,7 @@ pub struct ServerBuilder<S> {
     extensions: Settings,
     methods: ExtensionMethods,
     tasks: Option<TasksConfig>,
+    task_store: Option<Arc<dyn TaskStore>>,
     input: InputConfig,
     keys: Option<Keys>,
     page_size: usize,
@@ -89,6 +90,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             extensions: Settings::new(),
             methods: ExtensionMethods::default(),
             tasks: None,
+            task_store: None,
             input: InputConfig::default(),
             keys: None,
             page_size: DEFAULT_PAGE_SIZE,
@@ -336,6 +338,13 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// ([`Tool::with_task_support`]).
     pub fn tasks(mut self, config: TasksConfig) -> Self {
         self.tasks = Some(config);
+        self
+    }
+
+    /// Shares the tasks of [`tasks`](Self::tasks) with all servers that use this store: each shows, answers and cancels those
+    /// of all ([guide](crate::guide::tasks)). By default tasks are known to the server that runs them alone.
+    pub fn task_store(mut self, store: Arc<dyn TaskStore>) -> Self {
+        self.task_store = Some(store);
         self
     }
 

@@ -4,8 +4,8 @@ use std::future::{Future, ready};
 #[cfg(feature = "http")]
 use std::sync::Arc;
 
-use futures_util::TryFutureExt as _;
 use futures_util::future::{BoxFuture, Either};
+use futures_util::{FutureExt as _, TryFutureExt as _};
 #[cfg(feature = "http")]
 use http::Extensions;
 use serde_json::{Map, Value, json};
@@ -131,7 +131,15 @@ impl Server {
             }
             Method::Listen => Dispatched::Later(Box::pin(self.listen(params, context))),
             Method::GetTask | Method::CancelTask | Method::UpdateTask => {
-                self.about_task(method, params, &context).into()
+                let about = self.about_task(method, params, context);
+                match self.shares_tasks() {
+                    true => Dispatched::Later(Box::pin(about)),
+                    // It waits for nothing.
+                    false => about
+                        .now_or_never()
+                        .unwrap_or_else(|| Err(ErrorObject::internal()))
+                        .into(),
+                }
             }
             // It is ready whenever it is offered.
             Method::Discover => Err(ErrorObject::internal()).into(),

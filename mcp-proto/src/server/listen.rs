@@ -59,7 +59,7 @@ impl Server {
                 "params._meta of subscriptions/listen has more than {MAX_META_VALUES} values"
             )));
         }
-        let tasks = self.tasks_to_watch(wanted.get("taskIds"), &context)?;
+        let tasks = self.tasks_to_watch(wanted.get("taskIds"), &context).await?;
         let mut interest = self.agree(&wanted, &context).await?;
         let subscribes = self.0.tells_updates()
             && wanted
@@ -87,7 +87,7 @@ impl Server {
         );
         // A failed send means that nobody reads any more; the transport drops this future in a moment.
         if context.outbox.send(acknowledged).await.is_ok() {
-            let mut tasks = Watched::new(tasks.unwrap_or_default());
+            let mut tasks = Watched::new(self.tasks(), tasks.unwrap_or_default());
             while let Some(mut change) = tokio::select! {
                 biased;
                 told = listener.next() => told.map(|told| told.notification().clone()),

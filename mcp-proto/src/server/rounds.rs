@@ -80,7 +80,9 @@ impl Server {
             };
             match calling? {
                 Calling::Now(mode) => context.task = mode,
-                Calling::AsTask(ttl) => return self.create_task(offered, params, context, ttl),
+                Calling::AsTask(ttl) => {
+                    return Box::pin(self.create_task(offered, params, context, ttl)).await;
+                }
             }
         }
         let startable = matches!(context.task, TaskMode::Startable);
@@ -115,7 +117,9 @@ impl Server {
             Ok(payload) => Ok(payload),
             Err(Interrupt(Reason::Ask(questions))) => self.input_required(&questions, &kept),
             Err(Interrupt(Reason::StartTask)) => match kept.context {
-                Some(context) => self.create_task(offered, kept.params, *context, None),
+                Some(context) => {
+                    Box::pin(self.create_task(offered, kept.params, *context, None)).await
+                }
                 None => Err(Interrupt(Reason::StartTask).into_error()),
             },
             Err(error) => Err(error.into_error()),

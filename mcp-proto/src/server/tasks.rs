@@ -15,13 +15,13 @@ use crate::input::missing_capability;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::tasks as legacy;
 use crate::lifecycle::EXTENSION_TASKS;
-use crate::task::{Calling, Entry, NewTask, TaskMode, TaskSupport, TaskView, json_size};
+use crate::task::{Calling, Entry, Keeper, NewTask, TaskMode, TaskSupport, TaskView, json_size};
 use crate::version::Era;
 use running::Start;
 
 impl Server {
     /// Creates the task of a call and starts it; `CreateTaskResult`.
-    pub(super) fn create_task(
+    pub(super) async fn create_task(
         &self,
         offered: Arc<Offered>,
         params: Map<String, Value>,
@@ -35,9 +35,10 @@ impl Server {
             .input
             .as_ref()
             .map_or(0, |input| json_size(&input.all()));
+        let client = context.client_name();
         let (entry, registration) = tasks.create(NewTask {
             owner: context.owner(),
-            client: context.client_name(),
+            client: client.clone(),
             version: context.protocol_version,
             ttl,
             bytes: json_size(&params).saturating_add(answers),
@@ -51,7 +52,14 @@ impl Server {
             params,
             context,
         };
-        let started = created.and_then(|created| self.start_task(start).map(|()| created));
+        let started = match (created, tasks.shared()) {
+            (Ok(created), Some(shared)) => {
+                let keeper = Keeper::new(tasks, shared.clone(), Arc::clone(&entry));
+                let started = self.start_shared_task(start, keeper, client.text()).await;
+                started.map(|()| created)
+            }
+            (created, _) => created.and_then(|created| self.start_task(start).map(|()| created)),
+        };
         if started.is_err() {
             tasks.expire(&entry);
         }
@@ -72,7 +80,7 @@ impl Server {
     }
 
     /// The task that a request names, if it is its caller's.
-    pub(crate) fn named_task(
+    pub(crate) async fn named_task(
         &self,
         params: &Map<String, Value>,
         context: &Context,
@@ -82,7 +90,7 @@ impl Server {
                 "params.taskId must be a string: the name of a task",
             ));
         };
-        let found = self.find_task(id, context);
+        let found = self.find_task(id, context).await?;
         found.ok_or_else(|| {
             let shown: String = id.chars().take(100).collect();
             ErrorObject::invalid_params(format!(
@@ -91,9 +99,20 @@ impl Server {
         })
     }
 
-    pub(super) fn find_task(&self, id: &str, context: &Context) -> Option<Arc<Entry>> {
-        let tasks = self.0.tasks.as_ref()?;
-        tasks.find(id, &context.owner(), context.era())
+    /// Whether other servers know of its tasks, and it of theirs.
+    pub(super) fn shares_tasks(&self) -> bool {
+        self.tasks().is_some_and(|tasks| tasks.shared().is_some())
+    }
+
+    pub(super) async fn find_task(
+        &self,
+        id: &str,
+        context: &Context,
+    ) -> Result<Option<Arc<Entry>>, ErrorObject> {
+        match self.tasks() {
+            Some(tasks) => tasks.find(id, &context.owner(), context.era()).await,
+            None => Ok(None),
+        }
     }
 }
 

@@ -1,11 +1,15 @@
 //! One task: what stays of it, and the stages it goes through (`working` ⇄ `input_required` → one of the ends).
 
+mod together;
+
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::AbortHandle;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -29,11 +33,24 @@ pub(crate) struct Entry {
     pub(super) poll_interval: Duration,
     /// When its time is over.
     pub(crate) expires: Instant,
+    pub(super) home: Home,
     pub(crate) state: watch::Sender<State>,
     pub(super) abort: AbortHandle,
 }
 
-/// What changes of a task.
+/// Where a task runs, and where it is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// Here, and nothing else knows of it.
+    Here,
+    /// Here, and other servers know of it by a store.
+    Shared,
+    /// In another server, or in none any more: this is a copy of what the store has.
+    Elsewhere,
+}
+
+/// What changes of a task. As JSON it is what several servers share of it.
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) stage: Stage,
     pub(super) message: Option<String>,
@@ -46,15 +63,26 @@ pub(crate) struct State {
     /// come.
     answers: Answered,
     /// Where its result is waited for (legacy era), the newest last, each by a number of its own.
+    #[serde(skip)]
     pub(crate) streams: Vec<(u64, Outbox)>,
+    #[serde(skip)]
     pub(crate) next_stream: u64,
+    /// How it is to end, once the store has it that other servers share.
+    #[serde(skip)]
+    ending: Option<Stage>,
+    /// The version of the record that it is from, if it is from one.
+    #[serde(skip)]
+    pub(super) record: u64,
 }
 
 /// The answers to what a task has asked at once, or why one does not come: a name for programs and a sentence.
-pub(crate) type Answered = Result<BTreeMap<String, Value>, Box<(&'static str, String)>>;
+pub(crate) type Answered = Result<BTreeMap<String, Value>, Box<Problem>>;
+
+/// Why an answer does not come: a name for programs and a sentence.
+pub(crate) type Problem = (Cow<'static, str>, String);
 
 /// A question that is open.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Open {
     /// Its key for the client.
     pub(crate) key: String,
@@ -63,14 +91,14 @@ pub(crate) struct Open {
     pub(crate) question: Question,
 }
 
-/// How far a task has come.
-#[derive(Debug)]
+/// How far a task has come. As JSON it is without the result, which is kept beside it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Stage {
     Working,
     InputRequired(Vec<Open>),
-    Completed(Payload),
+    Completed(#[serde(skip, default = "together::no_result")] Payload),
     /// The tool told a failure of its own, which the legacy era counts as one of the task.
-    ToolFailed(Payload),
+    ToolFailed(#[serde(skip, default = "together::no_result")] Payload),
     Failed(ErrorObject),
     Cancelled,
     /// Its time is over, and it is kept no longer.
@@ -88,6 +116,8 @@ impl State {
             answers: Ok(BTreeMap::new()),
             streams: Vec::new(),
             next_stream: 0,
+            ending: None,
+            record: 0,
         }
     }
 
@@ -104,6 +134,11 @@ impl State {
         let key = unused.unwrap_or_else(|| asked.to_owned());
         self.keys.insert(key.clone());
         key
+    }
+
+    /// Whether it is over, or known how it is to end.
+    pub(super) fn has_end(&self) -> bool {
+        self.stage.is_over() || self.ending.is_some()
     }
 
     fn touch(&mut self) {
@@ -219,8 +254,8 @@ impl Entry {
         });
     }
 
-    /// An answer does not come: it goes on to tell that, if it still asks what it asked in that round.
-    pub(crate) fn give_up(&self, round: usize, problem: (&'static str, String)) {
+    /// An answer does not come: it goes on to tell that, if it still asks what it asked in that round. Whether it did.
+    pub(super) fn give_up(&self, round: usize, problem: Problem) -> bool {
         self.state.send_if_modified(|state| {
             let asks = state.stage.asks() && state.round == round;
             if asks {
@@ -228,7 +263,7 @@ impl Entry {
                 state.move_to(Stage::Working);
             }
             asks
-        });
+        })
     }
 
     /// Ends it, once: whether this was the end. The handler is dropped, if it still runs.

@@ -1,7 +1,8 @@
 //! The tasks of a server, in memory and in bounds. Nothing runs in the background: whoever uses the store puts out a few
-//! tasks whose time is over.
+//! tasks whose time is over. `store/together.rs` adds those of other servers.
 
 mod table;
+mod together;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,9 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::entry::{Entry, Stage, State};
+use super::entry::{Entry, Home, Stage, State};
+use super::port::TaskStore;
+use super::shared::{Shared, fitting, within};
 use super::{Owner, TasksConfig, json_size};
 use crate::budget::{Budget, ClientName, Kind, Over};
 use crate::jsonrpc::ErrorObject;
@@ -33,6 +36,8 @@ pub(crate) struct Tasks {
     table: Mutex<Table>,
     running: watch::Sender<usize>,
     closed: watch::Sender<bool>,
+    /// Where other servers find them, too.
+    shared: Option<Shared>,
 }
 
 /// A task to be created.
@@ -48,8 +53,12 @@ pub(crate) struct NewTask {
 }
 
 impl Tasks {
-    pub(crate) fn new(config: TasksConfig) -> Self {
+    pub(crate) fn new(config: TasksConfig, store: Option<Arc<dyn TaskStore>>) -> Self {
         Self {
+            shared: store.map(|store| Shared {
+                store,
+                max_task_bytes: config.max_task_bytes,
+            }),
             budget: Budget::new(&[(Kind::Tasks, config.tasks), (Kind::TaskBytes, config.bytes)]),
             config,
             table: Mutex::default(),
@@ -95,6 +104,10 @@ impl Tasks {
             ttl,
             poll_interval: config.poll_interval.max(Duration::from_millis(1)),
             expires,
+            home: match self.shared {
+                Some(_) => Home::Shared,
+                None => Home::Here,
+            },
             state: watch::channel(State::new(created)).0,
             abort,
         });
@@ -103,8 +116,8 @@ impl Tasks {
         Ok((entry, registration))
     }
 
-    /// The task of that name, if it is kept, the owner's, and of that era.
-    pub(crate) fn find(&self, id: &str, owner: &Owner, era: Era) -> Option<Arc<Entry>> {
+    /// The task of that name, if it is kept here, the owner's, and of that era.
+    fn find_here(&self, id: &str, owner: &Owner, era: Era) -> Option<Arc<Entry>> {
         let now = Instant::now();
         let mut table = self.table();
         let gone = table.take_expired(now, SWEEP);
@@ -116,8 +129,9 @@ impl Tasks {
         })
     }
 
-    /// At most `max` tasks of an owner and an era after that number, the oldest first, and whether there are more.
-    pub(crate) fn list(
+    /// At most `max` tasks of an owner and an era that are kept here after that number, the oldest first, and whether
+    /// there are more.
+    fn list_here(
         &self,
         owner: &Owner,
         era: Era,
@@ -141,30 +155,17 @@ impl Tasks {
 
     /// Takes the answers to questions of a task that are open, or says why there is no room for them. Others mean
     /// nothing, and so do all of them once it is over.
-    pub(crate) fn answer(
+    pub(super) fn answer_here(
         &self,
         entry: &Entry,
         answers: Vec<(String, Value)>,
     ) -> Result<(), ErrorObject> {
-        let sizes: Vec<_> = answers.iter().map(json_size).collect();
         // Two answers to one question may meet, and an answer the end: what is kept is what is counted.
         let mut table = self.table();
-        let open = entry.open(answers.iter().map(|(key, _)| key));
-        if open.is_empty() {
+        let Some((answers, bytes)) = fitting(entry, answers) else {
             return Ok(());
-        }
-        let answers = answers.into_iter().zip(sizes);
-        let answers = answers.filter(|((key, _), _)| open.iter().any(|open| open.key == *key));
-        let (answers, sizes): (Vec<_>, Vec<usize>) = answers.unzip();
-        let bytes = sizes.into_iter().fold(0, usize::saturating_add);
-        let kept = table.kept(&entry.id);
-        let wanted = kept.saturating_add(bytes);
-        if wanted > self.config.max_task_bytes {
-            return Err(ErrorObject::invalid_params(format!(
-                "with these answers the task has {wanted} bytes; at most {} are kept",
-                self.config.max_task_bytes
-            )));
-        }
+        };
+        let wanted = within(table.kept(&entry.id), bytes, self.config.max_task_bytes)?;
         table.charge(&entry.id, wanted).map_err(busy)?;
         entry.answer(answers.into_iter());
         Ok(())
@@ -176,7 +177,7 @@ impl Tasks {
         let bytes = stage.size();
         // Two ends may meet: what is kept is what the first has counted.
         let mut table = self.table();
-        if entry.state().stage.is_over() {
+        if entry.state().has_end() {
             return false;
         }
         let problem = match table.charge(&entry.id, bytes) {
@@ -191,7 +192,20 @@ impl Tasks {
             ));
             table.empty(&entry.id);
         }
-        entry.end(stage)
+        match entry.home {
+            Home::Shared => entry.propose(stage),
+            Home::Here | Home::Elsewhere => entry.end(stage),
+        }
+    }
+
+    /// Nothing is kept any more of a task that was ended by what other servers have written.
+    pub(super) fn ended_elsewhere(&self, entry: &Entry) {
+        self.table().empty(&entry.id);
+    }
+
+    /// How many bytes are kept of a task.
+    pub(super) fn kept(&self, id: &str) -> usize {
+        self.table().kept(id)
     }
 
     /// Puts a task out whose time is over.

@@ -1,30 +1,62 @@
 //! The tasks that a `subscriptions/listen` names: what each is now, and every change after that.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 use super::entry::{Entry, Stage, State};
+use super::store::Tasks;
 use super::view::TaskView;
-use crate::jsonrpc::Notification;
+use crate::jsonrpc::{ErrorObject, Notification};
 
 /// Waits for changes of tasks. Changes that come faster than they are told are told as the last one.
 #[derive(Default)]
-pub(crate) struct Watched(FuturesUnordered<BoxFuture<'static, Watch>>);
+pub(crate) struct Watched(FuturesUnordered<BoxFuture<'static, Changed>>);
 
-type Watch = (Arc<Entry>, watch::Receiver<State>);
+type Changed = (Watch, Option<Arc<Entry>>);
+
+/// How long a store that is away is left alone by a listener.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+
+/// A task, what was seen of it, and what keeps it up to date if it runs in another server.
+struct Watch {
+    entry: Arc<Entry>,
+    seen: watch::Receiver<State>,
+    elsewhere: Option<Elsewhere>,
+}
+
+/// What a task of another server takes.
+struct Elsewhere {
+    tasks: Arc<Tasks>,
+    following: BoxFuture<'static, ()>,
+    /// Held while a result is read: one listener reads one at a time.
+    turn: Arc<Mutex<()>>,
+}
 
 impl Watched {
     /// A listener begins by hearing what each is, so that nothing is missed between creating and listening.
-    pub(crate) fn new(entries: Vec<Arc<Entry>>) -> Self {
+    pub(crate) fn new(tasks: Option<&Arc<Tasks>>, entries: Vec<Arc<Entry>>) -> Self {
+        let turn = Arc::default();
         let watched = entries.into_iter().map(|entry| {
             let mut seen = entry.subscribe();
             seen.mark_changed();
-            changed((entry, seen))
+            let elsewhere = tasks.and_then(|tasks| {
+                Some(Elsewhere {
+                    tasks: Arc::clone(tasks),
+                    following: tasks.follow(&entry)?,
+                    turn: Arc::clone(&turn),
+                })
+            });
+            changed(Watch {
+                entry,
+                seen,
+                elsewhere,
+            })
         });
         Self(watched.collect())
     }
@@ -32,12 +64,18 @@ impl Watched {
     /// The next `notifications/tasks`; never, once each has ended. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Notification {
         loop {
-            let Some((entry, mut seen)) = self.0.next().await else {
+            let Some((mut watch, told)) = self.0.next().await else {
                 return std::future::pending().await;
             };
-            let (told, over) = tell(&entry, &seen.borrow_and_update());
+            let (told, over) = match &told {
+                Some(told) => {
+                    watch.seen.mark_unchanged();
+                    tell(told, &told.state())
+                }
+                None => tell(&watch.entry, &watch.seen.borrow_and_update()),
+            };
             if !over {
-                self.0.push(changed((entry, seen)));
+                self.0.push(changed(watch));
             }
             if let Some(told) = told {
                 return told;
@@ -46,11 +84,36 @@ impl Watched {
     }
 }
 
-fn changed(mut watch: Watch) -> BoxFuture<'static, Watch> {
+/// Waits for a change. With a copy that has the result of a task that has completed in another server.
+fn changed(mut watch: Watch) -> BoxFuture<'static, Changed> {
     Box::pin(async move {
-        // The sender is in the entry.
-        let _entry_is_held = watch.1.changed().await;
-        watch
+        let Some(Elsewhere {
+            tasks,
+            following,
+            turn,
+        }) = &mut watch.elsewhere
+        else {
+            // The sender is in the entry.
+            let _entry_is_held = watch.seen.changed().await;
+            return (watch, None);
+        };
+        tokio::select! {
+            biased;
+            _entry_is_held = watch.seen.changed() => {}
+            // Over, which is seen as a change.
+            () = following => {}
+        }
+        let turn = turn.lock().await;
+        let told = loop {
+            match tasks.with_result(&watch.entry).await {
+                Ok(told) => break told,
+                Err(error) if error.code == ErrorObject::INVALID_PARAMS => watch.entry.expire(),
+                // The store is away, and asked again when it may be back.
+                Err(_) => tokio::time::sleep(RETRY_PAUSE).await,
+            }
+        };
+        drop(turn);
+        (watch, Some(told))
     })
 }
 

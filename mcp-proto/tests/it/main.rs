@@ -126,6 +126,8 @@ mod tasks_common;
 mod tasks_legacy;
 mod tasks_listen;
 mod tasks_names;
+mod tasks_store;
+mod tasks_together;
 mod tools;
 mod traces;
 #[cfg(unix)]

@@ -186,6 +186,7 @@ enum Door {
     Pipe(Box<Peer>),
 }
 
+#[derive(Clone)]
 enum Era {
     /// With its capabilities.
     Modern(Value),
@@ -226,6 +227,16 @@ impl Caller {
             era: Era::Legacy(session.to_owned()),
             principal,
             next_id: 0,
+        }
+    }
+
+    /// The same one at another server.
+    pub(crate) fn at(&self, service: &StreamableHttpService) -> Self {
+        Self {
+            door: Door::Http(service.clone()),
+            era: self.era.clone(),
+            principal: self.principal,
+            next_id: self.next_id + 1_000,
         }
     }
 

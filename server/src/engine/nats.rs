@@ -42,6 +42,7 @@ pub(super) async fn open_with_sessions(
     Ok(Opened {
         store: open(url, authorities).await?,
         shared: None,
+        leave: None,
     })
 }
 

@@ -1,13 +1,15 @@
-//! Universes and sessions in a database of PostgreSQL.
+//! Universes, sessions and tasks in a database of PostgreSQL.
 
 mod events;
 mod sessions;
+mod tasks;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use self::events::SharedEvents;
 use self::sessions::SharedSessions;
+pub use self::tasks::SharedTasks;
 use super::{Opened, Shared};
 use crate::config::StoreUrl;
 use crate::metrics;
@@ -49,12 +51,20 @@ pub(super) async fn open_with_sessions(
     let counted = Arc::clone(&sessions);
     metrics::count_sessions(move || counted.count());
     let events = SharedEvents(store.logs(LogBounds::default()));
+    let node = store.nodes();
     Ok(Opened {
         store: Arc::new(store),
         shared: Some(Shared {
             sessions: Arc::new(SharedSessions(sessions)),
             events: Arc::new(events),
         }),
+        leave: Some(Box::pin(async move {
+            if node.end().await.is_err() {
+                tracing::warn!(
+                    "the lease of this server ends by itself: the database is unavailable"
+                );
+            }
+        })),
     })
 }
 

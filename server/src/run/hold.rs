@@ -3,7 +3,9 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use service_host::apart;
 use tokio::task::JoinHandle;
 use universe_core::State;
@@ -17,6 +19,9 @@ use crate::engine::{self, Shared};
 use crate::store::sqlite::Options;
 use crate::store::{MemoryLimits, MemoryStore, SqliteStore, UniverseId};
 
+/// How long a store that other servers share may take to note that this one has ended.
+const LEAVE_TIME: Duration = Duration::from_secs(2);
+
 /// An open store and the service over it.
 pub(super) struct Hold {
     pub(super) service: CommandService,
@@ -24,6 +29,8 @@ pub(super) struct Hold {
     store: Option<Arc<SqliteStore>>,
     /// What of MCP is kept elsewhere, too.
     pub(super) shared: Option<Shared>,
+    /// Lets other servers know that this one has ended.
+    leave: Option<BoxFuture<'static, ()>>,
     /// Trims histories.
     retention: JoinHandle<()>,
 }
@@ -32,10 +39,10 @@ impl Hold {
     /// Opens the store and makes the demo if that was asked for.
     pub(super) async fn open(arguments: &Arguments, config: &Config) -> Result<Self, RunError> {
         let limits = arguments.limits();
-        let (service, store, shared) = match &arguments.store {
+        let (service, store, shared, leave) = match &arguments.store {
             StoreKind::Memory => {
                 let store = Arc::new(MemoryStore::new(MemoryLimits::default()));
-                (CommandService::new(store, limits), None, None)
+                (CommandService::new(store, limits), None, None, None)
             }
             StoreKind::Shared(url) => {
                 let opened = engine::open_with_sessions(url, arguments.store_ca.as_deref()).await;
@@ -44,12 +51,12 @@ impl Hold {
                     problem,
                 })?;
                 let service = CommandService::new(opened.store, limits);
-                (service, None, opened.shared)
+                (service, None, opened.shared, opened.leave)
             }
             StoreKind::Embedded => {
                 let store = Arc::new(open_embedded(&config.data_dir).await?);
                 let service = CommandService::new(Arc::clone(&store) as Arc<_>, limits);
-                (service, Some(store), None)
+                (service, Some(store), None, None)
             }
         };
         let (kept, keep) = (service.clone(), arguments.keep_history);
@@ -58,6 +65,7 @@ impl Hold {
             service,
             store,
             shared,
+            leave,
             retention,
         };
         if arguments.demo
@@ -91,6 +99,10 @@ impl Hold {
     pub(super) async fn close(self) {
         self.retention.abort();
         self.service.close().await;
+        if let Some(leave) = self.leave {
+            // Others find out by time otherwise.
+            let _late = tokio::time::timeout(LEAVE_TIME, leave).await;
+        }
         if let Some(store) = self.store
             && let Err(error) = apart(move || store.close()).await
         {

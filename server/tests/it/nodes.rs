@@ -7,6 +7,7 @@ mod keys;
 mod migrate;
 mod sessions;
 mod streams;
+mod tasks;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

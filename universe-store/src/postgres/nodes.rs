@@ -1,5 +1,5 @@
-//! The nodes that use one database, as far as they are told apart: each has a name and a lease, and is notified of what
-//! others do to records that it watches.
+//! The nodes that use one database: each has a name and a lease, and is notified of what others do to records that it
+//! watches.
 //!
 //! A node whose lease is over has ended, or is cut off from the database. The time is the database's. After the database
 //! was away itself no lease holds; so a node judges others only once its own lease has held for its whole length.

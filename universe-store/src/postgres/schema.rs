@@ -6,7 +6,7 @@ use super::connect::{Connector, drive};
 use super::error::{PostgresError, causes};
 
 /// The format of the tables that this program writes.
-const FORMAT: i32 = 4;
+const FORMAT: i32 = 5;
 
 /// Held while tables are made, so that of nodes that start together one does it.
 const LOCK: i64 = 0x756e_6976_6572_7365;
@@ -15,7 +15,7 @@ const LOCK: i64 = 0x756e_6976_6572_7365;
 const LOCK_TIME: u64 = 120;
 
 /// From each format to the next one.
-const STEPS: [&str; 4] = ["
+const STEPS: [&str; 5] = ["
     CREATE TABLE universe (
         uni int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         id text COLLATE \"C\" NOT NULL UNIQUE,
@@ -102,6 +102,25 @@ const STEPS: [&str; 4] = ["
         body bytea NOT NULL,
         PRIMARY KEY (stream, n)
     );
+", "
+    -- Tasks of clients. The key is the hash of a name, which is kept where there is an owner besides.
+    CREATE TABLE task (
+        key bytea PRIMARY KEY,
+        number int8 GENERATED ALWAYS AS IDENTITY,
+        name text COLLATE \"C\",
+        owner bytea,
+        client bytea,
+        node uuid NOT NULL,
+        version int8 NOT NULL DEFAULT 0,
+        expires timestamptz NOT NULL,
+        -- Of what is in it and its result.
+        bytes int8 NOT NULL,
+        body bytea NOT NULL,
+        result bytea
+    );
+    CREATE INDEX task_end ON task (expires);
+    CREATE INDEX task_owner ON task (owner, number);
+    CREATE INDEX task_client ON task (client);
 "];
 
 /// Makes the tables, unless they are there.

@@ -26,6 +26,8 @@ mod rules;
 #[cfg(feature = "postgres")]
 mod sessions;
 #[cfg(feature = "postgres")]
+mod tasks;
+#[cfg(feature = "postgres")]
 mod tls;
 mod torn;
 

@@ -59,7 +59,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             discover: None,
             on_subscribe: self.on_subscribe,
             changes: Changes::new(self.max_listeners, self.matcher),
-            tasks: self.tasks.map(Tasks::new),
+            tasks: self
+                .tasks
+                .map(|config| Arc::new(Tasks::new(config, self.task_store))),
             rounds: Rounds::new(self.input, self.keys.unwrap_or_else(Keys::random)),
             writers: Arc::new(Semaphore::new(writers())),
             page_size: self.page_size,
@@ -117,6 +119,11 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             return Err(BuildError::Server(format!(
                 "the extension {EXTENSION_TASKS} is declared by ServerBuilder::tasks, not by hand"
             )));
+        }
+        if self.task_store.is_some() && self.tasks.is_none() {
+            return Err(BuildError::Server(
+                "a store of tasks is of use with ServerBuilder::tasks alone".to_owned(),
+            ));
         }
         Ok(())
     }

@@ -9,31 +9,36 @@ use super::needs_extension;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::MAX_SUBSCRIPTIONS;
-use crate::task::{Entry, Open, Stage, TaskView};
+use crate::task::{Entry, Open, TaskView};
 use crate::version::Era;
 
 impl Server {
-    pub(in super::super) fn about_task(
+    pub(in super::super) async fn about_task(
         &self,
         method: Method,
         mut params: Map<String, Value>,
-        context: &Context,
+        context: Context,
     ) -> Result<Payload, ErrorObject> {
         if !context.takes_tasks() {
             return Err(needs_extension());
         }
-        let entry = self.named_task(&params, context)?;
+        let entry = self.named_task(&params, &context).await?;
         match method {
             Method::UpdateTask => {
-                self.update_task(&entry, params.remove("inputResponses"), context)?
+                let responses = params.remove("inputResponses");
+                self.update_task(&entry, responses, &context).await?;
             }
             Method::CancelTask => {
                 if let Some(tasks) = &self.0.tasks {
                     // One that is over stays as it is, and that is no error.
-                    tasks.end(&entry, Stage::Cancelled);
+                    tasks.cancel(&entry).await?;
                 }
             }
             _ => {
+                let entry = match self.tasks() {
+                    Some(tasks) => tasks.with_result(&entry).await?,
+                    None => entry,
+                };
                 let state = entry.state();
                 let task = TaskView {
                     entry: &entry,
@@ -47,7 +52,7 @@ impl Server {
     }
 
     /// Takes the answers to questions that are open; those under other keys mean nothing, whatever they are.
-    fn update_task(
+    async fn update_task(
         &self,
         entry: &Entry,
         responses: Option<Value>,
@@ -70,13 +75,13 @@ impl Server {
         let is_open = |key: &String| open.iter().any(|open| open.key == *key);
         let answers = responses.into_iter().filter(|(key, _)| is_open(key));
         match &self.0.tasks {
-            Some(tasks) => tasks.answer(entry, answers.collect()),
+            Some(tasks) => tasks.answer(entry, answers.collect()).await,
             None => Ok(()),
         }
     }
 
     /// The tasks that a listen will hear of; `None` where it does not ask or there are none here at all.
-    pub(in super::super) fn tasks_to_watch(
+    pub(in super::super) async fn tasks_to_watch(
         &self,
         wanted: Option<&Value>,
         context: &Context,
@@ -101,7 +106,7 @@ impl Server {
         let mut found: Vec<Arc<Entry>> = Vec::new();
         for id in ids {
             if !found.iter().any(|known| *known.id == *id) {
-                found.extend(self.find_task(id, context));
+                found.extend(self.find_task(id, context).await?);
             }
         }
         Ok(Some(found))

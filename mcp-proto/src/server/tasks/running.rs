@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 
 use futures_util::future::{AbortRegistration, Abortable};
 use serde_json::{Map, Value};
+use tokio::sync::oneshot;
 
 use super::super::offered::Offered;
 use super::super::rounds::config::MAX_ROUNDS;
@@ -16,7 +17,7 @@ use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::ErrorObject;
 use crate::legacy::tasks as legacy;
 use crate::outbox::{Outbox, OutboxReader};
-use crate::task::{Entry, Stage};
+use crate::task::{Entry, Keeper, Stage};
 use crate::tool::{CallToolResult, ToolError};
 use crate::version::Era;
 
@@ -89,6 +90,40 @@ impl Server {
             }
         });
         Ok(())
+    }
+
+    /// Keeps the record of a task where other servers find it, and then runs its handler. In a task of its own: what is
+    /// begun is not left half done by a client that goes away.
+    pub(super) async fn start_shared_task(
+        &self,
+        start: Start,
+        mut keeper: Keeper,
+        client: Option<Arc<str>>,
+    ) -> Result<(), ErrorObject> {
+        let (report, reported) = oneshot::channel();
+        let server = Arc::downgrade(&self.0);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            tracing::error!("a task was started outside of tokio");
+            return Err(ErrorObject::internal());
+        };
+        runtime.spawn(async move {
+            let inserted = keeper.insert(client).await;
+            let started = inserted.and_then(|()| match server.upgrade() {
+                // Where the client has gone meanwhile, no client will ever know of the task.
+                Some(server) if !report.is_closed() => Self(server).start_task(start),
+                _ => Err(ErrorObject::internal()),
+            });
+            let is_started = started.is_ok();
+            // A client that has gone needs no answer.
+            let _gone = report.send(started);
+            match is_started {
+                true => keeper.keep().await,
+                false => keeper.discard().await,
+            }
+        });
+        reported
+            .await
+            .unwrap_or_else(|_| Err(ErrorObject::internal()))
     }
 
     /// Ends a task with what its call came to.

@@ -26,7 +26,7 @@ fn answer(tasks: &Tasks, entry: &Entry, bytes: usize) -> Result<(), ErrorObject>
         _ => "q".to_owned(),
     };
     let text = "x".repeat(bytes - json_size(&(&key, "")));
-    tasks.answer(entry, vec![(key, Value::from(text))])
+    tasks.answer_here(entry, vec![(key, Value::from(text))])
 }
 
 /// What is kept of all tasks.
@@ -51,7 +51,7 @@ fn what_is_kept_is_counted_until_it_is_out() {
         },
         ..TasksConfig::default()
     };
-    let tasks = Tasks::new(config);
+    let tasks = Tasks::new(config, None);
     let bytes = || kept(&tasks);
     let (one, two) = (task(&tasks, 50).unwrap(), task(&tasks, 40).unwrap());
     assert_eq!(bytes(), 90);
@@ -62,7 +62,7 @@ fn what_is_kept_is_counted_until_it_is_out() {
     assert_eq!(bytes(), 100);
     // It counts once.
     let again = vec![("q".to_owned(), Value::Null)];
-    tasks.answer(&two, again).unwrap();
+    tasks.answer_here(&two, again).unwrap();
     assert_eq!(bytes(), 100);
     // A result takes the place of what led to it; a second end changes nothing.
     assert!(tasks.end(&one, completed(20)));
@@ -90,7 +90,7 @@ fn what_is_kept_is_counted_until_it_is_out() {
 
 #[test]
 fn the_handler_of_a_task_that_was_cancelled_is_not_called_again() {
-    let tasks = Tasks::new(TasksConfig::default());
+    let tasks = Tasks::new(TasksConfig::default(), None);
     let entry = task(&tasks, 0).unwrap();
     entry.ask(&Questions::new().roots("q"));
     let mut answered = Box::pin(entry.answered());

@@ -1,0 +1,262 @@
+//! What keeps the record of a task that runs here: it writes what changes, and takes what clients of other servers have
+//! answered or cancelled.
+//!
+//! The end of such a task is proposed by its handler and counts once the store has it: no two servers report different ends.
+
+use std::hash::BuildHasher as _;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use foldhash::quality::FixedState;
+use futures_util::stream::BoxStream;
+use tokio::sync::watch;
+use tokio::time::{sleep, sleep_until};
+
+use super::entry::{Entry, Stage, State};
+use super::port::TaskStoreError;
+use super::shared::{self, Shared, next, refused};
+use super::store::Tasks;
+use crate::jsonrpc::ErrorObject;
+
+/// How often the record is looked at, whatever the store reports.
+const LOOK: Duration = Duration::from_secs(30);
+/// The least time between two writes, but for the last one.
+const GAP: Duration = Duration::from_millis(50);
+/// How long a store that is unavailable is left alone, at first and at most.
+const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+/// How often the last write is tried once the server is closed.
+const LAST_TRIES: usize = 3;
+
+/// See the module. Counts as running, so that a server that closes waits for the last write.
+pub(crate) struct Keeper {
+    /// Not the tasks themselves: a task must not keep its server.
+    tasks: Weak<Tasks>,
+    shared: Shared,
+    entry: Arc<Entry>,
+    closed: watch::Receiver<bool>,
+    hints: BoxStream<'static, ()>,
+    version: u64,
+    /// The digest of what the record has, as far as that is known.
+    written: Option<u64>,
+    last_tries: usize,
+}
+
+/// What came of writing.
+enum Written {
+    /// The record is as the task.
+    All,
+    /// There is nothing more to write.
+    Last,
+}
+
+impl Keeper {
+    /// For a task whose record is not written yet.
+    pub(crate) fn new(tasks: &Arc<Tasks>, shared: Shared, entry: Arc<Entry>) -> Self {
+        tasks.count(true);
+        Self {
+            tasks: Arc::downgrade(tasks),
+            // Before the name is known to anything that could change it.
+            hints: shared.store.hints(&entry.id),
+            shared,
+            entry,
+            closed: tasks.closing().0,
+            version: 0,
+            written: None,
+            last_tries: LAST_TRIES,
+        }
+    }
+
+    /// Writes the record for the first time.
+    pub(crate) async fn insert(&mut self, client: Option<Arc<str>>) -> Result<(), ErrorObject> {
+        let kept = self.kept();
+        self.shared.insert(&self.entry, client, kept).await?;
+        self.written = Some(digest(&shared::body(&self.entry, kept)?));
+        Ok(())
+    }
+
+    /// Puts the task out, and its record, which may have been written.
+    pub(crate) async fn discard(self) {
+        if let Some(tasks) = self.tasks.upgrade() {
+            tasks.expire(&self.entry);
+        }
+        // It goes at the end of its time otherwise.
+        let _ = self.shared.store.remove(&self.entry.id).await;
+    }
+
+    /// Keeps the record until the task is over, or its time.
+    pub(crate) async fn keep(mut self) {
+        let expires = self.entry.expires;
+        tokio::select! {
+            () = self.follow() => {}
+            () = sleep_until(expires) => {
+                if let Some(tasks) = self.tasks.upgrade() {
+                    tasks.expire(&self.entry);
+                }
+            }
+        }
+    }
+
+    async fn follow(&mut self) {
+        let entry = Arc::clone(&self.entry);
+        let (mut state, mut look) = (entry.subscribe(), false);
+        loop {
+            state.mark_unchanged();
+            if matches!(self.write(look).await, Written::Last) {
+                return;
+            }
+            look = tokio::select! {
+                // Its sender is in the entry.
+                _ = state.changed() => false,
+                () = next(&mut self.hints) => true,
+                () = sleep(LOOK) => true,
+                () = gone(&mut self.closed) => {
+                    let problem = "the server closed before the task was done";
+                    entry.propose(Stage::Failed(ErrorObject::new(ErrorObject::INTERNAL, problem)));
+                    false
+                }
+            };
+            if !look {
+                // What changes meanwhile goes with the same write.
+                tokio::select! {
+                    _end = state.wait_for(State::has_end) => {}
+                    () = sleep(GAP) => {}
+                }
+            }
+        }
+    }
+
+    /// Writes what is not written, after a look at the record if that is wanted.
+    async fn write(&mut self, mut look: bool) -> Written {
+        let [mut pause, longest] = PAUSES;
+        let mut is_logged = false;
+        loop {
+            let problem = match self.step(look).await {
+                Ok(Some(written)) => return written,
+                Ok(None) => {
+                    look = true;
+                    continue;
+                }
+                Err(problem) => problem,
+            };
+            if *self.closed.borrow() || self.tasks.strong_count() == 0 {
+                self.last_tries = self.last_tries.saturating_sub(1);
+                if self.last_tries == 0 {
+                    return Written::Last;
+                }
+            }
+            // Once: it is tried many times.
+            if !is_logged {
+                tracing::warn!(
+                    problem = problem.message,
+                    "a task goes on, and what it comes to is not kept yet"
+                );
+                is_logged = true;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(longest);
+        }
+    }
+
+    /// One attempt; `None` where something else was written since the last look.
+    async fn step(&mut self, look: bool) -> Result<Option<Written>, ErrorObject> {
+        if look && self.look().await? {
+            return Ok(Some(Written::Last));
+        }
+        let copy = self.entry.to_keep();
+        let is_over = copy.state().stage.is_over();
+        let body = shared::body(&copy, self.kept())?;
+        if self.written == Some(digest(&body)) && !is_over {
+            return Ok(Some(Written::All));
+        }
+        match self.shared.put(&copy, self.version, &body).await {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(TaskStoreError::TooLarge { max }) => {
+                let problem = format!(
+                    "the task has {} bytes, and its store takes {max}",
+                    body.len()
+                );
+                tracing::warn!(task = ?self.entry, problem);
+                let failed = Stage::Failed(ErrorObject::new(ErrorObject::INTERNAL, problem));
+                self.entry.propose_instead(failed);
+                return Ok(None);
+            }
+            Err(error) => return Err(refused(&error)),
+        }
+        self.version += 1;
+        self.written = Some(digest(&body));
+        if !is_over {
+            return Ok(Some(Written::All));
+        }
+        let mut state = copy.state().clone();
+        state.record = self.version.saturating_add(1);
+        self.entry.adopt(state);
+        Ok(Some(Written::Last))
+    }
+
+    /// Takes what others have written; whether the task is over by that.
+    async fn look(&mut self) -> Result<bool, ErrorObject> {
+        let (entry, tasks) = (&self.entry, self.tasks.upgrade());
+        let Some(found) = self.shared.again(entry).await? else {
+            match tasks {
+                Some(tasks) => tasks.expire(entry),
+                None => entry.expire(),
+            }
+            return Ok(true);
+        };
+        if found.version != self.version {
+            self.version = found.version;
+            self.written = None;
+        }
+        let mut state = found.state();
+        if state.stage.is_over() {
+            if state.stage.result().is_some() {
+                // By this server: that the record was written was not reported. Its result is here.
+                let record = state.record;
+                state = entry.to_keep().state().clone();
+                state.record = record;
+            }
+            entry.adopt(state);
+            if let Some(tasks) = tasks {
+                tasks.ended_elsewhere(entry);
+            }
+            return Ok(true);
+        }
+        match entry.answered_elsewhere(&state) {
+            Ok(answers) => {
+                let taken = tasks.map(|tasks| tasks.answer_here(entry, answers));
+                if let Some(Err(error)) = taken {
+                    let round = entry.state().round;
+                    entry.give_up(round, ("CLIENT_ANSWER_INVALID".into(), error.message));
+                }
+            }
+            Err((round, problem)) => {
+                entry.give_up(round, problem);
+            }
+        }
+        Ok(false)
+    }
+
+    fn kept(&self) -> usize {
+        let tasks = self.tasks.upgrade();
+        tasks.map_or(0, |tasks| tasks.kept(&self.entry.id))
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        if let Some(tasks) = self.tasks.upgrade() {
+            tasks.count(false);
+        }
+    }
+}
+
+/// The digest of what is written: of one task only few are compared.
+fn digest(body: &[u8]) -> u64 {
+    FixedState::default().hash_one(body)
+}
+
+/// Waits until the tasks of the server are dropped.
+async fn gone(closed: &mut watch::Receiver<bool>) {
+    while closed.changed().await.is_ok() {}
+}

@@ -1,0 +1,138 @@
+//! Tasks wherever they run: those that are kept here, and those of other servers that share a store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::Tasks;
+use crate::jsonrpc::ErrorObject;
+use crate::task::entry::{Entry, Home, Problem, Stage};
+use crate::task::owner::Owner;
+use crate::task::shared::Shared;
+use crate::version::Era;
+
+/// How long a request waits for the end of a task that runs here and whose record has it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Tasks {
+    /// Where other servers find the tasks, too.
+    pub(crate) fn shared(&self) -> Option<&Shared> {
+        self.shared.as_ref()
+    }
+
+    /// The task of that name, if it is kept, the owner's, and of that era. Waits for nothing where tasks are not shared.
+    pub(crate) async fn find(
+        &self,
+        id: &str,
+        owner: &Owner,
+        era: Era,
+    ) -> Result<Option<Arc<Entry>>, ErrorObject> {
+        let here = self.find_here(id, owner, era);
+        let (None, Some(shared)) = (&here, &self.shared) else {
+            return Ok(here);
+        };
+        let found = shared.find(id, owner, era).await?;
+        Ok(found.map(|found| Arc::new(found.entry)))
+    }
+
+    /// At most `max` tasks of an owner and an era after that number, each with its number, the oldest first, and whether
+    /// there are more.
+    pub(crate) async fn list(
+        &self,
+        owner: &Owner,
+        era: Era,
+        after: u64,
+        max: usize,
+    ) -> Result<(Vec<(u64, Arc<Entry>)>, bool), ErrorObject> {
+        let Some(shared) = &self.shared else {
+            let (listed, more) = self.list_here(owner, era, after, max);
+            let listed = listed.into_iter().map(|entry| (entry.number, entry));
+            return Ok((listed.collect(), more));
+        };
+        let mut listed = shared
+            .list(owner, era, after, max.saturating_add(1))
+            .await?;
+        let more = listed.len() > max;
+        listed.truncate(max);
+        // What runs here is known better here.
+        let listed = listed.into_iter().map(|entry| {
+            let here = self.find_here(&entry.id, owner, era);
+            (entry.number, here.unwrap_or_else(|| Arc::new(entry)))
+        });
+        Ok((listed.collect(), more))
+    }
+
+    /// Takes the answers to questions of a task that are open, or says why there is no room for them. Others mean
+    /// nothing, and so do all of them once it is over.
+    pub(crate) async fn answer(
+        &self,
+        entry: &Entry,
+        answers: Vec<(String, Value)>,
+    ) -> Result<(), ErrorObject> {
+        match self.elsewhere(entry) {
+            Some(shared) => shared.answer(entry, &answers).await,
+            None => self.answer_here(entry, answers),
+        }
+    }
+
+    /// An answer does not come: the task goes on to tell that, if it still asks what it asked in that round.
+    pub(crate) async fn give_up(
+        &self,
+        entry: &Entry,
+        round: usize,
+        problem: Problem,
+    ) -> Result<(), ErrorObject> {
+        let Some(shared) = self.elsewhere(entry) else {
+            entry.give_up(round, problem);
+            return Ok(());
+        };
+        let given_up = shared.change(entry, |found| {
+            Ok(found.entry.give_up(round, problem.clone()))
+        });
+        given_up.await.map(drop)
+    }
+
+    /// Cancels a task, unless it is over. Whether it was not.
+    pub(crate) async fn cancel(&self, entry: &Entry) -> Result<bool, ErrorObject> {
+        match &self.shared {
+            // What the store has counts, wherever the task runs.
+            Some(shared) if entry.home != Home::Here => {
+                let cancelled = shared.change(entry, |found| Ok(found.entry.end(Stage::Cancelled)));
+                let cancelled = cancelled.await?;
+                if cancelled {
+                    self.ended_elsewhere(entry);
+                } else {
+                    // The store knows the end, and what keeps the task is about to.
+                    let mut state = entry.subscribe();
+                    let over = state.wait_for(|state| state.stage.is_over());
+                    drop(tokio::time::timeout(PATIENCE, over).await);
+                }
+                Ok(cancelled)
+            }
+            _ => Ok(self.end(entry, Stage::Cancelled)),
+        }
+    }
+
+    /// The task with its result, if it has one: that of a task of another server is not read before it is wanted.
+    pub(crate) async fn with_result(&self, entry: &Arc<Entry>) -> Result<Arc<Entry>, ErrorObject> {
+        match self.elsewhere(entry) {
+            Some(shared) if entry.state().stage.result().is_some() => {
+                Ok(Arc::new(shared.with_result(entry).await?))
+            }
+            _ => Ok(Arc::clone(entry)),
+        }
+    }
+
+    /// What keeps a task up to date that runs elsewhere, for those that wait for it; `None` for one that runs here.
+    pub(crate) fn follow(&self, entry: &Arc<Entry>) -> Option<BoxFuture<'static, ()>> {
+        let shared = self.elsewhere(entry)?;
+        Some(shared.follow(Arc::clone(entry)))
+    }
+
+    fn elsewhere(&self, entry: &Entry) -> Option<&Shared> {
+        let shared = self.shared.as_ref();
+        shared.filter(|_| entry.home == Home::Elsewhere)
+    }
+}

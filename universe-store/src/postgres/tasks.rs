@@ -1,0 +1,325 @@
+//! Tasks of the nodes' clients, beside the universes: records with an owner and a time, each run by one node. What is in
+//! one is opaque here.
+//!
+//! A record is found by the hash of its name, and its owner is compared by a hash. The name itself is kept only where there
+//! is an owner besides: who reads the database can take part in no task. The time is the database's.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use sha2::{Digest as _, Sha256};
+use tokio::task::JoinHandle;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::Task;
+use super::connect::Link;
+use super::nodes::{CHANNEL, Key, Nodes, Parameters, Unavailable, get, query};
+
+/// How often tasks whose time is over are taken away.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// How many go with one statement.
+const STEP: i64 = 500;
+
+/// What every record is read by: its name, number and version, what is left of its time in seconds, whether its node has
+/// ended, as far as $1 says that this can be known, and what is in it.
+const COLUMNS: &str = "task.name, task.number, task.version, \
+    greatest(extract(epoch FROM task.expires - now()), 0)::float8, \
+    $1 AND NOT EXISTS (SELECT 1 FROM universe_node WHERE id = task.node AND alive_until > now()), task.body";
+
+/// The bounds of [`Tasks`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskBounds {
+    /// The most tasks of one client, over all nodes. 2,000 by default.
+    pub tasks_per_client: usize,
+    /// The most that is kept of the tasks of one client, over all nodes, in bytes; judged when one more is begun. 64 MiB
+    /// by default.
+    pub bytes_per_client: usize,
+    /// The most that is in one record, in bytes. 16 MiB by default.
+    pub record_bytes: usize,
+}
+
+/// Why a task was not kept, found or changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TaskError {
+    /// The database does not answer, or takes no writes.
+    #[error("the database is unavailable")]
+    Unavailable,
+    /// The client has its share.
+    #[error("a client has at most {tasks} tasks, and {bytes} bytes in them")]
+    Full {
+        /// How many tasks it may have.
+        tasks: usize,
+        /// How many bytes they may have together.
+        bytes: usize,
+    },
+    /// What is in it is too large.
+    #[error("a task has at most {max} bytes")]
+    TooLarge {
+        /// The bound that was met, in bytes.
+        max: usize,
+    },
+}
+
+/// A task as it is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Found {
+    /// Its name, where it has an owner.
+    pub name: Option<String>,
+    /// Later tasks have greater numbers.
+    pub number: u64,
+    /// How often it was replaced.
+    pub version: u64,
+    /// What is left of its time.
+    pub ttl: Duration,
+    /// Whether the node that ran it has ended.
+    pub is_orphaned: bool,
+    /// What is in it.
+    pub body: Vec<u8>,
+}
+
+/// The tasks of all nodes that use one database.
+pub struct Tasks {
+    nodes: Arc<Nodes>,
+    bounds: TaskBounds,
+    _looking: Task,
+}
+
+impl Tasks {
+    pub(super) fn start(nodes: Arc<Nodes>, bounds: TaskBounds) -> Self {
+        let looking = look(Arc::clone(nodes.link()));
+        Self {
+            nodes,
+            bounds,
+            _looking: looking.into(),
+        }
+    }
+
+    /// Keeps a new task, which this node runs, for some time. Its number.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn insert(
+        &self,
+        name: &str,
+        owner: Option<&str>,
+        client: Option<&str>,
+        ttl: Duration,
+        body: &[u8],
+    ) -> Result<u64, TaskError> {
+        let size = self.check(body.len())?;
+        let TaskBounds {
+            tasks_per_client: tasks,
+            bytes_per_client: bytes,
+            ..
+        } = self.bounds;
+        // One more begins a share's last task, and goes over its bytes by one task at most.
+        let sql = "WITH own AS (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM \
+                     (SELECT bytes FROM task WHERE client = $4 AND expires > now() LIMIT $8) held) \
+                   INSERT INTO task (key, name, owner, client, node, expires, bytes, body) \
+                   SELECT $1, $2, $3, $4, $5, now() + make_interval(secs => $6), $10, $7 \
+                   FROM own WHERE own.n < $8 AND own.bytes < $9 RETURNING number";
+        let parameters: Parameters<'_> = &[
+            (&&key(name)[..], Type::BYTEA),
+            (&owner.map(|_| name), Type::TEXT),
+            (&hash(owner), Type::BYTEA),
+            (&hash(client), Type::BYTEA),
+            (&self.nodes.id(), Type::UUID),
+            (&ttl.as_secs_f64(), Type::FLOAT8),
+            (&body, Type::BYTEA),
+            (&number(tasks), Type::INT8),
+            (&number(bytes), Type::INT8),
+            (&size, Type::INT8),
+        ];
+        let rows = self.nodes.query(sql, parameters).await?;
+        let row = rows.first().ok_or(TaskError::Full { tasks, bytes })?;
+        let number: i64 = get(row, 0)?;
+        u64::try_from(number).map_err(|_| TaskError::Unavailable)
+    }
+
+    /// The task of that name, if it is this owner's and its time is not over. Its result is not read.
+    ///
+    /// # Errors
+    /// [`TaskError::Unavailable`].
+    pub async fn load(&self, name: &str, owner: Option<&str>) -> Result<Option<Found>, TaskError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM task \
+             WHERE key = $2 AND owner IS NOT DISTINCT FROM $3 AND expires > now()"
+        );
+        let parameters: Parameters<'_> = &[
+            (&self.nodes.judges(), Type::BOOL),
+            (&&key(name)[..], Type::BYTEA),
+            (&hash(owner), Type::BYTEA),
+        ];
+        let rows = self.nodes.query(&sql, parameters).await?;
+        Ok(rows.first().map(Found::of).transpose()?)
+    }
+
+    /// The result of the task of that name, if it has one and its time is not over.
+    ///
+    /// # Errors
+    /// [`TaskError::Unavailable`].
+    pub async fn result(&self, name: &str) -> Result<Option<Vec<u8>>, TaskError> {
+        let sql = "SELECT result FROM task WHERE key = $1 AND expires > now()";
+        let parameters: Parameters<'_> = &[(&&key(name)[..], Type::BYTEA)];
+        let rows = self.nodes.query(sql, parameters).await?;
+        Ok(rows.first().map_or(Ok(None), |row| get(row, 0))?)
+    }
+
+    /// At most `max` tasks of an owner whose numbers are greater than `after` and whose time is not over, by their
+    /// numbers. Their results are not read.
+    ///
+    /// # Errors
+    /// [`TaskError::Unavailable`].
+    pub async fn list(&self, owner: &str, after: u64, max: usize) -> Result<Vec<Found>, TaskError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM task \
+             WHERE owner = $2 AND number > $3 AND expires > now() ORDER BY number LIMIT $4"
+        );
+        let parameters: Parameters<'_> = &[
+            (&self.nodes.judges(), Type::BOOL),
+            (&hash(Some(owner)), Type::BYTEA),
+            (&i64::try_from(after).unwrap_or(i64::MAX), Type::INT8),
+            (&number(max), Type::INT8),
+        ];
+        let rows = self.nodes.query(&sql, parameters).await?;
+        let found = rows.iter().map(Found::of);
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Puts `body` and `result` in the place of what is there, if that still has this version, and notifies the other nodes.
+    /// Whether it was done. The version is one more then.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn replace(
+        &self,
+        name: &str,
+        version: u64,
+        body: &[u8],
+        result: Option<&[u8]>,
+    ) -> Result<bool, TaskError> {
+        let bytes = self.check(body.len().saturating_add(result.map_or(0, <[u8]>::len)))?;
+        let key = key(name);
+        let sql = "WITH moved AS (UPDATE task SET body = $2, result = $6, bytes = $7, version = version + 1 \
+                     WHERE key = $1 AND version = $3 AND expires > now() RETURNING 1) \
+                   SELECT pg_notify($4, $5)::text FROM moved";
+        let parameters: Parameters<'_> = &[
+            (&&key[..], Type::BYTEA),
+            (&body, Type::BYTEA),
+            (&i64::try_from(version).unwrap_or(i64::MAX), Type::INT8),
+            (&CHANNEL, Type::TEXT),
+            (&self.nodes.note(&key), Type::TEXT),
+            (&result, Type::BYTEA),
+            (&bytes, Type::INT8),
+        ];
+        Ok(!self.nodes.query(sql, parameters).await?.is_empty())
+    }
+
+    /// Takes a task out, if it is there.
+    ///
+    /// # Errors
+    /// [`TaskError::Unavailable`].
+    pub async fn remove(&self, name: &str) -> Result<(), TaskError> {
+        let sql = "DELETE FROM task WHERE key = $1";
+        let parameters: Parameters<'_> = &[(&&key(name)[..], Type::BYTEA)];
+        self.nodes.query(sql, parameters).await?;
+        Ok(())
+    }
+
+    /// Reports whenever another node may have changed a task: a hint only, and always one after this node had no
+    /// connection for a while. Ends with the tasks.
+    #[must_use]
+    pub fn hints(&self, name: &str) -> BoxStream<'static, ()> {
+        self.nodes.hints(key(name))
+    }
+
+    /// So many bytes, unless they are too many.
+    fn check(&self, bytes: usize) -> Result<i64, TaskError> {
+        let max = self.bounds.record_bytes;
+        match bytes > max {
+            true => Err(TaskError::TooLarge { max }),
+            false => Ok(number(bytes)),
+        }
+    }
+}
+
+impl Found {
+    fn of(row: &Row) -> Result<Self, Unavailable> {
+        let number = |column| {
+            let number: i64 = get(row, column)?;
+            u64::try_from(number).map_err(|_| Unavailable)
+        };
+        let seconds: f64 = get(row, 3)?;
+        Ok(Self {
+            name: get(row, 0)?,
+            number: number(1)?,
+            version: number(2)?,
+            ttl: Duration::try_from_secs_f64(seconds).map_err(|_| Unavailable)?,
+            is_orphaned: get(row, 4)?,
+            body: get(row, 5)?,
+        })
+    }
+}
+
+impl fmt::Debug for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tasks").finish_non_exhaustive()
+    }
+}
+
+impl Default for TaskBounds {
+    fn default() -> Self {
+        const MIB: usize = 1024 * 1024;
+        Self {
+            tasks_per_client: 2_000,
+            bytes_per_client: 64 * MIB,
+            record_bytes: 16 * MIB,
+        }
+    }
+}
+
+impl From<Unavailable> for TaskError {
+    fn from(_: Unavailable) -> Self {
+        Self::Unavailable
+    }
+}
+
+/// Not that of a session of the same name: both are notified of in one channel.
+fn key(name: &str) -> Key {
+    Sha256::new()
+        .chain_update("task ")
+        .chain_update(name)
+        .finalize()
+        .into()
+}
+
+fn hash(text: Option<&str>) -> Option<Vec<u8>> {
+    text.map(|text| Sha256::digest(text).to_vec())
+}
+
+fn number(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Takes tasks away whose time is over, from time to time.
+fn look(link: Arc<Link>) -> JoinHandle<()> {
+    let sql = "WITH gone AS (DELETE FROM task WHERE key IN ( \
+                 SELECT key FROM task WHERE expires < now() ORDER BY expires LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING 1) \
+               SELECT count(*) FROM gone";
+    tokio::spawn(async move {
+        loop {
+            // What fails is done by another, or later.
+            while let Ok(rows) = query(&link, sql, &[(&STEP, Type::INT8)]).await
+                && rows.first().is_some_and(|row| get(row, 0) == Ok(STEP))
+            {}
+            tokio::time::sleep(LOOK).await;
+        }
+    })
+}
