@@ -148,8 +148,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     passed
 }
 
-/// How often each fault was injected, and the memory of each server when the load had just begun.
-type Played = (Vec<(Fault, u32)>, Vec<u64>);
+/// What was injected of a fault.
+#[derive(Debug)]
+struct Injected {
+    fault: Fault,
+    times: u32,
+    /// The longest time until it was healed.
+    longest: Duration,
+}
+
+/// What was injected, and the memory of each server when the load had just begun.
+type Played = (Vec<Injected>, Vec<u64>);
 
 /// Injects faults until the time is over.
 fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Played> {
@@ -160,24 +169,31 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
         true => Fault::ALL.to_vec(),
         false => arguments.only.clone(),
     };
-    let mut counts: Vec<(Fault, u32)> = wanted.iter().map(|fault| (*fault, 0)).collect();
+    let none_yet = |fault| Injected {
+        fault,
+        times: 0,
+        longest: Duration::ZERO,
+    };
+    let mut faults: Vec<Injected> = wanted.into_iter().map(none_yet).collect();
     // Each once in a round, the rounds in different orders.
     'play: loop {
-        system.random.shuffle(&mut counts);
-        for (fault, count) in &mut counts {
+        system.random.shuffle(&mut faults);
+        for injected in &mut faults {
             if Instant::now() + CALM >= end {
                 break 'play;
             }
-            world.announce(*fault);
-            system.inject(*fault)?;
-            *count += 1;
+            let begun = Instant::now();
+            world.announce(injected.fault);
+            system.inject(injected.fault)?;
+            injected.times += 1;
+            injected.longest = injected.longest.max(begun.elapsed());
             let pause = system.random.u64(2_000..6_000);
             thread::sleep(Duration::from_millis(pause));
         }
     }
     thread::sleep(CALM);
-    counts.sort_unstable();
-    Ok((counts, before))
+    faults.sort_unstable_by_key(|injected| injected.fault);
+    Ok((faults, before))
 }
 
 /// What this machine lacks, in words.

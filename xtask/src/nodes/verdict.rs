@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::client::number;
-use super::fault::{Fault, System};
+use super::fault::System;
 use super::reader::history;
 use super::world::{World, universe};
-use super::{GROWTH, NODES};
+use super::{GROWTH, Injected, NODES};
 use crate::{Result, say};
 
 /// How long a server may take to give a whole history.
@@ -21,7 +21,7 @@ const DIALECTS: [&str; 3] = ["REST", "MCP with a session", "MCP without"];
 pub(super) fn judge(
     system: &System,
     world: &World,
-    faults: &[(Fault, u32)],
+    faults: &[Injected],
     before: &[u64],
     time: Duration,
 ) -> Result<bool> {
@@ -59,12 +59,16 @@ pub(super) fn judge(
         ))?;
     }
     let outages = world.outages();
-    say("fault                       times  longest outage: commands, feeds")?;
-    for (fault, times) in faults {
-        let longest = outages.get(fault.name()).copied().unwrap_or_default();
+    say(
+        "fault                       times, and the longest: fault, without an answer, without an event",
+    )?;
+    for injected in faults {
+        let name = injected.fault.name();
+        let longest = outages.get(name).copied().unwrap_or_default();
         say(&format!(
-            "{:<28} {times:>4}  {:>8.1} s  {:>8.1} s",
-            fault.name(),
+            "{name:<28} {:>4}  {:>8.1} s  {:>8.1} s  {:>8.1} s",
+            injected.times,
+            injected.longest.as_secs_f64(),
             longest.commands.as_secs_f64(),
             longest.feeds.as_secs_f64()
         ))?;
