@@ -60,7 +60,7 @@ impl Database {
     }
 
     /// What the servers are given: both hosts, of which one can be written to.
-    pub(super) fn url(&self) -> String {
+    pub(super) fn url() -> String {
         let host = Side::Database.host();
         let [one, other] = PORTS;
         format!("postgres://postgres@{host}:{one},{host}:{other}/universes?sslmode=disable")

@@ -1,7 +1,6 @@
 //! What is done to the servers and the database, and how it is undone.
 
 use std::fs;
-use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::thread;
@@ -13,8 +12,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::NODES;
 use super::database::Database;
-use super::network::{Network, Side};
-use super::server::{Recipe, Server, address};
+use super::network::{self, Network, Side};
+use super::server::{Recipe, Server};
 use crate::{Result, target};
 
 /// A fault. Each is healed before the next one.
@@ -72,7 +71,7 @@ pub(super) struct System {
     servers: Vec<Server>,
     recipe: Recipe,
     database: Database,
-    network: Network,
+    _network: Network,
     pub(super) random: Rng,
 }
 
@@ -93,7 +92,7 @@ impl System {
         fs::set_permissions(&keys, fs::Permissions::from_mode(0o600))?;
         let recipe = Recipe {
             binary: fs::canonicalize(binary)?,
-            store: database.url(),
+            store: Database::url(),
             keys,
             logs,
         };
@@ -102,14 +101,9 @@ impl System {
             servers: servers.collect::<Result<_>>()?,
             recipe,
             database,
-            network,
+            _network: network,
             random,
         })
-    }
-
-    /// Where clients find the servers.
-    pub(super) fn addresses(&self) -> [SocketAddr; NODES] {
-        std::array::from_fn(address)
     }
 
     /// The resident memory of each server, in MiB.
@@ -164,9 +158,9 @@ impl System {
     }
 
     fn cut(&mut self, node: usize, side: Side, time: std::ops::Range<u64>) -> Result<()> {
-        self.network.cut(node, side)?;
+        network::cut(node, side)?;
         self.pause(time);
-        self.network.join(node, side)
+        network::join(node, side)
     }
 
     fn restart(&mut self, node: usize) -> Result<()> {

@@ -82,26 +82,10 @@ impl Network {
                 ip(&["-n", &space, "addr", "add", &address, "dev", inner])?;
                 ip(&["-n", &space, "link", "set", inner, "up"])?;
                 ip(&["link", "set", &link, "up"])?;
-                network.join(node, side)?;
+                join(node, side)?;
             }
         }
         Ok(network)
-    }
-
-    /// Cuts a link: what is sent is lost, and neither end sees that.
-    ///
-    /// # Errors
-    /// When `ip` fails.
-    pub(super) fn cut(&self, node: usize, side: Side) -> Result<()> {
-        ip(&["link", "set", &side.link(node), "nomaster"])
-    }
-
-    /// Mends a link.
-    ///
-    /// # Errors
-    /// When `ip` fails.
-    pub(super) fn join(&self, node: usize, side: Side) -> Result<()> {
-        ip(&["link", "set", &side.link(node), "master", side.bridge()])
     }
 
     /// What runs a program in the namespace of a server; it is that program's process then.
@@ -115,6 +99,22 @@ impl Drop for Network {
     fn drop(&mut self) {
         clear();
     }
+}
+
+/// Cuts a link: what is sent is lost, and neither end sees that.
+///
+/// # Errors
+/// When `ip` fails.
+pub(super) fn cut(node: usize, side: Side) -> Result<()> {
+    ip(&["link", "set", &side.link(node), "nomaster"])
+}
+
+/// Mends a link.
+///
+/// # Errors
+/// When `ip` fails.
+pub(super) fn join(node: usize, side: Side) -> Result<()> {
+    ip(&["link", "set", &side.link(node), "master", side.bridge()])
 }
 
 /// Why namespaces cannot be made here, in words.
