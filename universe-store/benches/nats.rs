@@ -103,7 +103,7 @@ async fn universes(url: &str) -> f64 {
                     entries: vec![entry],
                     name: None,
                 };
-                head = store.append(&id, append).await.unwrap();
+                head = store.append(&id, append).await.unwrap().revision;
             }
             head.0
         }

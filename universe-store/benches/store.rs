@@ -101,7 +101,7 @@ async fn universes(dir: &Path, producers: usize) -> f64 {
                     entries: vec![entry],
                     name: None,
                 };
-                head = store.append(&id, append).await.unwrap();
+                head = store.append(&id, append).await.unwrap().revision;
             }
             head.0
         }

@@ -39,8 +39,8 @@ pub use self::error::{
 pub use self::id::{CommandId, InvalidId, InvalidKey, Revision, UniverseId};
 pub use self::memory::{MemoryLimits, MemoryStore};
 pub use self::model::{
-    Append, Base, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Size,
-    Snapshot,
+    Append, Appended, Base, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record,
+    Size, Snapshot,
 };
 #[cfg(feature = "nats")]
 pub use self::nats::NatsStore;
@@ -107,12 +107,13 @@ pub trait UniverseLog: Send + Sync {
     /// [`CreateError::Exists`] if the id is taken, and then nothing changes.
     fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>>;
 
-    /// Appends a batch after the expected revision, all of it or nothing, and gives the new head's
-    /// revision.
+    /// Appends a batch after the expected revision, all of it or nothing, and gives the head's revision
+    /// and whether this call stored it.
     ///
-    /// A batch whose last command id is that of the head has landed before (a retry): it is not
-    /// appended again, and the head's revision is the answer whatever was expected. An empty batch
-    /// appends nothing: it compares, and stores the name if it has one.
+    /// A batch whose last command id is that of the head has landed before: it is not appended again, and the head's
+    /// revision is the answer whatever was expected, with [`stored`](Appended::stored) false. Only that
+    /// command is compared. Where other writers may use the same id, the entries may differ, and the
+    /// caller has to read them. An empty batch appends nothing: it compares, and stores the name if it has one.
     ///
     /// # Errors
     /// [`AppendError::Conflict`] with the head that was found instead; [`AppendError::Unknown`] when
@@ -122,7 +123,7 @@ pub trait UniverseLog: Send + Sync {
         &self,
         id: &UniverseId,
         append: Append,
-    ) -> BoxFuture<'_, Result<Revision, AppendError>>;
+    ) -> BoxFuture<'_, Result<Appended, AppendError>>;
 
     /// The revision of the [keyed](NewEntry::keyed) entry that records this command, if it was appended within
     /// [`KEY_TIME`].

@@ -13,8 +13,8 @@ use tokio::sync::watch;
 
 use super::model::{Admission, ENTRY_OVERHEAD};
 use super::{
-    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, Head, KEY_TIME,
-    MAX_PAGE, MAX_WRITE, Meta, Page, Position, ReadError, Record, Revision, Snapshot,
+    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, Head,
+    KEY_TIME, MAX_PAGE, MAX_WRITE, Meta, Page, Position, ReadError, Record, Revision, Snapshot,
     SnapshotError, TailError, Timestamp, TrimError, UniverseId, UniverseLog,
 };
 
@@ -95,14 +95,17 @@ impl MemoryStore {
         Ok(())
     }
 
-    fn append_now(&self, id: &UniverseId, append: Append) -> Result<Revision, AppendError> {
+    fn append_now(&self, id: &UniverseId, append: Append) -> Result<Appended, AppendError> {
         let size = append.checked_size()?;
         let mut shelf = self.shelf();
         let room = self.limits.bytes.saturating_sub(shelf.bytes);
         let universe = shelf.universes.get_mut(id).ok_or(AppendError::NotFound)?;
         let before = universe.record.head.revision;
         let Admission::Proceed(head) = universe.record.head.admit(&append)? else {
-            return Ok(before);
+            return Ok(Appended {
+                revision: before,
+                stored: false,
+            });
         };
         if size > room {
             return Err(AppendError::Full);
@@ -126,7 +129,10 @@ impl MemoryStore {
         universe.size += size;
         universe.changed.send_replace(());
         shelf.bytes += size;
-        Ok(revision)
+        Ok(Appended {
+            revision,
+            stored: true,
+        })
     }
 
     fn delete_now(&self, id: &UniverseId, expected: Option<Revision>) -> Result<(), DeleteError> {
@@ -250,7 +256,7 @@ impl UniverseLog for MemoryStore {
         &self,
         id: &UniverseId,
         append: Append,
-    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+    ) -> BoxFuture<'_, Result<Appended, AppendError>> {
         let id = id.clone();
         async move { self.append_now(&id, append) }.boxed()
     }

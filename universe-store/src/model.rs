@@ -75,6 +75,16 @@ pub struct Append {
     pub name: Option<String>,
 }
 
+/// What came of a batch that is in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// The head's revision.
+    pub revision: Revision,
+    /// Whether this call stored the batch; false if the last command was at the head before. An adapter that sends a
+    /// batch twice, and cannot know which of the two was stored, gives false. An empty batch that fits is stored.
+    pub stored: bool,
+}
+
 /// One thing that was appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {

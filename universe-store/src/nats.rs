@@ -39,9 +39,9 @@ use self::writer::MAX_NAME;
 use super::hints;
 use super::tail;
 use super::{
-    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
-    ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError, UniverseId,
-    UniverseLog,
+    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE,
+    Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError,
+    UniverseId, UniverseLog,
 };
 
 /// How to connect to the servers.
@@ -166,7 +166,7 @@ impl UniverseLog for NatsStore {
         &self,
         id: &UniverseId,
         append: Append,
-    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+    ) -> BoxFuture<'_, Result<Appended, AppendError>> {
         let id = id.clone();
         async move {
             let size = append.checked_size()?;

@@ -34,9 +34,9 @@ use self::writer::Writer;
 use super::failure::Failure;
 use super::live::Live;
 use super::{
-    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
-    ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError, UniverseId,
-    UniverseLog,
+    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE,
+    Meta, Page, ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError,
+    UniverseId, UniverseLog,
 };
 
 /// Most bytes of writes waiting or being written. A write that finds no room waits.
@@ -236,7 +236,7 @@ impl UniverseLog for SqliteStore {
         &self,
         id: &UniverseId,
         append: Append,
-    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+    ) -> BoxFuture<'_, Result<Appended, AppendError>> {
         let id = id.clone();
         async move {
             let size = append.checked_size()?;

@@ -11,6 +11,7 @@ mod fixture;
 mod install;
 mod interop;
 mod lean;
+mod nodes;
 mod oracle;
 mod page;
 mod peers;
@@ -61,6 +62,9 @@ enum Chore {
     /// Puts the official clients through the universe server, the spec server and the fixture
     /// `mcp-proto/examples/everything.rs`, in both eras, over HTTP and stdio.
     Interop(interop::Arguments),
+    /// Loads three universe servers on a replicated database while servers, database and networks fail, and compares what
+    /// was acknowledged with what is there (Linux, root).
+    Nodes(nodes::Arguments),
     /// Compares the spec server's verdicts on specs and changes with those of OpenSpec's own tool.
     Oracle(oracle::Arguments),
     /// Compares the live page of the universe server with its source, and tests it in Chromium.
@@ -95,6 +99,7 @@ fn main() -> ExitCode {
         Chore::Dist(arguments) => dist::run(&arguments),
         Chore::Docs(arguments) => docs::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
+        Chore::Nodes(arguments) => nodes::run(&arguments),
         Chore::Oracle(arguments) => oracle::run(&arguments),
         Chore::Page(arguments) => page::run(&arguments),
         Chore::Peers(arguments) => peers::run(&arguments),

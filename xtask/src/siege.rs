@@ -19,14 +19,14 @@ mod attack;
 mod attacker;
 mod crowd;
 mod http2;
-mod memory;
+pub(crate) mod memory;
 mod part;
 mod report;
 mod run;
 mod swarm;
 mod target;
 mod victim;
-mod wire;
+pub(crate) mod wire;
 
 use std::fs;
 use std::iter;

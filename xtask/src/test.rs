@@ -10,8 +10,8 @@ use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
 use crate::{
-    Result, api, app, docs, interop, lean, oracle, page, process, renames, root, say, semantic,
-    siege, soak, suites, wrappers,
+    Result, api, app, docs, interop, lean, nodes, oracle, page, process, renames, root, say,
+    semantic, siege, soak, suites, wrappers,
 };
 
 // Its group would have the name of the one it contains.
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     /// without documentation tests, fuzz targets, and those that try every rule on every broken server.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), the universe
+    /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), half an hour of `nodes`, the universe
     /// server's traces and its streams of NATS, twenty kills of it while it trims its logs, and half an hour of renames and edits with subscribers
     /// of specs.
     #[arg(long)]
@@ -128,7 +128,7 @@ const INSTALLED: [(Toolbox, &str); 7] = [
 ];
 
 /// What takes too long for every change, in the order in which it runs.
-const LONG: [(&str, Chore); 6] = [
+const LONG: [(&str, Chore); 7] = [
     ("soak: memory under a long load", soak::whole),
     (
         "kills: universes that are trimmed, servers that are many",
@@ -137,6 +137,7 @@ const LONG: [(&str, Chore); 6] = [
     ("traces: the feature otlp", traces),
     ("streams: the feature nats", nats),
     ("siege: attacks on the servers", siege::whole),
+    ("nodes: half an hour of load with faults", nodes::whole),
     ("renames: subscribers of specs miss nothing", renames::whole),
 ];
 
@@ -319,6 +320,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     passed &= timed("the view in a browser", || {
         app::run(&app::Arguments::whole(ci))
     })?;
+    if !arguments.full {
+        passed &= timed("servers under load, with faults", nodes::short)?;
+    }
     if arguments.full {
         for (name, long) in LONG {
             passed &= timed(name, long)?;

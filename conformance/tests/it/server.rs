@@ -19,7 +19,7 @@ use universe_server::http::App;
 use universe_server::mcp;
 use universe_server::rest::RestConfig;
 use universe_server::store::{
-    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MemoryLimits,
+    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, MemoryLimits,
     MemoryStore, Meta, Page, ReadError, Record, Revision, Snapshot, SnapshotError, TailError,
     TrimError, UniverseId, UniverseLog,
 };
@@ -74,7 +74,7 @@ impl UniverseLog for FailingStore {
         &self,
         id: &UniverseId,
         append: Append,
-    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+    ) -> BoxFuture<'_, Result<Appended, AppendError>> {
         if is_fatal(&append) {
             return async { Err(AppendError::Unavailable) }.boxed();
         }

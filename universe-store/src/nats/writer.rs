@@ -22,8 +22,8 @@ use super::tidy;
 use crate::failure::Failure;
 use crate::model::Admission;
 use crate::{
-    Append, AppendError, Base, CreateError, DeleteError, MAX_WRITE, Meta, NewEntry, ReadError,
-    Revision, Snapshot, SnapshotError, UniverseId,
+    Append, AppendError, Appended, Base, CreateError, DeleteError, MAX_WRITE, Meta, NewEntry,
+    ReadError, Revision, Snapshot, SnapshotError, UniverseId,
 };
 
 /// What a write counts for at least, in bytes, so that no more than 1,024 are on their way.
@@ -138,7 +138,7 @@ impl Engine {
         id: &UniverseId,
         append: &Append,
         size: usize,
-    ) -> Result<Revision, AppendError> {
+    ) -> Result<Appended, AppendError> {
         let _share = self.share(size).await?;
         let mut body: Option<(i64, Body, Bytes)> = None;
         let mut is_marked = None;
@@ -155,7 +155,10 @@ impl Engine {
                 Ok(Admission::Proceed(head)) => head,
                 Ok(Admission::Landed) => {
                     self.forget(body.as_ref()).await;
-                    return Ok(Revision(known.card.revision));
+                    return Ok(Appended {
+                        revision: Revision(known.card.revision),
+                        stored: false,
+                    });
                 }
                 Err(conflict) => {
                     self.forget(body.as_ref()).await;
@@ -164,7 +167,10 @@ impl Engine {
             };
             let uni = known.card.uni;
             if append.entries.is_empty() && append.name.is_none() {
-                return Ok(head.revision);
+                return Ok(Appended {
+                    revision: head.revision,
+                    stored: true,
+                });
             }
             if is_marked != Some(uni) {
                 self.mark(uni, append).await?;
@@ -200,7 +206,10 @@ impl Engine {
                         let channels = self.live.channels();
                         channels.appended(uni, append.expected, &append.entries);
                     }
-                    return Ok(head.revision);
+                    return Ok(Appended {
+                        revision: head.revision,
+                        stored: put.is_new,
+                    });
                 }
                 Err(Refusal::WrongSequence) => {}
                 Err(Refusal::Failed(failure)) => {

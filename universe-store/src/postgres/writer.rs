@@ -18,8 +18,8 @@ use super::reader::{head, revision};
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::{
-    Append, AppendError, Base, CommandId, CreateError, DeleteError, Head, MAX_WRITE, Meta,
-    Revision, Snapshot, SnapshotError, TrimError, UniverseId,
+    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Head, MAX_WRITE,
+    Meta, Revision, Snapshot, SnapshotError, TrimError, UniverseId,
 };
 
 /// Most bytes waiting or being written. What finds no room waits.
@@ -57,7 +57,7 @@ impl Writer {
         id: UniverseId,
         append: Append,
         size: usize,
-    ) -> Result<Revision, AppendError> {
+    ) -> Result<Appended, AppendError> {
         let share = self.share::<AppendError>(size).await?;
         let (reply, answer) = oneshot::channel();
         let job = Job {

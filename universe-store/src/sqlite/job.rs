@@ -6,8 +6,8 @@ use super::ledger::{Landed, Ledger};
 use crate::failure::Failure;
 use crate::live::Channels;
 use crate::{
-    Append, AppendError, Base, CommandId, CreateError, DeleteError, Meta, Revision, Snapshot,
-    SnapshotError, TrimError, UniverseId,
+    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Meta, Revision,
+    Snapshot, SnapshotError, TrimError, UniverseId,
 };
 
 /// A write in the queue.
@@ -29,7 +29,7 @@ pub(super) enum Work {
         id: UniverseId,
         append: Append,
         landed: Option<Landed>,
-        reply: Reply<Revision, AppendError>,
+        reply: Reply<Appended, AppendError>,
     },
     Delete {
         id: UniverseId,
@@ -72,9 +72,12 @@ impl Work {
                 reply,
             } => {
                 reply.answer = Some(ledger.append(id, append)?.map(|done| {
-                    let after = done.after;
+                    let appended = Appended {
+                        revision: done.after,
+                        stored: done.stored,
+                    };
                     *landed = Some(done);
-                    after
+                    appended
                 }));
             }
             Self::Delete {

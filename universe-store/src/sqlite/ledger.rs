@@ -61,6 +61,8 @@ pub(super) struct Landed {
     /// The head's revision before and after. The same if there was nothing to do.
     pub(super) before: Revision,
     pub(super) after: Revision,
+    /// Whether it was not there before.
+    pub(super) stored: bool,
 }
 
 impl Ledger {
@@ -166,6 +168,7 @@ impl Ledger {
                     uni,
                     before,
                     after: before,
+                    stored: false,
                 }));
             }
             Err(error) => return Ok(Err(error)),
@@ -234,6 +237,7 @@ impl Ledger {
             uni,
             before,
             after: revision,
+            stored: true,
         }))
     }
 

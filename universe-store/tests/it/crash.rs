@@ -12,7 +12,9 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use tempfile::TempDir;
 use universe_store::sqlite::Options;
-use universe_store::{AppendError, CommandId, Revision, SqliteStore, UniverseId, UniverseLog};
+use universe_store::{
+    AppendError, Appended, CommandId, Revision, SqliteStore, UniverseId, UniverseLog,
+};
 use uuid::Uuid;
 
 use super::{after, entry, id, meta, next_entry};
@@ -150,7 +152,7 @@ async fn produce(store: Arc<SqliteStore>, name: UniverseId) {
         let new = entry(vec![b'x'; 300]);
         let command = new.command_id;
         match store.append(&name, after(head.0, vec![new])).await {
-            Ok(revision) => {
+            Ok(Appended { revision, .. }) => {
                 head = revision;
                 let line = format!("acknowledged {name} {revision} {command} .\n");
                 std::io::stdout().lock().write_all(line.as_bytes()).unwrap();

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use universe_store::sqlite::{OpenError, Options};
 use universe_store::{AppendError, Page, ReadError, Revision, SqliteStore, TailError, UniverseLog};
 
-use super::{OnDisk, Subject, after, entry, id, meta, next, next_entry};
+use super::{OnDisk, Subject, after, entry, id, meta, next, next_entry, stored};
 
 fn open(dir: &Path) -> Result<SqliteStore, OpenError> {
     SqliteStore::open(dir, Options::default())
@@ -116,7 +116,7 @@ async fn a_store_is_closed_whoever_still_holds_it() {
     let answers = futures_util::future::join_all(queued).await;
     let landed = (1..)
         .zip(&answers)
-        .take_while(|(n, answer)| **answer == Ok(Revision(*n)));
+        .take_while(|(n, answer)| **answer == stored(Revision(*n)));
     let landed = landed.count();
     assert!(landed > 0, "{answers:?}");
     // What had not found its way into the queue is refused, and not left waiting.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::sync::watch;
 use universe_store::{
-    AppendError, CommandId, ReadError, Revision, TailError, UniverseId, UniverseLog,
+    AppendError, Appended, CommandId, ReadError, Revision, TailError, UniverseId, UniverseLog,
 };
 
 use crate::{HANG, after, entry, id, meta};
@@ -111,7 +111,7 @@ async fn write(
         let new = entry("x");
         let command = new.command_id;
         match node.append(id, after(head, vec![new])).await {
-            Ok(revision) => {
+            Ok(Appended { revision, .. }) => {
                 written.done.push((revision, command));
                 head = revision.0;
             }

@@ -38,8 +38,8 @@ use futures_util::stream::{BoxStream, StreamExt};
 use tempfile::TempDir;
 use universe_store::sqlite::Options;
 use universe_store::{
-    Append, CommandId, Entry, MemoryStore, Meta, NewEntry, Revision, SqliteStore, TailError,
-    Timestamp, UniverseId, UniverseLog,
+    Append, AppendError, Appended, CommandId, Entry, MemoryStore, Meta, NewEntry, Revision,
+    SqliteStore, TailError, Timestamp, UniverseId, UniverseLog,
 };
 
 /// Long enough that only a store that hangs exceeds it.
@@ -111,6 +111,22 @@ fn entry(body: impl Into<Bytes>) -> NewEntry {
         body: body.into(),
         keyed: false,
     }
+}
+
+/// The answer to a batch that was stored now.
+fn stored(revision: Revision) -> Result<Appended, AppendError> {
+    Ok(Appended {
+        revision,
+        stored: true,
+    })
+}
+
+/// The answer to a batch that was there before.
+fn before(revision: Revision) -> Result<Appended, AppendError> {
+    Ok(Appended {
+        revision,
+        stored: false,
+    })
 }
 
 fn after(expected: u64, entries: Vec<NewEntry>) -> Append {

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use universe_store::nats::{NatsOptions, NatsStore};
 use universe_store::{
-    AppendError, Base, CommandId, CreateError, NewEntry, ReadError, Revision, Snapshot, TailError,
-    Timestamp, UniverseLog,
+    AppendError, Appended, Base, CommandId, CreateError, NewEntry, ReadError, Revision, Snapshot,
+    TailError, Timestamp, UniverseLog,
 };
 
 use crate::fleet::shared;
@@ -72,7 +72,8 @@ async fn nodes_write_one_log_and_each_reads_all_of_it() {
             let new = entry("x");
             let command = new.command_id;
             match node.append(&sol, after(head, vec![new])).await {
-                Ok(revision) => {
+                Ok(Appended { revision, stored }) => {
+                    assert!(stored, "no other node knows the command");
                     mine.push((revision, command));
                     head = revision.0;
                 }

@@ -3,7 +3,9 @@
 use bytes::Bytes;
 use futures_util::future::join_all;
 use universe_store::postgres::{PostgresError, PostgresOptions, PostgresStore};
-use universe_store::{AppendError, CommandId, ReadError, Revision, TailError, UniverseLog};
+use universe_store::{
+    AppendError, Appended, CommandId, ReadError, Revision, TailError, UniverseLog,
+};
 
 use crate::cluster::shared;
 use crate::{Subject, after, entry, id, meta, next, next_entry};
@@ -59,7 +61,8 @@ async fn nodes_write_one_log_and_each_reads_all_of_it() {
             let new = entry("x");
             let command = new.command_id;
             match node.append(&sol, after(head, vec![new])).await {
-                Ok(revision) => {
+                Ok(Appended { revision, stored }) => {
+                    assert!(stored, "no other node knows the command");
                     mine.push((revision, command));
                     head = revision.0;
                 }

@@ -79,7 +79,7 @@ async fn a_server_that_takes_no_writes_is_read_and_refuses_clearly() {
     let mut head = 0;
     let refused = loop {
         match node.append(&sol, after(head, vec![entry("x")])).await {
-            Ok(revision) => head = revision.0,
+            Ok(appended) => head = appended.revision.0,
             Err(problem) => break problem,
         }
     };
@@ -92,7 +92,7 @@ async fn a_server_that_takes_no_writes_is_read_and_refuses_clearly() {
     cluster.sql("SELECT pg_reload_conf()");
     loop {
         match node.append(&sol, after(head, vec![entry("x")])).await {
-            Ok(revision) => break assert_eq!(revision.0, head + 1),
+            Ok(appended) => break assert_eq!(appended.revision.0, head + 1),
             Err(problem) => assert_eq!(problem, AppendError::Unavailable),
         }
     }

@@ -13,7 +13,7 @@ use universe_store::{
     UniverseId, UniverseLog,
 };
 
-use super::{HANG, OnDisk, Subject, after, entry, id, meta, next, next_entry};
+use super::{HANG, OnDisk, Subject, after, before, entry, id, meta, next, next_entry, stored};
 
 /// Every adapter, empty.
 async fn subjects() -> Vec<Box<dyn Subject>> {
@@ -47,7 +47,7 @@ async fn of_many_who_expect_the_same_head_one_wins() {
             let answers = join_all(rivals).await;
             let won = answers
                 .iter()
-                .filter(|answer| **answer == Ok(Revision(round + 1)))
+                .filter(|answer| **answer == stored(Revision(round + 1)))
                 .count();
             assert_eq!(won, 1);
             for answer in answers.into_iter().filter_map(Result::err) {
@@ -56,6 +56,28 @@ async fn of_many_who_expect_the_same_head_one_wins() {
                 };
                 assert_eq!(head.revision, Revision(round + 1));
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_many_who_append_the_same_batch_one_stores_it() {
+    for subject in subjects().await {
+        let log = with_sol(subject.as_ref()).await;
+        for round in 0..20 {
+            let batch = vec![entry("x")];
+            let rivals = (0..16).map(|_| log.append(&id("sol"), after(round, batch.clone())));
+            let mut answers = join_all(rivals).await;
+            let at = Revision(round + 1);
+            answers.sort_by_key(|answer| *answer != stored(at));
+            assert_eq!(answers[0], stored(at), "one of them stores it");
+            for answer in &answers[1..] {
+                assert_eq!(answer, &before(at), "the others find it there");
+            }
+            let again = log.append(&id("sol"), after(round + 1, batch)).await;
+            assert_eq!(again, before(at), "whatever is expected");
+            let empty = log.append(&id("sol"), after(round + 1, Vec::new())).await;
+            assert_eq!(empty, stored(at), "an empty batch that fits");
         }
     }
 }
@@ -70,7 +92,7 @@ async fn what_is_acknowledged_is_there_for_whoever_looks_next() {
             let acknowledged = log.append(&id("sol"), append).await.unwrap();
             assert_eq!(
                 log.record(&id("sol")).await.unwrap().head.revision,
-                acknowledged
+                acknowledged.revision
             );
         }
     }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use universe_store::sqlite::Options;
 use universe_store::{Base, Revision, SqliteStore, Timestamp, UniverseLog};
 
-use super::{OnDisk, Subject, after, entry, id, meta, next_entry};
+use super::{OnDisk, Subject, after, entry, id, meta, next_entry, stored};
 
 const BATCH: u64 = 20;
 
@@ -75,7 +75,7 @@ async fn a_torn_write_is_there_wholly_or_not_at_all() {
             }
             // It goes on from there.
             let next = after(head.0, vec![entry("next")]);
-            assert_eq!(store.append(&sol, next).await, Ok(head.next()));
+            assert_eq!(store.append(&sol, next).await, stored(head.next()));
             heads.push(head.0);
             bases.push(oldest.0);
         }

@@ -6,11 +6,11 @@ use crate::Result;
 
 /// A process by its id.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Process(pub(super) u32);
+pub(crate) struct Process(pub(crate) u32);
 
 impl Process {
     /// Whether it runs; one that ended and was not waited for does not.
-    pub(super) fn lives(self) -> bool {
+    pub(crate) fn lives(self) -> bool {
         self.field("State:")
             .is_ok_and(|state| !state.starts_with(['Z', 'X']))
     }
@@ -19,7 +19,7 @@ impl Process {
     ///
     /// # Errors
     /// When it has ended.
-    pub(super) fn now(self) -> Result<u64> {
+    pub(crate) fn now(self) -> Result<u64> {
         self.mebibytes("VmRSS:")
     }
 
@@ -27,7 +27,7 @@ impl Process {
     ///
     /// # Errors
     /// When it has ended.
-    pub(super) fn peak(self) -> Result<u64> {
+    pub(crate) fn peak(self) -> Result<u64> {
         self.mebibytes("VmHWM:")
     }
 
@@ -35,7 +35,7 @@ impl Process {
     ///
     /// # Errors
     /// When it has ended.
-    pub(super) fn forget_peak(self) -> Result<()> {
+    pub(crate) fn forget_peak(self) -> Result<()> {
         Ok(fs::write(format!("/proc/{}/clear_refs", self.0), "5")?)
     }
 

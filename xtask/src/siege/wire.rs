@@ -17,7 +17,7 @@ const MAX_LINES: usize = 100;
 ///
 /// # Errors
 /// When the server does not take the connection in time.
-pub(super) fn connect(from: Ipv4Addr, to: SocketAddr, deadline: Duration) -> io::Result<TcpStream> {
+pub(crate) fn connect(from: Ipv4Addr, to: SocketAddr, deadline: Duration) -> io::Result<TcpStream> {
     let socket = bound(from)?;
     socket.connect_timeout(&to.into(), deadline)?;
     let stream = TcpStream::from(socket);
@@ -30,7 +30,7 @@ pub(super) fn connect(from: Ipv4Addr, to: SocketAddr, deadline: Duration) -> io:
 ///
 /// # Errors
 /// When there is no descriptor or no port left.
-pub(super) fn begin(
+pub(crate) fn begin(
     from: Ipv4Addr,
     to: SocketAddr,
     window: Option<usize>,
@@ -56,7 +56,7 @@ fn bound(from: Ipv4Addr) -> io::Result<Socket> {
 
 /// A keep-alive connection that is opened when it is needed, and again after a failure.
 #[derive(Debug)]
-pub(super) struct Client {
+pub(crate) struct Client {
     from: Ipv4Addr,
     to: SocketAddr,
     open: Option<BufReader<Timed>>,
@@ -64,14 +64,14 @@ pub(super) struct Client {
 
 /// What came back.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) session: Option<String>,
-    pub(super) body: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) session: Option<String>,
+    pub(crate) body: String,
 }
 
 impl Client {
-    pub(super) fn new(from: Ipv4Addr, to: SocketAddr) -> Self {
+    pub(crate) fn new(from: Ipv4Addr, to: SocketAddr) -> Self {
         Self {
             from,
             to,
@@ -83,7 +83,7 @@ impl Client {
     ///
     /// # Errors
     /// When there is no whole answer within `deadline`, in words.
-    pub(super) fn call(&mut self, request: &[u8], deadline: Duration) -> Result<Answer> {
+    pub(crate) fn call(&mut self, request: &[u8], deadline: Duration) -> Result<Answer> {
         let end = Instant::now() + deadline;
         let mut connection = match self.open.take() {
             Some(open) => open,
@@ -106,21 +106,22 @@ impl Client {
     }
 
     /// Lets go of the connection, so that the next call opens one.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.open = None;
     }
 }
 
-/// Sends a request and reads the head of its answer; then the stream is the caller's.
+/// Sends a request and reads the head of its answer, within `deadline`; then the stream is the caller's for `stay`.
 ///
 /// # Errors
 /// When the answer is not 200, in words.
-pub(super) fn open_stream(
+pub(crate) fn open_stream(
     from: Ipv4Addr,
     to: SocketAddr,
     request: &[u8],
     deadline: Duration,
-) -> Result<impl Read + use<>> {
+    stay: Duration,
+) -> Result<impl BufRead + use<>> {
     let end = Instant::now() + deadline;
     let stream = connect(from, to, deadline)?;
     let mut connection = BufReader::new(Timed { stream, end });
@@ -129,8 +130,7 @@ pub(super) fn open_stream(
     if head.status != 200 {
         return Err(format!("status {} instead of a stream", head.status).into());
     }
-    // An event may be long in coming; whoever reads stops when the process ends.
-    connection.get_mut().end = end + Duration::from_secs(3_600);
+    connection.get_mut().end = Instant::now() + stay;
     Ok(connection)
 }
 

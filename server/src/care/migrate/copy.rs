@@ -209,7 +209,7 @@ impl Copying {
                 name: name.clone(),
             };
             match self.to.append(id, append).await {
-                Ok(revision) => return Ok(revision),
+                Ok(appended) => return Ok(appended.revision),
                 // The same once more is done once.
                 Err(AppendError::Unknown | AppendError::Unavailable) => {
                     tokio::time::sleep(PAUSE).await

@@ -20,12 +20,9 @@ pub(super) async fn append(
     id: &UniverseId,
     batch: &Batch,
 ) -> Result<(), AppendError> {
-    let Some(last) = batch.entries.last() else {
+    if batch.entries.is_empty() {
         return Ok(());
-    };
-    // The store knows a batch that has landed by its last command. Where that is a client's key, another server may have
-    // written it: the same request that was tried there first, after others, or another one under the same key.
-    let may_be_of_another = store.is_shared() && last.keyed;
+    }
     let expected = Revision(batch.universe.revision.0 - batch.entries.len() as u64);
     let mut may_have_landed = false;
     for _attempt in 1..ATTEMPTS {
@@ -35,7 +32,9 @@ pub(super) async fn append(
             name: batch.name.clone(),
         };
         let appended = match store.append(id, append).await {
-            Ok(revision) if revision == batch.universe.revision && !may_be_of_another => Ok(()),
+            Ok(appended) if appended.stored => Ok(()),
+            // The store knows a batch that has landed by its last command. Where that is a client's key, another server may
+            // have written it: the same request that was tried there first, after others, or another one under the same key.
             Ok(_) => is_there(store, id, expected, batch).await,
             // It landed and somebody wrote after it, or they were first: the entries at its place tell.
             Err(AppendError::Conflict { .. }) if may_have_landed => {

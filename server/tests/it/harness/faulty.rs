@@ -9,9 +9,9 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::sync::RwLock;
 use universe_server::store::{
-    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, Meta, NewEntry, Page,
-    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, Timestamp, TrimError,
-    UniverseId, UniverseLog,
+    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, Meta,
+    NewEntry, Page, ReadError, Record, Revision, Snapshot, SnapshotError, TailError, Timestamp,
+    TrimError, UniverseId, UniverseLog,
 };
 
 use super::local::memory;
@@ -163,7 +163,7 @@ impl UniverseLog for Faulty {
         &self,
         id: &UniverseId,
         append: Append,
-    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+    ) -> BoxFuture<'_, Result<Appended, AppendError>> {
         let id = id.clone();
         Box::pin(async move {
             self.waiting.fetch_add(1, Ordering::SeqCst);

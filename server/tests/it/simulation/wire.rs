@@ -8,8 +8,9 @@ use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use universe_server::store::{
-    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, Meta, Page, ReadError,
-    Record, Revision, Snapshot, SnapshotError, TailError, TrimError, UniverseId, UniverseLog,
+    Append, AppendError, Appended, Base, CommandId, CreateError, DeleteError, Entry, Meta, Page,
+    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, TrimError, UniverseId,
+    UniverseLog,
 };
 
 use super::weather::{Flaw, Link, Lost};
@@ -84,7 +85,7 @@ impl UniverseLog for Wire {
         &self,
         id: &UniverseId,
         append: Append,
-    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+    ) -> BoxFuture<'_, Result<Appended, AppendError>> {
         let id = id.clone();
         let is_flawed = self.link.happens(50);
         Box::pin(async move {
@@ -93,7 +94,10 @@ impl UniverseLog for Wire {
             };
             let revision = Revision(append.expected.0 + append.entries.len() as u64);
             let answer = match self.link.flaw {
-                Flaw::FalseAcknowledgements if is_flawed => Ok(revision),
+                Flaw::FalseAcknowledgements if is_flawed => Ok(Appended {
+                    revision,
+                    stored: true,
+                }),
                 _ => self.store.append(&id, append).await,
             };
             if matches!(answer, Err(AppendError::Conflict { .. })) {

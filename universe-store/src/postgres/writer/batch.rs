@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::live::Channels;
 use crate::model::Admission;
 use crate::postgres::listen::CHANNEL;
-use crate::{Append, AppendError, Head, Revision, UniverseId};
+use crate::{Append, AppendError, Appended, Head, Revision, UniverseId};
 
 /// Most appends of a batch: what a notification of fewer than 8,000 bytes can name.
 const MOST: usize = 128;
@@ -25,7 +25,7 @@ pub(super) struct Job {
     pub(super) append: Append,
     /// What it weighs, in bytes.
     pub(super) size: usize,
-    pub(super) reply: oneshot::Sender<Result<Revision, AppendError>>,
+    pub(super) reply: oneshot::Sender<Result<Appended, AppendError>>,
     /// How often it was sent.
     pub(super) tries: usize,
     /// Its share of the bytes that may be queued.
@@ -131,7 +131,10 @@ impl Batch {
             let answer = match fate {
                 Fate::Landed(uni) => Ok(landed(&job, uni, channels)),
                 Fate::Found(head) => match head.admit(&job.append) {
-                    Ok(Admission::Landed) => Ok(head.revision),
+                    Ok(Admission::Landed) => Ok(Appended {
+                        revision: head.revision,
+                        stored: false,
+                    }),
                     Ok(Admission::Proceed(_)) if job.tries < TRIES => {
                         again.push(job);
                         continue;
@@ -168,13 +171,16 @@ impl Batch {
     }
 }
 
-/// Tells readers of an append that has landed, and gives the revision that it came to.
-fn landed(job: &Job, uni: i64, channels: &Channels) -> Revision {
+/// Notifies readers of an append that was stored now, and gives its answer.
+fn landed(job: &Job, uni: i64, channels: &Channels) -> Appended {
     let Append {
         expected, entries, ..
     } = &job.append;
     channels.appended(uni, *expected, entries);
-    Revision(expected.0.saturating_add(entries.len() as u64))
+    Appended {
+        revision: Revision(expected.0.saturating_add(entries.len() as u64)),
+        stored: true,
+    }
 }
 
 /// The appends, a column for each of their parts, and their entries.

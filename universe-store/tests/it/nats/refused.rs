@@ -139,7 +139,7 @@ async fn a_full_stream_refuses_and_loses_nothing() {
     let full = loop {
         let append = after(head, vec![entry(vec![b'x'; 10_000])]);
         match node.append(&id("sol"), append).await {
-            Ok(revision) => head = revision.0,
+            Ok(appended) => head = appended.revision.0,
             Err(problem) => break problem,
         }
     };

@@ -14,6 +14,9 @@ use super::super::wire;
 use super::Own;
 use crate::Result;
 
+/// How long a stream is held at most: longer than any attack.
+const STAY: Duration = Duration::from_secs(3_600);
+
 /// How long a change may take to be heard, and a call to be answered beyond its own time.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -115,7 +118,8 @@ impl Heard {
     fn open(own: &Own, message: &target::Message) -> Result<Self> {
         let target = own.target;
         let request = target.http1(message);
-        let mut stream = wire::open_stream(target.from, target.address, &request, CALL_DEADLINE)?;
+        let mut stream =
+            wire::open_stream(target.from, target.address, &request, CALL_DEADLINE, STAY)?;
         let heard = Self {
             updates: Arc::default(),
             ended: Arc::default(),

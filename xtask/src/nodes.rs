@@ -1,0 +1,204 @@
+//! Load with faults on three universe servers that share a database.
+//!
+//! Each server is in a network namespace of its own, with one link to the clients and one to the database: a primary of
+//! PostgreSQL with a synchronous standby. Clients send commands under idempotency keys over REST, over sessions of MCP and
+//! over stateless MCP, each request to another server, and repeat what fails at the next one until it is acknowledged.
+//! Readers follow the feeds from server to server. Meanwhile servers and the database are killed, stopped and cut off
+//! ([`fault`]), in an order that follows from a seed. At last every server is asked for every history ([`verdict`]): what
+//! was acknowledged is there exactly once, each reader had every event once and in order, and the servers agree.
+//!
+//! It needs Linux, root, `ip` and the programs of PostgreSQL. Without them it is skipped, and fails where `CI=true`.
+
+mod client;
+mod database;
+mod fault;
+mod network;
+mod reader;
+mod server;
+mod verdict;
+mod world;
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use fastrand::Rng;
+
+use self::client::Dialect;
+use self::fault::{Fault, System};
+use self::world::World;
+use crate::{Result, programs, say};
+
+/// How many servers there are.
+const NODES: usize = 3;
+/// How many universes there are; all clients write all of them, so that servers meet at each.
+const UNIVERSES: usize = 6;
+/// The clients of each dialect.
+const CLIENTS: [(Dialect, usize); 3] = [
+    (Dialect::Rest, 6),
+    (Dialect::Legacy, 3),
+    (Dialect::Modern, 3),
+];
+/// How many readers follow each universe.
+const READERS: usize = 2;
+/// How much more memory a server may have at the end than when the load had just begun, in MiB: what it keeps of
+/// universes, clients and the newest events is bounded, and the universes here stay small.
+const GROWTH: u64 = 96;
+/// How long the load runs before the first fault and after the last one.
+const CALM: Duration = Duration::from_secs(8);
+/// How long clients and readers may take to come to their end when everything works.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// The minutes of the normal test and of the full one.
+const SHORT: f64 = 5.0;
+const LONG: f64 = 30.0;
+/// What sets the minutes of a step of the test.
+const MINUTES: &str = "UNIVERSE_NODES_MINUTES";
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// How long the load runs, in minutes.
+    #[arg(long, env = MINUTES, default_value_t = LONG)]
+    minutes: f64,
+    /// What the order of faults and requests follows from; drawn and printed by default.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Only this fault; repeatable.
+    #[arg(long, value_enum, value_name = "NAME")]
+    only: Vec<Fault>,
+    /// The server to load, instead of one that is built for it.
+    #[arg(long, value_name = "PATH")]
+    server: Option<PathBuf>,
+}
+
+/// The five minutes of the normal test.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn short() -> Result<bool> {
+    within(SHORT)
+}
+
+/// The half hour of the full test.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn whole() -> Result<bool> {
+    within(LONG)
+}
+
+/// Runs as long as the environment says, or else so many minutes.
+fn within(minutes: f64) -> Result<bool> {
+    let minutes = match std::env::var(MINUTES) {
+        Ok(wanted) => wanted.parse()?,
+        Err(_) => minutes,
+    };
+    run(&Arguments {
+        minutes,
+        seed: None,
+        only: Vec::new(),
+        server: None,
+    })
+}
+
+/// Loads the servers and prints the figures. `true` when nothing was lost or doubled, and memory stayed in its bound.
+///
+/// # Errors
+/// When the servers or the database cannot be started, or `CI=true` and they cannot be isolated here.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    if let Some(missing) = missing() {
+        if std::env::var("CI").as_deref() == Ok("true") {
+            return Err(missing.into());
+        }
+        say(&format!("SKIPPED: {missing}"))?;
+        return Ok(true);
+    }
+    let binary = match &arguments.server {
+        Some(binary) => binary.clone(),
+        None => {
+            programs::build_judged()?;
+            programs::judged("universe-server")
+        }
+    };
+    let seed = arguments.seed.unwrap_or_else(|| Rng::new().u64(..));
+    say(&format!("seed {seed}, {} minutes", arguments.minutes))?;
+    let mut system = System::start(&binary, Rng::with_seed(seed))?;
+    let world = World::create(std::array::from_fn(server::address))?;
+    thread::scope(|scope| -> Result<bool> {
+        let mut seeds = Rng::with_seed(seed);
+        for (dialect, clients) in CLIENTS {
+            for _ in 0..clients {
+                let (world, random) = (&world, seeds.fork());
+                scope.spawn(move || client::write(world, dialect, random));
+            }
+        }
+        for reader in 0..READERS * UNIVERSES {
+            let (world, random) = (&world, seeds.fork());
+            scope.spawn(move || reader::follow(world, reader % UNIVERSES, random));
+        }
+        let played = play(&mut system, &world, arguments);
+        // Whatever happened, the threads end.
+        if played.is_err() {
+            world.give_up();
+        }
+        let (faults, before) = played?;
+        let time = world.stop(PATIENCE);
+        verdict::judge(&system, &world, &faults, &before, time)
+    })
+}
+
+/// What was injected of a fault.
+#[derive(Debug)]
+struct Injected {
+    fault: Fault,
+    times: u32,
+    /// The longest time until it was healed.
+    longest: Duration,
+}
+
+/// What was injected, and the memory of each server when the load had just begun.
+type Played = (Vec<Injected>, Vec<u64>);
+
+/// Injects faults until the time is over.
+fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Played> {
+    let end = Instant::now() + Duration::from_secs_f64(arguments.minutes * 60.0);
+    thread::sleep(CALM);
+    let before = system.memory()?;
+    let wanted: Vec<Fault> = match arguments.only.is_empty() {
+        true => Fault::ALL.to_vec(),
+        false => arguments.only.clone(),
+    };
+    let none_yet = |fault| Injected {
+        fault,
+        times: 0,
+        longest: Duration::ZERO,
+    };
+    let mut faults: Vec<Injected> = wanted.into_iter().map(none_yet).collect();
+    // Each once in a round, the rounds in different orders.
+    'play: loop {
+        system.random.shuffle(&mut faults);
+        for injected in &mut faults {
+            if Instant::now() + CALM >= end {
+                break 'play;
+            }
+            let begun = Instant::now();
+            world.announce(injected.fault);
+            system.inject(injected.fault)?;
+            injected.times += 1;
+            injected.longest = injected.longest.max(begun.elapsed());
+            let pause = system.random.u64(2_000..6_000);
+            thread::sleep(Duration::from_millis(pause));
+        }
+    }
+    thread::sleep(CALM);
+    faults.sort_unstable_by_key(|injected| injected.fault);
+    Ok((faults, before))
+}
+
+/// What this machine lacks, in words.
+fn missing() -> Option<String> {
+    if database::programs().is_none() {
+        return Some("PostgreSQL is not installed (Debian: apt-get install postgresql)".to_owned());
+    }
+    network::missing()
+}

@@ -1,0 +1,262 @@
+//! The database: a primary of PostgreSQL and a synchronous standby, which take each other's place.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::network::Side;
+use crate::Result;
+use crate::process::{self, succeed};
+
+/// How long one command of PostgreSQL may take.
+const DEADLINE: Duration = Duration::from_secs(90);
+const POLL: Duration = Duration::from_millis(50);
+const PORTS: [u16; 2] = [5_601, 5_602];
+
+/// Both servers. They end, and their data goes, when this is dropped.
+#[derive(Debug)]
+pub(super) struct Database {
+    programs: PathBuf,
+    dir: PathBuf,
+    /// Which of the two is the primary.
+    primary: usize,
+}
+
+impl Database {
+    /// Starts both, in the place of what an earlier run has left.
+    ///
+    /// # Errors
+    /// When one of them does not start.
+    pub(super) fn start() -> Result<Self> {
+        let database = Self {
+            programs: programs().ok_or("PostgreSQL is not installed")?,
+            dir: std::env::temp_dir().join("universe-nodes"),
+            primary: 0,
+        };
+        database.clear();
+        fs::create_dir(&database.dir)?;
+        let owner = Command::new("chown")
+            .arg("postgres")
+            .arg(&database.dir)
+            .status()?;
+        if !owner.success() {
+            return Err("there is no user postgres".into());
+        }
+        let mut made = database.program("initdb");
+        made.args(["-A", "trust", "-U", "postgres", "-D"])
+            .arg(database.data(0));
+        succeed(&mut made, DEADLINE)?;
+        let mut access = fs::OpenOptions::new()
+            .append(true)
+            .open(database.data(0).join("pg_hba.conf"))?;
+        writeln!(access, "host all all 10.213.2.0/24 trust")?;
+        database.serve(0)?;
+        database.sql("CREATE DATABASE universes")?;
+        database.follow()?;
+        Ok(database)
+    }
+
+    /// What the servers are given: both hosts, of which one can be written to.
+    pub(super) fn url() -> String {
+        let host = Side::Database.host();
+        let [one, other] = PORTS;
+        format!("postgres://postgres@{host}:{one},{host}:{other}/universes?sslmode=disable")
+    }
+
+    /// Ends every process of the primary at once, makes the standby the primary, and makes another standby.
+    ///
+    /// # Errors
+    /// When one of the steps fails.
+    pub(super) fn fail_over(&mut self, away: Duration) -> Result<()> {
+        let old = self.primary;
+        kill(&self.data(old))?;
+        thread::sleep(away);
+        self.primary = 1 - old;
+        let mut promoted = self.program("pg_ctl");
+        promoted
+            .args(["promote", "-w", "-s", "-D"])
+            .arg(self.data(self.primary));
+        succeed(&mut promoted, DEADLINE)?;
+        // It was copied with the primary's settings, and has no standby yet.
+        self.sql("ALTER SYSTEM RESET synchronous_standby_names")?;
+        self.sql("SELECT pg_reload_conf()")?;
+        fs::remove_dir_all(self.data(old))?;
+        self.follow()
+    }
+
+    /// Ends the primary as a crash does, and starts it again.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub(super) fn crash(&self, away: Duration) -> Result<()> {
+        let mut stopped = self.program("pg_ctl");
+        stopped
+            .args(["stop", "-m", "immediate", "-w", "-s", "-D"])
+            .arg(self.data(self.primary));
+        succeed(&mut stopped, DEADLINE)?;
+        thread::sleep(away);
+        self.serve(self.primary)
+    }
+
+    /// Makes a standby of the primary. When this returns, what is acknowledged is on both.
+    fn follow(&self) -> Result<()> {
+        let standby = 1 - self.primary;
+        let mut copied = self.program("pg_basebackup");
+        copied
+            .args([
+                "-R",
+                "-X",
+                "stream",
+                "--no-sync",
+                "--checkpoint=fast",
+                "-U",
+                "postgres",
+                "-h",
+            ])
+            .arg(&self.dir)
+            .args(["-p", &port(self.primary), "-D"])
+            .arg(self.data(standby));
+        succeed(&mut copied, DEADLINE)?;
+        self.serve(standby)?;
+        self.until("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND application_name = 'walreceiver'")?;
+        self.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")?;
+        self.sql("SELECT pg_reload_conf()")?;
+        self.until("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")?;
+        // What was acknowledged before the setting was read is there, too.
+        let end = self.sql("SELECT pg_current_wal_lsn()")?;
+        self.until(&format!(
+            "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= '{end}'"
+        ))
+    }
+
+    /// Waits until a statement gives 1.
+    fn until(&self, statement: &str) -> Result<()> {
+        let end = Instant::now() + DEADLINE;
+        while self.sql(statement)? != "1" {
+            if Instant::now() >= end {
+                return Err(format!("the database does not come to it: {statement}").into());
+            }
+            thread::sleep(POLL);
+        }
+        Ok(())
+    }
+
+    fn serve(&self, which: usize) -> Result<()> {
+        let (host, dir) = (Side::Database.host(), self.dir.display());
+        let options = format!(
+            "-p {} -c listen_addresses={host} -c unix_socket_directories={dir} -c wal_retrieve_retry_interval=500ms",
+            port(which)
+        );
+        let mut started = self.program("pg_ctl");
+        started
+            .args(["start", "-w", "-s", "-o", &options, "-l"])
+            .arg(self.dir.join(format!("log-{which}")))
+            .arg("-D")
+            .arg(self.data(which));
+        // It stays, so nothing may wait for the end of its output.
+        let status = started
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        match status.status()?.success() {
+            true => Ok(()),
+            false => Err("PostgreSQL does not start".into()),
+        }
+    }
+
+    fn sql(&self, statement: &str) -> Result<String> {
+        let mut asked = self.program("psql");
+        asked
+            .args([
+                "-XqAt", "-U", "postgres", "-d", "postgres", "-c", statement, "-h",
+            ])
+            .arg(&self.dir)
+            .args(["-p", &port(self.primary)]);
+        let answered = process::run(&mut asked, DEADLINE)?;
+        match answered.success {
+            true => Ok(answered.stdout.trim().to_owned()),
+            false => Err(format!("{statement}: {}", answered.stderr.trim()).into()),
+        }
+    }
+
+    fn data(&self, which: usize) -> PathBuf {
+        self.dir.join(format!("data-{which}"))
+    }
+
+    /// A program of PostgreSQL, as the user that it accepts: it refuses to run as root.
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new("setpriv");
+        command
+            .args([
+                "--reuid=postgres",
+                "--regid=postgres",
+                "--clear-groups",
+                "--",
+            ])
+            .arg(self.programs.join(name))
+            .current_dir("/");
+        command
+    }
+
+    fn clear(&self) {
+        for which in 0..PORTS.len() {
+            let mut stopped = self.program("pg_ctl");
+            stopped
+                .args(["stop", "-m", "immediate", "-w", "-s", "-D"])
+                .arg(self.data(which));
+            // It may not run, or not be there.
+            let _ = process::run(&mut stopped, DEADLINE);
+        }
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Where the newest version that is installed has its programs: by version as in Debian, or on the path.
+pub(super) fn programs() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let beside = versions
+        .filter_map(|version| Some(version.ok()?.path().join("bin")))
+        .max();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut all = beside.into_iter().chain(std::env::split_paths(&path));
+    all.find(|programs| programs.join("initdb").exists())
+}
+
+fn port(which: usize) -> String {
+    PORTS.get(which).copied().unwrap_or_default().to_string()
+}
+
+/// Ends a server and its workers at once, without a word to its clients.
+fn kill(data: &Path) -> Result<()> {
+    let pid = fs::read_to_string(data.join("postmaster.pid"))?;
+    let pid = pid.lines().next().unwrap_or_default().to_owned();
+    let workers = process::run(Command::new("pgrep").args(["-P", &pid]), DEADLINE)?.stdout;
+    let all: Vec<&str> = std::iter::once(pid.as_str())
+        .chain(workers.lines())
+        .collect();
+    // Some may have gone by themselves when their parent did.
+    let _ = process::run(Command::new("kill").arg("-KILL").args(&all), DEADLINE)?;
+    let end = Instant::now() + DEADLINE;
+    while all.iter().any(|pid| runs(pid)) {
+        if Instant::now() >= end {
+            return Err("PostgreSQL does not die".into());
+        }
+        thread::sleep(POLL);
+    }
+    Ok(())
+}
+
+/// Whether a process is there, and does something yet.
+fn runs(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}

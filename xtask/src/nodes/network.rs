@@ -1,0 +1,154 @@
+//! The networks: a namespace for each server, with a link to the clients and one to the database.
+
+use std::ffi::OsString;
+use std::net::Ipv4Addr;
+use std::process::Command;
+use std::time::Duration;
+
+use super::NODES;
+use crate::Result;
+use crate::process;
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// What is at the other end of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Clients,
+    Database,
+}
+
+impl Side {
+    const BOTH: [Self; 2] = [Self::Clients, Self::Database];
+
+    fn bridge(self) -> &'static str {
+        match self {
+            Self::Clients => "unodes-c",
+            Self::Database => "unodes-d",
+        }
+    }
+
+    /// The address of this machine there.
+    pub(super) fn host(self) -> Ipv4Addr {
+        self.address(0)
+    }
+
+    /// The address of a server there.
+    pub(super) fn node(self, node: usize) -> Ipv4Addr {
+        self.address(u8::try_from(node).unwrap_or(u8::MAX).saturating_add(10))
+    }
+
+    fn address(self, last: u8) -> Ipv4Addr {
+        let third = match self {
+            Self::Clients => 1,
+            Self::Database => 2,
+        };
+        Ipv4Addr::new(10, 213, third, last.max(1))
+    }
+
+    fn link(self, node: usize) -> String {
+        format!("{}{node}", self.bridge())
+    }
+}
+
+/// The networks; they go when this is dropped.
+#[derive(Debug)]
+pub(super) struct Network(());
+
+impl Network {
+    /// Makes them, in the place of what an earlier run has left.
+    ///
+    /// # Errors
+    /// When that is not allowed here.
+    pub(super) fn new() -> Result<Self> {
+        clear();
+        let network = Self(());
+        for side in Side::BOTH {
+            let bridge = side.bridge();
+            ip(&["link", "add", bridge, "type", "bridge"])?;
+            ip(&["addr", "add", &format!("{}/24", side.host()), "dev", bridge])?;
+            ip(&["link", "set", bridge, "up"])?;
+        }
+        for node in 0..NODES {
+            let space = space(node);
+            ip(&["netns", "add", &space])?;
+            ip(&["-n", &space, "link", "set", "lo", "up"])?;
+            for side in Side::BOTH {
+                let (link, inner) = (side.link(node), side.bridge());
+                ip(&[
+                    "link", "add", &link, "type", "veth", "peer", "name", inner, "netns", &space,
+                ])?;
+                let address = format!("{}/24", side.node(node));
+                ip(&["-n", &space, "addr", "add", &address, "dev", inner])?;
+                ip(&["-n", &space, "link", "set", inner, "up"])?;
+                ip(&["link", "set", &link, "up"])?;
+                join(node, side)?;
+            }
+        }
+        Ok(network)
+    }
+
+    /// What runs a program in the namespace of a server; it is that program's process then.
+    pub(super) fn within(node: usize) -> Vec<OsString> {
+        let space = space(node);
+        ["netns", "exec", &space].map(OsString::from).to_vec()
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        clear();
+    }
+}
+
+/// Cuts a link: what is sent is lost, and neither end sees that.
+///
+/// # Errors
+/// When `ip` fails.
+pub(super) fn cut(node: usize, side: Side) -> Result<()> {
+    ip(&["link", "set", &side.link(node), "nomaster"])
+}
+
+/// Mends a link.
+///
+/// # Errors
+/// When `ip` fails.
+pub(super) fn join(node: usize, side: Side) -> Result<()> {
+    ip(&["link", "set", &side.link(node), "master", side.bridge()])
+}
+
+/// Why namespaces cannot be made here, in words.
+pub(super) fn missing() -> Option<String> {
+    const TRIAL: &str = "unodes-trial";
+    let made = ip(&["netns", "add", TRIAL]);
+    let _ = ip(&["netns", "del", TRIAL]);
+    let problem = made.err()?;
+    Some(format!("network namespaces cannot be made: {problem}"))
+}
+
+fn space(node: usize) -> String {
+    format!("unodes-{node}")
+}
+
+/// Ends what runs in the namespaces, and takes them and the bridges away.
+fn clear() {
+    // Nothing of it may be there, and then each of these fails.
+    for node in 0..NODES {
+        let space = space(node);
+        let pids = process::run(Command::new("ip").args(["netns", "pids", &space]), DEADLINE);
+        for pid in pids.iter().flat_map(|found| found.stdout.lines()) {
+            let _ = process::run(Command::new("kill").args(["-KILL", pid]), DEADLINE);
+        }
+        let _ = ip(&["netns", "del", &space]);
+        for side in Side::BOTH {
+            let _ = ip(&["link", "del", &side.link(node)]);
+        }
+    }
+    for side in Side::BOTH {
+        let _ = ip(&["link", "del", side.bridge()]);
+    }
+}
+
+fn ip(arguments: &[&str]) -> Result<()> {
+    process::succeed(Command::new("ip").args(arguments), DEADLINE)
+}
