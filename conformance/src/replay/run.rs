@@ -65,7 +65,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a step is filled with was not captured: names are checked when a transcript is read.
+/// The variables of a step were not captured: names are checked when a transcript is read.
 impl From<Problem> for Fault {
     fn from(problem: Problem) -> Self {
         Self::missing(problem.to_string())

@@ -30,8 +30,8 @@ impl fmt::Debug for ClientRule {
     }
 }
 
-/// Fails with the first of these for which `judge` returns a fault; holds without one. Unclear, with the reason, if
-/// there are no items.
+/// A finding for the first of these for which `wrong` returns what is wrong; holds without one. Inapplicable, for the
+/// reason `none`, if nothing was received.
 pub(super) fn each<'h>(
     heard: impl IntoIterator<Item = &'h Heard>,
     none: &str,

@@ -267,7 +267,7 @@ fn repeat(rng: &mut Rng, message: &mut Value) {
     };
 }
 
-/// Adds the members of the other era, or removes those of this one.
+/// Mixes the eras: adds members of the other one, or removes or changes those of this one.
 fn mix(rng: &mut Rng, message: &mut Value, revision: Revision) {
     const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     let versions = ["2024-11-05", "2025-11-25", "2026-07-28", "2099-01-01", "1"];
