@@ -112,7 +112,7 @@ pub enum Stage {
 
 impl Rest {
     /// The endpoints. What they make the server hold is counted with that of `mcp`. Feeds end when `stage` becomes
-    /// `Closing`.
+    /// `Ending`.
     #[must_use]
     pub fn new(
         service: CommandService,

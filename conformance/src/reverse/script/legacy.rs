@@ -75,6 +75,7 @@ fn post(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
         return Reply::status(StatusCode::ACCEPTED);
     }
     if scene == Scene::Forgets && heard.rpc() == Some("tools/call") && !state.forgotten {
+        // The current session is lost.
         state.forgotten = true;
         state.sessions += 1;
         return Reply::error(
