@@ -1,8 +1,8 @@
 //! Changes become part of the specs: what that would make of them, doing it, and ticking tasks off.
 //!
-//! A change is applied as OpenSpec does it, RENAMED, then REMOVED, MODIFIED and ADDED, with its refusals, and what is in
-//! the specs already is no mistake: a change may be applied twice. Unlike OpenSpec, which writes a spec anew, only the
-//! lines of the requirements concerned are written; every other byte stays, line ends and a BOM too.
+//! A change is applied as OpenSpec does it, RENAMED, then REMOVED, MODIFIED and ADDED, with its refusals, and what is
+//! in the specs already is not an error: a change may be applied twice. Unlike OpenSpec, which rewrites the whole spec,
+//! only the lines of the requirements concerned are written; every other byte stays, line ends and a BOM too.
 //!
 //! The specs that would come of it are validated like any others before one is written: what validation refuses is not
 //! archived. Open tasks are a reason to ask first.
@@ -42,7 +42,7 @@ pub use task::{TaskAt, Ticked, complete_task};
 pub struct Preview {
     /// One for each capability of the change whose delta can be applied, in their order.
     pub specs: Vec<PreviewSpec>,
-    /// Why it cannot be archived; if there are none, it can.
+    /// Why it cannot be archived; if empty, it can.
     pub problems: Vec<Problem>,
     /// What does not stand in the way and should be known.
     pub warnings: Vec<Problem>,
@@ -101,13 +101,13 @@ pub enum ArchiveError {
     /// It cannot be archived as it is.
     #[error("the change cannot be archived: {}", in_words(.0))]
     Refused(Vec<Problem>),
-    /// There are open tasks, and nobody said that it is to be archived all the same.
+    /// There are open tasks, and archiving was not forced.
     #[error("the change is not archived: {}", in_words(std::slice::from_ref(.0)))]
     OpenTasks(Problem),
     /// A file is not as it was when it was read.
     #[error("{} was changed by somebody else meanwhile: nothing was written; look again", .0.display())]
     Changed(PathBuf),
-    /// The day is none.
+    /// The day is not a date.
     #[error("{0:?} is not a day; write YYYY-MM-DD")]
     BadDay(String),
     /// No task, or more than one, is meant.
