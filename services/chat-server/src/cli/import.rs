@@ -51,7 +51,7 @@ impl Arguments {
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
         log_to_stderr("error");
         if self.sources.is_empty() {
-            // Without sources this is an error of the configuration, if it has one.
+            // Without sources the configuration decides: its errors are reported here.
             place.config()?;
         }
         let mut document = Document::open(place)?;

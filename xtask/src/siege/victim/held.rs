@@ -14,7 +14,7 @@ use super::super::wire;
 use super::Own;
 use crate::Result;
 
-/// How long a change may take to be heard, and a call to be answered beyond its own time.
+/// How long a change may take to arrive, and a call to be answered beyond its own time.
 const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -137,7 +137,7 @@ impl Heard {
         self.updates.load(Ordering::Relaxed)
     }
 
-    /// Waits until more was heard than `before`.
+    /// Waits until more changes have arrived than `before`.
     fn wrong(&self, before: usize, end: Instant) -> Option<String> {
         loop {
             if self.count() > before {
