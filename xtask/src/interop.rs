@@ -3,10 +3,10 @@
 //! Each client is a small script beside this crate (`interop/`). With the universe server it lists the tools, adds a
 //! star with a planet with a moon, reads them back and asks for a universe that does not exist. With the spec server it
 //! calls the eight tools on a small project, and reads everything else. With the fixture
-//! `mcp-proto/examples/everything.rs` it reads all there is to read, answers what it is asked, follows what it is told
-//! and gives up a call. With the star-map server it finds a way, draws it, and asks for a system that does not exist.
-//! With the chat server it reads and searches the exports made for it, and waits for messages that it writes into one.
-//! It prints one line of JSON and exits with 0 or 1.
+//! `mcp-proto/examples/everything.rs` it reads everything, answers questions, receives notifications and cancels a
+//! call. With the star-map server it finds a way, draws it, and asks for a system that does not exist. With the chat
+//! server it reads and searches the exports made for it, and waits for messages that it writes into one. It prints one
+//! line of JSON and exits with 0 or 1.
 
 mod case;
 mod verdict;

@@ -70,7 +70,7 @@ impl OutputArgs {
         self.format == Kind::Text || self.output.is_some()
     }
 
-    /// Writes the report and the baseline. `told` is whether the text was already printed.
+    /// Writes the report and the baseline. `told`: whether the text was already printed.
     pub(super) fn finish(
         &self,
         mut results: Results,

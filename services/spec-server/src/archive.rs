@@ -7,12 +7,12 @@
 //! The specs that would come of it are validated like any others before one is written: what validation refuses is not
 //! archived. Open tasks are a reason to ask first.
 //!
-//! **What is promised about failures.** Everything is read and checked before anything is written; if one capability
-//! cannot be changed, none is. Each file is replaced whole, so that a crash leaves the old one or the new one. A failure
-//! while writing puts back what was written before. A crash in the middle of several files leaves some of them new and
-//! the change still active, and archiving it again does the rest, since the folder is moved last. (It is refused, not
-//! guessed, if one rename takes the name that another has given up: whether they were done cannot be told from the spec.)
-//! A file that somebody else writes meanwhile is not overwritten, except in the very instant of the rename.
+//! **Guarantees about failures.** Everything is read and checked before anything is written; if one capability cannot
+//! be changed, none is. Each file is replaced whole, so that a crash leaves the old one or the new one. A failure while
+//! writing puts back what was written before. A crash in the middle of several files leaves some of them new and the
+//! change still active, and archiving it again does the rest, since the folder is moved last. (It is refused, not
+//! guessed, if one rename takes the name that another has given up: the spec does not show whether they were done.) A
+//! file that another program writes meanwhile is not overwritten, except at the very moment of the rename.
 
 mod apply;
 mod check;
