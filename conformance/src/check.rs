@@ -1,7 +1,8 @@
 //! `check`: what any MCP server must do, seen from outside and without a fixture.
 //!
-//! Each [`Rule`] is one sentence of the specification that a black box can see. A rule is asked once for each revision
-//! that the server speaks. What is asked is safe: tools are called only where they are annotated as read-only or were named.
+//! Each [`Rule`] is one sentence of the specification that can be tested from outside. A rule is checked once for each
+//! revision that the server supports. The requests are safe: tools are called only where they are annotated as
+//! read-only or were named.
 
 mod report;
 mod rule;
@@ -61,29 +62,28 @@ impl Check {
         }
     }
 
-    /// The same endpoint, asked by another caller: with another user's token. What belongs to one caller is asked for by
-    /// the other then.
+    /// The same endpoint with another user's token. Things that belong to one caller are then requested by the other.
     #[must_use]
     pub fn other(mut self, target: Target) -> Self {
         self.other = Some(target);
         self
     }
 
-    /// Only rules whose id begins so; all if never said.
+    /// Only rules whose id has one of these prefixes; by default all.
     #[must_use]
     pub fn only(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
         self.only.extend(prefixes);
         self
     }
 
-    /// No rule whose id begins so.
+    /// No rule whose id has one of these prefixes.
     #[must_use]
     pub fn skip(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
         self.skip.extend(prefixes);
         self
     }
 
-    /// Only these revisions; all that the server speaks if never said.
+    /// Only these revisions; by default all that the server supports.
     #[must_use]
     pub fn revisions(mut self, revisions: Vec<Revision>) -> Self {
         self.revisions = revisions;
@@ -120,14 +120,14 @@ impl Check {
     /// Asks every rule in every revision.
     ///
     /// # Errors
-    /// Nobody is there.
+    /// The server cannot be reached.
     pub async fn run(&self, mut told: impl FnMut(&Judged)) -> Result<CheckReport, TargetError> {
         let mut report = CheckReport::new(self.place.to_string());
         let spoken = revisions(&self.place, self.timeout).await?;
         let wanted = self.revisions.iter().copied();
         let mut asked: Vec<_> = wanted.clone().filter(|it| spoken.contains(it)).collect();
         asked.sort_unstable();
-        // A server that speaks none of them is held against one rule, in the latest that has a handshake.
+        // A server that supports none of them is checked against one rule, in the latest revision that has a handshake.
         let silent = asked.is_empty();
         if silent {
             let latest = wanted.clone().filter(|it| !it.is_modern()).max();

@@ -58,7 +58,7 @@ pub(crate) enum Verdict {
     Differs = 1,
     /// What was given cannot be used.
     Unusable = 2,
-    /// Nobody is there.
+    /// The server cannot be reached.
     Unreachable = 3,
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum Verdict {
 ///
 /// # Errors
 ///
-/// What was given cannot be used: the URL, a transcript, a filter that leaves nothing; or `out` cannot be written.
+/// An argument cannot be used: the URL, a transcript, a filter that matches nothing; or `out` cannot be written.
 pub(crate) async fn run(cli: Cli, mut out: impl Write, color: bool) -> Result<Verdict, BoxError> {
     match cli.command {
         Command::Replay(args) => args.run(out, color).await,

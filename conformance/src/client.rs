@@ -42,7 +42,7 @@ pub(crate) struct RpcClient {
     capabilities: Value,
     info: Value,
     answers: Answers,
-    /// Shared by the clients of a replay: on pipes there is nothing else to tell their requests apart.
+    /// Shared by the clients of a replay: on pipes nothing else distinguishes their requests.
     ids: Arc<AtomicU64>,
     /// The arguments of tools that headers repeat, once the tools have been listed.
     mirrors: Mutex<Option<BTreeMap<String, Vec<Mirror>>>>,
@@ -118,7 +118,8 @@ impl RpcClient {
         }
     }
 
-    /// What goes on with a stream that broke off after this event; nothing in the modern era, which cannot.
+    /// The request that resumes a stream that broke off after this event; `None` in the modern era, which has no
+    /// resumption.
     pub(crate) fn resume(&self, last_event: &str) -> Option<Result<Request<Bytes>, Problem>> {
         (self.era == Era::Legacy).then(|| self.get(Some(last_event)))
     }
@@ -130,7 +131,7 @@ impl RpcClient {
         build(Method::GET, &self.endpoint, None, headers, Bytes::new())
     }
 
-    /// What is said to a question of the server, by what the transcript scripts.
+    /// The answer to a question of the server, as the transcript scripts it.
     pub(crate) fn answer(&self, question: &Value, vars: &Vars) -> (&'static str, Value) {
         self.answers.to(question, vars)
     }
@@ -147,7 +148,7 @@ impl RpcClient {
         self.post(headers, &json!({"jsonrpc": "2.0", "id": id, member: value}))
     }
 
-    /// Whether it was opened with answers, or says that it can be asked.
+    /// Whether it was opened with answers, or declares that it can be asked.
     pub(crate) fn is_asked(&self) -> bool {
         !self.answers.is_empty() || self.capabilities != json!({})
     }
@@ -157,7 +158,7 @@ impl RpcClient {
         self.answers.unscripted()
     }
 
-    /// The scripted answers that nobody asked for.
+    /// The scripted answers that were not requested.
     pub(crate) fn unused(&self) -> Vec<String> {
         self.answers.unused()
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Something a transcript says that cannot be meant, with the member that says it.
+/// Something invalid in a transcript, with the member that has it.
 ///
 /// The member is a dotted path inside its line, such as `expect.result.tools[0].name`; empty for the line as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]

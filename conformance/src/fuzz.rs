@@ -50,7 +50,7 @@ pub struct Fuzz {
 /// Why a run did not come about.
 #[derive(Debug, thiserror::Error)]
 pub enum FuzzError {
-    /// Nobody is there.
+    /// The server cannot be reached.
     #[error(transparent)]
     Target(#[from] TargetError),
     /// It answers in none of the revisions that were asked for.
@@ -112,7 +112,7 @@ impl Fuzz {
         self
     }
 
-    /// Those of these that the server speaks, in turns; by default the newest of each era.
+    /// The revisions to use in turn, if the server supports them; by default the newest of each era.
     #[must_use]
     pub fn revisions(mut self, revisions: Vec<Revision>) -> Self {
         self.revisions = revisions;
@@ -230,7 +230,7 @@ impl Fuzz {
             for mut template in std::mem::take(&mut side.templates) {
                 let first = content(&ask(&mut side.bench, &template).await);
                 if first.is_none() {
-                    // A tool that waits for something tells nothing by its silence.
+                    // For a tool that waits for something, silence is not a finding.
                     report.silent.insert(template.name());
                     if !side.bench.place.is_http() {
                         side.bench = side.bench.another().await;
@@ -288,7 +288,7 @@ impl Fuzz {
     }
 }
 
-/// A server in one revision, and what it is asked there.
+/// A server in one revision, and the requests to it.
 struct Side {
     bench: Bench,
     templates: Vec<Template>,
@@ -302,7 +302,7 @@ struct Failed {
 }
 
 impl Failed {
-    /// What findings have in common of which one is enough.
+    /// The key of findings of the same kind, of which one is enough.
     fn kind(&self, revision: Revision) -> String {
         let seen = self.breach.seen.chars().filter(|it| !it.is_ascii_digit());
         let seen: String = seen.take(60).collect();
@@ -316,7 +316,7 @@ impl Failed {
 }
 
 impl Side {
-    /// A session or a process of its own, in place of one that was harmed. Whether the server is still there.
+    /// Replaces a harmed session or process with a new one. Returns whether the server still answers.
     async fn renew(&mut self) -> bool {
         let fresh = self.bench.another().await;
         let is_there = fresh.greeting.result().is_some();

@@ -46,7 +46,7 @@
 //! | `{"mcp":{"notify":…,"params":…}}` | an MCP notification; without `expect` the answer must be 202 |
 //! | `{"http":{"method":…,"path":…,"headers":{},"json":…},"expect":…}` | a plain HTTP exchange; the body is `json`, `text` or empty. `expect` has `status`, may have `headers` and one of `json`, `text`, `message` (a JSON-RPC answer, sent as JSON or as an event stream) |
 //! | `{"stream":"s","http":…}` | opens the event stream `s` by an HTTP request; `expect` may have `status`, `headers` |
-//! | `{"stream":"s","listen":{…},"client":"a"}` | opens the stream for unasked notifications. Legacy: GET. Modern: `subscriptions/listen` with this filter. Messages of the methods in `ignore`, if given, are passed over: for what whoever else uses the server may cause |
+//! | `{"stream":"s","listen":{…},"client":"a"}` | opens the stream for unasked notifications. Legacy: GET. Modern: `subscriptions/listen` with this filter. Messages of the methods in `ignore`, if given, are skipped: other clients of the server may cause them |
 //! | `{"await":"s","event":…}` | the next event on `s`, as `{"event","data","id"?,"retry"?}`; `"message"` compares its data as JSON-RPC; `"comment"` a comment instead. Events pass over comments |
 //! | `{"silent":["s"],"while":[…]}` | runs steps, during which `s` stays open and no event with data comes |
 //! | `{"end":"s"}` | `s` ends, without another event with data |
@@ -54,11 +54,11 @@
 //! | `{"check":"x","is":P}` | compares the variable `x` |
 //! | `{"parallel":[[…],[…]]}` | lists of steps that run at the same time |
 //!
-//! `answers` of an `open` are what the client says when the server asks it something, by a request on a stream (legacy) or by
-//! a result that needs input (modern): `{"method":"elicitation/create","params":P,"result":…}`, or `error` instead of `result`.
-//! Each is used for the first question it fits, the last that fits again after that. A question that none fits is a failure,
-//! and so is, unless it is `"optional":true`, an answer that nobody asked for. A result that a pattern expects to need input, by
-//! naming `resultType`, is left to the steps.
+//! `answers` of an `open` are the client's answers to questions of the server, which come by a request on a stream
+//! (legacy) or by a result that needs input (modern): `{"method":"elicitation/create","params":P,"result":…}`, or
+//! `error` instead of `result`. Each is used for the first question it fits, the last that fits again after that. A
+//! question without a fitting answer is a failure, and so is an answer that was not requested, unless it is
+//! `"optional":true`. A result that a pattern expects to need input, by naming `resultType`, is left to the steps.
 //!
 //! Everything a replay waits for is bounded by the step timeout. What every MCP answer of an era carries is judged
 //! without being written out: the JSON-RPC frame and the id; in the modern era `resultType`, `_meta` and the caching
@@ -83,7 +83,7 @@
 //! | `{"$match":"^a+$"}` | a string in which the regular expression is found |
 //! | `{"$contains":"text"}` | a string with this part |
 //! | `{"$contains":{…}}` | an object with at least these members |
-//! | `{"$contains":[…]}` | an array with an element of its own for each of these |
+//! | `{"$contains":[…]}` | an array with a separate element for each of these |
 //! | `{"$unordered":[…]}` | an array of just these elements in any order (at most 512) |
 //! | `{"$each":P}` | an array or object all of whose elements match P |
 //! | `{"$length":3}` | a string (characters), array or object of this length |

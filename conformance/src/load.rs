@@ -30,7 +30,7 @@ pub const MAX_CALLS: usize = 64;
 /// The most rounds of one load.
 pub const MAX_ROUNDS: usize = 1_000;
 
-/// A server that is to be measured.
+/// A server to measure.
 #[derive(Debug, Clone)]
 pub struct LoadTarget {
     place: Place,
@@ -83,7 +83,7 @@ pub struct Load {
 /// Why a load could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// Nobody is there.
+    /// The server cannot be reached.
     #[error(transparent)]
     Target(#[from] TargetError),
     /// It answers in none of the revisions that were asked for, or two servers have none of them in common.
@@ -132,7 +132,7 @@ impl Load {
         self
     }
 
-    /// The newest of these that the servers speak; by default of all.
+    /// The newest of these that the servers support; by default of all.
     #[must_use]
     pub fn revisions(mut self, revisions: Vec<Revision>) -> Self {
         self.revisions = revisions;
@@ -154,7 +154,7 @@ impl Load {
         self
     }
 
-    /// How long each server is asked, over all rounds.
+    /// How long each server is measured, over all rounds.
     #[must_use]
     pub fn duration(mut self, duration: Duration) -> Self {
         self.duration = duration;
@@ -193,7 +193,7 @@ impl Load {
     /// Opens the connections, asks each call once on each, and then measures. `done` gets each round.
     ///
     /// # Errors
-    /// [`LoadError`]; an answer that is wrong is none, it is counted.
+    /// [`LoadError`]; a wrong answer is not an error but counted.
     pub async fn run(
         &self,
         mut done: impl FnMut(&str, &RoundFigures),
@@ -202,7 +202,7 @@ impl Load {
         let mut revisions = self.revisions.clone();
         for target in &self.targets {
             let side = self.open(target, &revisions).await?;
-            // The next one is asked in the same.
+            // The next server uses the same revision.
             revisions = vec![side.revision];
             sides.push(side);
         }

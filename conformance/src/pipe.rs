@@ -44,7 +44,7 @@ impl Pipe {
         Self(sender)
     }
 
-    /// Closes the stdin of the process, if there is one, and gives it a moment to end by itself.
+    /// Closes the stdin of the process, if there is one, and waits a moment for it to end.
     pub(crate) async fn end(&self) {
         let (replies, mut ended) = mpsc::channel(1);
         let ask = Ask {
@@ -53,7 +53,7 @@ impl Pipe {
             ends: true,
         };
         if self.0.send(ask).await.is_ok() {
-            // Nothing is said: the sender is dropped when it is done.
+            // Nothing is sent: the sender is dropped when it is done.
             let _ = ended.recv().await;
         }
     }
@@ -117,7 +117,7 @@ impl Pipe {
     }
 }
 
-/// An event stream that begins with `first` and goes on with what comes.
+/// An event stream of `first` and the messages after it.
 fn streamed(
     first: Option<String>,
     said: mpsc::Receiver<Result<String, TargetError>>,

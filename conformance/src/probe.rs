@@ -1,4 +1,5 @@
-//! A reader and writer of the wire of its own: requests as they are meant, right or wrong, and what came back, whole.
+//! An independent reader and writer of the wire format: sends requests exactly as given, right or wrong, and keeps the
+//! whole response.
 //!
 //! Nothing of `mcp-proto` is used here: a judge must not share the code of the judged.
 

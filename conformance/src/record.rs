@@ -54,7 +54,7 @@ struct Book {
     done: Vec<std::io::Result<Written>>,
 }
 
-/// What tells sessions apart.
+/// What distinguishes sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Key {
     /// The id that the server gave.
@@ -63,7 +63,7 @@ pub(crate) enum Key {
     Sessionless,
     /// A modern client, by its name and version.
     Modern(String),
-    /// The handshake whose answer is not there yet.
+    /// A handshake without an answer yet.
     Handshake(u64),
 }
 
@@ -101,7 +101,7 @@ impl Recorder {
         self.0.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers what a header carries, so that it is masked wherever it stands.
+    /// Remembers what a header carries, so that it is masked everywhere.
     pub(crate) fn secret(&self, name: &str, value: &str) {
         self.book().mask.header(name, value);
     }
@@ -134,7 +134,7 @@ impl Recorder {
     }
 
     /// A message of a server on pipes. It goes to the session whose request it answers or concerns, else to the legacy
-    /// one; its notifications are told apart as a replay on pipes does it.
+    /// one; its notifications are assigned as in a replay on pipes.
     pub(crate) fn heard(&self, message: Value) {
         let mut book = self.book();
         let session = book.sessions.iter_mut().rev().find_map(|(_, session)| {
@@ -184,7 +184,7 @@ impl Recorder {
         self.book().left_out
     }
 
-    /// A message of a session that nobody knows.
+    /// A message of an unknown session.
     pub(crate) fn stray(&self) {
         self.book().left_out += 1;
     }

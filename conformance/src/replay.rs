@@ -29,7 +29,7 @@ pub struct Replay {
 pub(crate) struct Limits {
     /// For a step to be done.
     pub(crate) step: Duration,
-    /// For something to come on a stream that ought to be silent, after the steps meanwhile are done.
+    /// How long a stream that should be silent is watched after the steps meanwhile are done.
     pub(crate) settle: Duration,
 }
 
@@ -69,8 +69,8 @@ impl Replay {
         self
     }
 
-    /// Replays all of them and tells `emit` how it goes. A transcript goes on after a step that fails, without the steps
-    /// that need what it would have captured or opened. Ends early when no server answers.
+    /// Replays all of them and reports events to `emit`. A transcript continues after a step that fails, without the
+    /// steps that need what it would have captured or opened. Ends early when no server answers.
     pub async fn run<'a>(
         &self,
         transcripts: impl IntoIterator<Item = &'a Transcript>,
@@ -122,7 +122,7 @@ impl Replay {
         summary
     }
 
-    /// Replays all of them and tells how it went as [`TextReporter`] does, without colours: for tests.
+    /// Replays all of them and reports as [`TextReporter`] does, without colours: for tests.
     pub async fn report<'a>(
         &self,
         transcripts: impl IntoIterator<Item = &'a Transcript>,

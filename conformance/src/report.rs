@@ -76,7 +76,7 @@ pub struct Summary {
     pub failed: usize,
     /// Transcripts that were not replayed.
     pub skipped: usize,
-    /// Nobody was there, so that the rest was not tried.
+    /// The server could not be reached, so the rest was not tried.
     pub unreachable: bool,
 }
 

@@ -56,10 +56,10 @@ pub struct Subject {
     pub name: String,
     /// The URL or the program.
     pub target: String,
-    /// What the server says that it is: its name and version.
+    /// The name and version that the server gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The revisions that it speaks, where that was asked.
+    /// The revisions that it supports, if they were determined.
     #[serde(default)]
     pub revisions: Vec<String>,
     /// Why it could not be reached, if so.

@@ -1,7 +1,8 @@
 //! `client`: what any MCP client must do, seen by servers that play a part.
 //!
-//! The client is run once for each [`Scene`], against a server of its own on this machine. It need not know the scene: it
-//! connects, lists the tools, calls them and ends. Each [`ClientRule`] is then judged by what the servers heard.
+//! The client is run once for each [`Scene`], against a separate server on this machine. It need not know the scene: it
+//! connects, lists the tools, calls them and ends. Each [`ClientRule`] is then judged by the requests that the servers
+//! received.
 
 mod report;
 mod rule;
@@ -78,14 +79,14 @@ impl ClientCheck {
         }
     }
 
-    /// Only rules whose id begins so; all if never said.
+    /// Only rules whose id has one of these prefixes; by default all.
     #[must_use]
     pub fn only(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
         self.only.extend(prefixes);
         self
     }
 
-    /// No rule whose id begins so.
+    /// No rule whose id has one of these prefixes.
     #[must_use]
     pub fn skip(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
         self.skip.extend(prefixes);

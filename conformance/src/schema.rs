@@ -38,7 +38,7 @@ const TEXTS: [(Revision, &str); 5] = [
 /// Where a message does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Misfit {
-    /// The definition that it ought to fit, such as `CallToolResult`.
+    /// The definition that it should fit, such as `CallToolResult`.
     definition: String,
     revision: Revision,
     /// Where, as a JSON Pointer into the message.
@@ -163,7 +163,7 @@ impl Schema {
         self.find(own, message, "")
     }
 
-    /// What a result of a method has to be.
+    /// Checks the result of a method.
     fn of_result(&self, asked: &str, result: &Value) -> Option<String> {
         let kind = result.get("resultType").and_then(Value::as_str);
         let request = self.methods.get(asked);

@@ -40,7 +40,7 @@ impl Frame {
     }
 }
 
-/// An event. Unlike in a browser, `id` is what this event itself said, not the last id of the stream.
+/// An event. Unlike in a browser, `id` is that of this event itself, not the last id of the stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
     /// The `event` field; `None` means `message`.

@@ -48,7 +48,7 @@ type Service = dyn Fn(Request<Full<Bytes>>) -> BoxFuture<'static, Result<Respons
     + Send
     + Sync;
 
-/// Why there was no answer at all.
+/// Why there was no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// The URL given is not one.
@@ -67,7 +67,7 @@ pub enum TargetError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Nobody is there: no connection comes about, or the program cannot be started.
+    /// It cannot be reached: connecting fails, or the program cannot be started.
     #[error("{target} cannot be reached: {source}")]
     Unreachable {
         /// The URL or the program.
@@ -207,7 +207,7 @@ impl Target {
         self.headers.iter().any(|(known, _)| known == name)
     }
 
-    /// The same server for another transcript: on pipes a process of its own, else the same.
+    /// The same server for another transcript: on pipes a new process, else the same.
     pub(crate) fn fresh(&self) -> Self {
         match &self.kind {
             Kind::Pipe {
@@ -217,7 +217,7 @@ impl Target {
         }
     }
 
-    /// The same server over a connection, or in a process, of its own.
+    /// The same server over a new connection, or in a new process.
     ///
     /// # Errors
     ///
@@ -233,7 +233,7 @@ impl Target {
         })
     }
 
-    /// Lets a process of this target end by itself.
+    /// Ends the process of this target, if it has one.
     pub(crate) async fn end(&self) {
         if let Kind::Pipe { process, .. } = &self.kind {
             process.end().await;

@@ -77,7 +77,7 @@ impl Text {
         })
     }
 
-    /// The text with every variable put in: strings as they are, other values as JSON.
+    /// The text with every variable replaced: strings unchanged, other values as JSON.
     pub(crate) fn fill(&self, vars: &Vars) -> Result<String, Problem> {
         self.fill_with(vars, |text| text)
     }

@@ -24,7 +24,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// The most messages one POST may be answered with before its response.
 pub(crate) const MAX_MESSAGES: usize = 10_000;
 
-/// The most frames of a stream that are read before somebody wants them.
+/// The most frames of a stream that are read ahead.
 const MAX_UNREAD: usize = 1_000;
 
 /// An answer whose body has been read.
@@ -150,7 +150,7 @@ pub(crate) struct EventStream {
     _reader: Option<AbortOnDrop>,
     decoder: Decoder,
     frames: VecDeque<Frame>,
-    /// Methods whose messages are passed over.
+    /// Methods whose messages are skipped.
     ignored: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ impl EventStream {
         Self { ignored, ..self }
     }
 
-    /// The same, read by a task of its own that gives every question on it to `answer`. The task ends when this is
+    /// The same, read by a separate task that gives every question on it to `answer`. The task ends when this is
     /// dropped, and waits while too much is unread.
     pub(crate) fn answering(
         mut self,

@@ -1,9 +1,9 @@
-//! Long work without a pause: it is done on a blocking thread, where it holds nobody up.
+//! Runs long work without a pause on a blocking thread, where it does not delay other requests.
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Does `work` on a blocking thread; in place where there is no runtime. Work that has begun goes on when the future is
+/// Runs `work` on a blocking thread; in place without a runtime. Work that has begun continues when the future is
 /// dropped. `None` when it panicked or the runtime ends.
 pub(crate) async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,

@@ -41,7 +41,7 @@ pub struct UiResource {
     pub csp: UiCsp,
     /// What of the browser it asks for; it may be refused.
     pub permissions: Vec<UiPermission>,
-    /// An origin of its own, in the form that the client's documentation says.
+    /// A separate origin, in the form that the client's documentation gives.
     pub domain: Option<String>,
     /// Whether the client draws a border and a background; by default the client decides.
     pub prefers_border: Option<bool>,

@@ -27,7 +27,7 @@ pub use turns::Turn;
 use turns::Turns;
 pub use usage::Usage;
 
-/// Below how many accounts those that are not used any more are not looked for.
+/// Unused accounts are only searched for above this number of accounts.
 const FEW: usize = 64;
 
 /// What all clients hold of one server. Cheap to clone; clones count together.
@@ -58,8 +58,8 @@ pub(crate) enum ClientName {
     Principal(Arc<str>),
     /// The address that it calls from; of IPv6 the /64 that it belongs to.
     Address(IpAddr),
-    /// A client of which nothing is known: a request without a [`Peer`](crate::http::Peer). All such clients are one, and
-    /// its share is the whole.
+    /// A client that is not identified: a request without a [`Peer`](crate::http::Peer). All such clients count as one,
+    /// whose share is the whole total.
     Unknown,
 }
 
@@ -193,7 +193,7 @@ impl Client {
         self.0.has_room(Kind::AnswerBytes)
     }
 
-    /// Holds so much whatever the bounds say; whether they are met is to be asked then.
+    /// Holds this amount even beyond the bounds; the caller then checks whether they are met.
     pub(crate) fn overdraw(&self, kind: Kind, amount: usize) -> Held {
         let mut held = self.held(kind, 0);
         held.overdraw(amount);
@@ -220,7 +220,7 @@ impl Client {
         &self.0.name
     }
 
-    /// How much of a bound it may have: a client of which nothing is known may have all.
+    /// How much of a bound it may have: a client that is not identified may have all.
     pub(crate) fn share(&self, bound: &Bound) -> usize {
         self.0.share(bound)
     }
@@ -340,7 +340,7 @@ impl Held {
     /// Holds so much, which may be more or less than before.
     ///
     /// # Errors
-    /// Which bound is in the way of more; then as much is held as before.
+    /// The bound that would be exceeded; the amount held stays as it was.
     pub fn set(&mut self, amount: usize) -> Result<(), Over> {
         if let Some(more) = amount.checked_sub(self.amount) {
             return self.grow(more);
@@ -360,7 +360,7 @@ impl Held {
         Ok(())
     }
 
-    /// Holds so much more whatever the bounds say.
+    /// Holds this much more, even beyond the bounds.
     pub(crate) fn overdraw(&mut self, more: usize) {
         if let Some((_, own, all)) = self.account.counts(self.kind) {
             own.fetch_add(more, Ordering::Relaxed);
@@ -369,7 +369,7 @@ impl Held {
         }
     }
 
-    /// Holds no more than so much.
+    /// Reduces what is held to at most this amount.
     pub(crate) fn shrink_to(&mut self, amount: usize) {
         self.shrink(self.amount.saturating_sub(amount));
     }
@@ -442,7 +442,7 @@ impl ClientName {
 }
 
 impl ClientName {
-    /// The client as a text; `None` where nothing is known of it.
+    /// The client as text; `None` if it is not identified.
     pub(crate) fn text(&self) -> Option<Arc<str>> {
         match self {
             Self::Unknown => None,

@@ -19,7 +19,7 @@ pub struct CacheHint {
 /// Who may share a cached result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheScope {
-    /// It is the same for everybody.
+    /// It is the same for every caller.
     Public,
     /// It belongs to the caller.
     Private,
@@ -32,7 +32,7 @@ impl CacheHint {
         scope: CacheScope::Private,
     };
 
-    /// The same for everybody, for that long.
+    /// The same for every caller, for that long.
     #[must_use]
     pub const fn public(ttl: Duration) -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! Requests on their way to what answers them: a `tools/call` as its parts, any other as its method and params.
 //!
-//! Nearly all requests are calls of tools, written alike. Such a call is read at once into what is done with it, without
-//! a tree of its params. Whatever is written otherwise, and whatever is wrong, is left to [`Message`]: so all errors are
-//! worded in one place.
+//! Nearly all requests are tool calls in the same form. Such a call is read directly into the types that the server
+//! uses, without a tree of its params. Every other form, and every error, is left to [`Message`], so that all errors
+//! are worded in one place.
 
 mod members;
 mod meta;

@@ -1,4 +1,4 @@
-//! What may change of what a server offers, and telling of it.
+//! What may change in what a server offers, and how listeners are notified of it.
 
 use std::any::Any;
 use std::fmt;
@@ -28,13 +28,13 @@ pub struct ResourceUpdate {
     pub uri: String,
     /// Sent along as `_meta`, for those who know what it means.
     pub meta: Option<Map<String, Value>>,
-    /// What a matcher wants to know of it ([`ServerBuilder::subscription_matcher`](crate::ServerBuilder::subscription_matcher)).
+    /// Details for a matcher ([`ServerBuilder::subscription_matcher`](crate::ServerBuilder::subscription_matcher)).
     pub detail: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// Whoever tells listeners of changes: the server, as those below it know it.
+/// Notifies listeners of changes: the server, as the modules below it see it.
 pub(crate) trait Notify: fmt::Debug + Send + Sync {
-    /// Tells every listener that wants to hear of it.
+    /// Notifies every listener that has asked for such changes.
     fn notify(&self, change: Change);
 }
 

@@ -1,5 +1,5 @@
-//! A client of MCP servers: over HTTP and HTTPS, to a child process, over any pair of byte streams, to a Unix socket, and
-//! to a server in memory; in both eras, which it finds out by itself.
+//! A client of MCP servers: over HTTP and HTTPS, to a child process, over any pair of byte streams, to a Unix socket,
+//! and to a server in memory; in both eras, which it detects.
 //!
 //! [`Client`] is a handle: clones share the connection, and everything that the client runs ends with the last of them.
 //! Its methods are the calls of the protocol, typed; [`Client::request`] is the raw one. Who the client is and what
@@ -233,7 +233,7 @@ impl Client {
         }))
     }
 
-    /// Opens the stream of a legacy session if it is wanted or there may be something to hear on it, and waits a moment
+    /// Opens the stream of a legacy session if it is wanted or the server may send something on it, and waits a moment
     /// for it.
     async fn attend(&self, is_wanted: bool) {
         let speaking = self.speaking();
@@ -268,12 +268,13 @@ impl Client {
         if self.is_closed() {
             self.0.stream.end();
         }
-        // A server may keep the head of its answer back until it has something to tell.
-        let _opened = tokio::time::timeout(OPENING, opened).await;
+        // A server may hold back the head of its answer until it has something to send.
+        let _ = tokio::time::timeout(OPENING, opened).await;
     }
 
-    /// What the server tells from now on, of running requests and otherwise; bounded by [`NOTIFICATIONS`], and it says
-    /// when the receiver lagged. What a request says arrives before its result.
+    /// The notifications that the server sends from now on, for running requests and otherwise. Bounded by
+    /// [`NOTIFICATIONS`]; a receiver that lags gets an error with the number it missed. Those of a request arrive
+    /// before its result.
     #[must_use]
     pub fn notifications(&self) -> broadcast::Receiver<Notification> {
         self.0.hearing.subscribe()

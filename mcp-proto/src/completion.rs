@@ -104,7 +104,7 @@ impl Completion {
         found
     }
 
-    /// These values, and no more.
+    /// These values are all there are.
     #[must_use]
     pub fn all(values: Vec<String>) -> Self {
         Self {
@@ -209,7 +209,7 @@ impl CompletionRegistry {
 }
 
 impl CompleteParams {
-    /// −32602 for whatever is not as the schema says (`CompleteRequestParams`).
+    /// −32602 for params that do not match the schema (`CompleteRequestParams`).
     pub(crate) fn read(params: &Map<String, Value>) -> Result<Self, ErrorObject> {
         let text = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
         let reference = params.get("ref").unwrap_or(&Value::Null);

@@ -112,7 +112,7 @@ pub struct Annotations {
     pub last_modified: Option<String>,
 }
 
-/// Who speaks, or for whom something is.
+/// The author of a message, or the audience of content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -279,8 +279,8 @@ impl Annotations {
         self
     }
 
-    /// The same with a priority from 0 (optional) to 1 (required), which anything beyond is brought to; what is no number
-    /// says nothing.
+    /// The same with a priority from 0 (optional) to 1 (required), to which values outside are clamped; NaN sets no
+    /// priority.
     #[must_use]
     pub fn with_priority(mut self, priority: f64) -> Self {
         self.priority = (!priority.is_nan()).then(|| priority.clamp(0.0, 1.0));

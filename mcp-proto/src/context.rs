@@ -26,7 +26,7 @@ use progress::Progress;
 
 pub use answers::Answers;
 
-/// Everything a handler may want to know of the request it serves.
+/// What a handler can find out about the request it serves.
 ///
 /// It belongs to that request alone: version, capabilities and identity come from the request (modern) or its session
 /// (legacy), never from an earlier request of the same connection.
@@ -35,13 +35,13 @@ pub use answers::Answers;
 pub struct Context {
     /// The request's id.
     pub request_id: RequestId,
-    /// The revision the request speaks.
+    /// The protocol version of the request.
     pub protocol_version: ProtocolVersion,
-    /// Who the client says it is. For display only.
+    /// The name and version that the client gives. For display only.
     pub client_info: Option<Arc<Implementation>>,
     /// What the client can do.
     pub client_capabilities: Arc<ClientCapabilities>,
-    /// The request's `_meta`, without what has a field of its own here: version, client, capabilities, log level.
+    /// The request's `_meta`, without the members that have a field here: version, client, capabilities, log level.
     pub meta: Map<String, Value>,
     /// The mildest log messages that the client wants to have: as the request says (modern), or its session (legacy).
     /// `None`: it wants none.
@@ -50,10 +50,10 @@ pub struct Context {
     pub outbox: Outbox,
     /// What the embedding service attached to the HTTP request: the caller's identity, trace context.
     pub extensions: Extensions,
-    /// Who may come back for what this request leaves behind, besides the authenticated principal: the session or the
-    /// connection it came by.
+    /// The session or connection of a legacy request. Without an authenticated principal it owns what the request
+    /// leaves behind.
     pub(crate) peer: Option<Arc<str>>,
-    /// Who holds what the request makes; `None` where nobody counts it.
+    /// The client that what the request makes is counted for; `None` where it is not counted.
     pub(crate) client: Option<Client>,
     /// What the client has answered so far; `None` in the first round.
     pub(crate) input: Option<Arc<Input>>,
@@ -83,7 +83,7 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// What is known of a notification: there is no way back for anything about it.
+    /// The context of a notification, which has no outbox to answer on.
     pub(crate) fn of_notification(meta: Map<String, Value>, extensions: Extensions) -> Self {
         Self {
             request_id: RequestId::Number(0),
@@ -96,7 +96,7 @@ impl Incoming {
     }
 }
 
-/// What a request knows of its client: from its own `_meta` (modern), or from its session.
+/// What is known about the client of a request: from its `_meta` (modern), or from its session.
 #[derive(Clone)]
 pub(crate) struct ClientSide {
     pub(crate) protocol_version: ProtocolVersion,
@@ -107,8 +107,8 @@ pub(crate) struct ClientSide {
 
 impl Context {
     /// A context for calling [`Server::handle`](crate::Server::handle) without a transport, as tests do: a modern
-    /// request without capabilities whose notifications go nowhere. Its public fields may be set, and
-    /// [`with_capability`](Self::with_capability) and its kin are for what tests set most.
+    /// request without capabilities whose notifications go nowhere. Its public fields may be set;
+    /// [`with_capability`](Self::with_capability) and similar methods set what tests need most.
     ///
     /// ```
     /// use mcp_proto::Context;
@@ -233,7 +233,7 @@ impl Context {
         }
     }
 
-    /// The same of a request that says nothing.
+    /// The same context with an outbox that drops all messages.
     pub(crate) fn silent(&self) -> Self {
         Self {
             outbox: Outbox::closed(),

@@ -1,8 +1,8 @@
 //! Streamable HTTP: a request in, one JSON body or an event stream out.
 //!
-//! [`StreamableHttpService`] is a `Service` of hyper and of tower, and [`StreamableHttpService::handle`] ignores the path, so mounting
-//! it is one `match` arm. Nothing has to be started: the response owns the handler's future, and dropping the response
-//! cancels a modern call. [`serve`] is an accept loop for those who have none.
+//! [`StreamableHttpService`] is a `Service` of hyper and of tower, and [`StreamableHttpService::handle`] ignores the
+//! path, so mounting it is one `match` arm. Nothing has to be started: the response owns the handler's future, and
+//! dropping the response cancels a modern call. [`serve`] is an accept loop for programs that have none.
 //!
 //! Over HTTP/1 a client that goes away is noticed by the end of what it sends. One that has sent more bytes behind its
 //! request (pipelining) hides its going until they are read, which is after the answer; its call runs on until then.
@@ -82,13 +82,13 @@ impl StreamableHttpService {
         Self::with_config(server, HttpConfig::default())
     }
 
-    /// The endpoint with bounds of its own and sessions in memory.
+    /// The endpoint with these bounds and sessions in memory.
     #[must_use]
     pub fn with_config(server: Server, config: HttpConfig) -> Self {
         Self::with_sessions(server, config, Arc::new(MemorySessions::default()))
     }
 
-    /// The endpoint with bounds and a session store of its own.
+    /// The endpoint with these bounds and this session store.
     ///
     /// Several processes may share a store: any of them serves any request of any session, and modern requests need
     /// nothing in common at all. What is alive of a legacy session stays in the process in which it began, as long as
@@ -189,9 +189,9 @@ impl StreamableHttpService {
         self.0.legacy.close();
     }
 
-    /// Waits until no call of a legacy client runs any more that went away or whose answer is an event stream, and no
-    /// task: calls that went away run on without their connection, the others notice its end a moment later. For after
-    /// [`close`](Self::close) and the end of [`serve`].
+    /// Waits until no tasks run, and no calls of legacy clients that have gone away or that are answered by an event
+    /// stream: calls of clients that have gone run on without their connection, the others notice its end a moment
+    /// later. For after [`close`](Self::close) and the end of [`serve`].
     pub async fn ended(&self) {
         self.0.legacy.ended().await;
         self.0.endpoint.server.tasks_ended().await;
@@ -203,8 +203,8 @@ impl StreamableHttpService {
     }
 }
 
-/// For routers and layers of tower, such as axum's `route_service` ([guide](crate::guide::axum)). It is always ready: what
-/// clients may make it hold has bounds of its own.
+/// For routers and layers of tower, such as axum's `route_service` ([guide](crate::guide::axum)). It is always ready:
+/// what clients may make it hold is bounded separately.
 impl<B> tower_service::Service<Request<B>> for StreamableHttpService
 where
     B: Body + Send + 'static,

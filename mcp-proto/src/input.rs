@@ -6,7 +6,7 @@
 //!
 //! The modern era gets an `input_required` result (2026-07-28, "Multi round-trip requests") whose sealed `requestState`
 //! carries the answers of earlier rounds, so that nothing is kept in the server. A legacy client gets a request on the
-//! stream of the call it is about.
+//! stream of the call.
 
 mod balance;
 mod elicit;

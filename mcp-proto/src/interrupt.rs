@@ -6,8 +6,8 @@ use crate::input::Questions;
 use crate::jsonrpc::ErrorObject;
 use crate::version::Era;
 
-/// A handler leaves without an answer, through `?`: it needs something of the client first, or the request cannot be
-/// served at all. Made by [`Context`](crate::Context)'s methods that ask, or from an [`ErrorObject`].
+/// A handler leaves without an answer, through `?`: it needs input from the client first, or the request cannot be
+/// served. Made by [`Context`](crate::Context)'s methods that ask, or from an [`ErrorObject`].
 ///
 /// The library does the rest: it puts the question to the client in the form of its era, and calls the handler again
 /// with the answer.
@@ -100,7 +100,7 @@ impl RequestError {
         self
     }
 
-    /// What is told to the client, or what the library does about it; `uri` where a resource was to be read.
+    /// The error for the client, or the interrupt for the library; `uri` if a resource was requested.
     pub(crate) fn into_interrupt(self, era: Era, uri: Option<&str>) -> Interrupt {
         match self {
             Self::Interrupt(interrupt) => interrupt,

@@ -25,7 +25,7 @@ pub const MAX_DEPTH: usize = 127;
 /// Arrays of more bytes than this give back the places that they do not need: smaller blocks would not be used again.
 const SHRUNK_BYTES: usize = 4096;
 
-/// The longest piece of a client's text that is told back in an error, in bytes.
+/// The longest piece of a client's text that an error quotes, in bytes.
 const MAX_QUOTED: usize = 200;
 
 /// Why a text is not the JSON we read.
@@ -161,7 +161,7 @@ pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
     E::custom(format_args!("the member {:?} is given twice", quoted(name)))
 }
 
-/// The beginning of a client's text, as much of it as is told back.
+/// The beginning of a client's text, as an error quotes it.
 pub(crate) fn quoted(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_QUOTED))
         .unwrap_or(text)
@@ -220,7 +220,7 @@ pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, (String, Str
                     pointer.push('/');
                     pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
                 }
-                // The form of an enumeration is no place in the value.
+                // The variant of an enumeration is not part of the path in the value.
                 Segment::Enum { .. } | Segment::Unknown => {}
             }
         }
@@ -243,7 +243,7 @@ fn is_flat(value: &Value) -> bool {
 }
 
 /// Whether the value has at most `max_nodes` values in it, itself included, whose JSON Pointers are together at most
-/// `max_path_bytes` long. Looks no further than it must, with a stack of its own.
+/// `max_path_bytes` long. Stops as soon as that is decided, and does not recurse.
 pub(crate) fn is_small(value: &Value, max_nodes: usize, max_path_bytes: usize) -> bool {
     // A slash and the digits of an index below 100,000.
     const INDEX: usize = 6;
@@ -275,7 +275,7 @@ pub(crate) fn is_small(value: &Value, max_nodes: usize, max_path_bytes: usize) -
     true
 }
 
-/// The same value with every number such as `1.0` written as the integer it is; `None` if there is none.
+/// The same value with every number such as `1.0` written as the integer it is; `None` if it has no such number.
 ///
 /// JSON Schema takes `1.0` for an integer, and some clients send it; serde does not.
 pub(crate) fn with_whole_numbers(value: &Value) -> Option<Value> {

@@ -23,7 +23,7 @@ pub(crate) use write::append_all;
 
 pub use error::{ErrorObject, MessageError, ReadError};
 
-/// The longest request id that is taken, in bytes of its string. It comes back with everything that is said to the request.
+/// The longest request id that is taken, in bytes of its string. It is repeated in every message about the request.
 pub const MAX_REQUEST_ID_BYTES: usize = 256;
 
 /// One JSON-RPC message of MCP.
@@ -101,8 +101,8 @@ impl Message {
     /// # Errors
     /// −32700 when the text is not JSON (or not UTF-8, or nested deeper than [`json::MAX_DEPTH`]); −32600 when it is
     /// JSON but not one JSON-RPC message of MCP: a batch, another version, an id that is null, a fraction or too long,
-    /// params that are no object, a member given twice, `method` beside `result` or `error`; and for one that costs too
-    /// much.
+    /// params that are not an object, a member given twice, `method` beside `result` or `error`; and for one that costs
+    /// too much.
     pub fn from_slice(text: &[u8]) -> Result<Self, MessageError> {
         Ok(Self::from_slice_within(text, &Meter::new(MAX_TREE_BYTES))?)
     }
@@ -260,7 +260,7 @@ impl From<&str> for RequestId {
 }
 
 impl Request {
-    /// A request; `params` that are no object count as none.
+    /// A request; `params` that are not an object count as empty.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>, params: Value) -> Self {
         Self {
@@ -280,7 +280,7 @@ pub(crate) fn take_meta(params: &mut Map<String, Value>) -> Map<String, Value> {
 }
 
 impl Notification {
-    /// The request that a `notifications/cancelled` is about; `None` for other notifications and ids that are none.
+    /// The request that a `notifications/cancelled` names; `None` for other notifications and invalid ids.
     pub(crate) fn cancelled_request(&self) -> Option<RequestId> {
         if self.method != "notifications/cancelled" {
             return None;
@@ -288,7 +288,7 @@ impl Notification {
         RequestId::from_value(self.params.get("requestId")?).ok()
     }
 
-    /// A notification; `params` that are no object count as none.
+    /// A notification; `params` that are not an object count as empty.
     #[must_use]
     pub fn new(method: impl Into<String>, params: Value) -> Self {
         Self {
@@ -381,7 +381,8 @@ impl Payload {
     /// Serialises `value`, which should be a JSON object.
     ///
     /// # Errors
-    /// −32603 when the value cannot be written as JSON (a map whose keys are no strings, or the type's own refusal).
+    /// −32603 when the value cannot be written as JSON (a map whose keys are not strings, or an error of the type's
+    /// `Serialize`).
     pub fn of(value: &impl Serialize) -> Result<Self, ErrorObject> {
         json::to_json(value, FIRST_ROOM)
             .map(|json| Self::own(json, 0))
@@ -429,7 +430,7 @@ impl Payload {
     /// The JSON text for a body, counted until it is written: as long as it was, or from now on by `client`.
     ///
     /// # Errors
-    /// When the client holds as much as it may.
+    /// When the client has reached its bound.
     pub(crate) fn into_counted(self, client: &Client) -> Result<Bytes, Over> {
         let text = match self.text {
             Text::Own { text, from } => Bytes::from(text).split_off(from),

@@ -2,15 +2,15 @@
 //! Streamable HTTP, stdio and Unix sockets, no SDK.
 //!
 //! A [`Server`] is what it offers (tools, resources, prompts) behind one verb, `handle(Request, Context) -> Response`.
-//! Transports call it: the HTTP service [`StreamableHttpService`], [`stdio`], or a test. A handler is an async function of
-//! a state, its arguments and a [`Context`]; the schemas that clients see are derived from its types, and they are
-//! enforced. What a handler says before it answers goes through its [`Context`] and turns the HTTP answer into an event
-//! stream; one that only answers is answered in JSON. Nothing of this has to be configured.
+//! Transports call it: the HTTP service [`StreamableHttpService`], [`stdio`], or a test. A handler is an async function
+//! of a state, its arguments and a [`Context`]; the schemas that clients see are derived from its types, and they are
+//! enforced. What a handler sends before it answers goes through its [`Context`] and turns the HTTP answer into an
+//! event stream; a handler that sends nothing before is answered in JSON. None of this needs configuration.
 //!
-//! Both eras are served at once, by the same handlers. Requests of the revision 2026-07-28 are stateless: each says which
-//! version it speaks, and a client that goes away cancels its call by going. Clients of the revisions from 2024-11-05 to
-//! 2025-11-25 open a session by `initialize`; a [`Session`] is a small record in a [`SessionStore`], so any process may
-//! serve it, and with an [`EventStore`] what runs of it, too.
+//! Both eras are served at once, by the same handlers. Requests of the revision 2026-07-28 are stateless: each names
+//! its version, and a client that disconnects cancels its call. Clients of the revisions from 2024-11-05 to 2025-11-25
+//! open a session by `initialize`; a [`Session`] is a small record in a [`SessionStore`], so any process may serve it,
+//! and with an [`EventStore`] its running calls, too.
 //!
 //! # The guide
 //!
@@ -144,7 +144,7 @@
 //! crates.
 //!
 //! - `http`: Streamable HTTP ([`http`]).
-//! - `client`: the client ([`client`]); needs `http`. `tls` lets it speak HTTPS, by rustls.
+//! - `client`: the client ([`client`]); needs `http`. `tls` adds HTTPS, by rustls.
 //! - `validate`: arguments and results are judged by the whole published schema, with every finding in words. Without it
 //!   the type of a tool's arguments judges them, and the first finding is answered; raw tools judge for themselves.
 //! - `compression`: JSON answers over HTTP in gzip or zstd, for clients that accept them; needs `http`.

@@ -88,7 +88,7 @@ pub struct Implementation {
     pub icons: Vec<Icon>,
 }
 
-/// What a server says it can do (schema: `ServerCapabilities`).
+/// The capabilities that a server declares (schema: `ServerCapabilities`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerCapabilities {
@@ -102,19 +102,19 @@ pub(crate) struct ServerCapabilities {
     pub(crate) completions: Option<Settings>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) logging: Option<Settings>,
-    /// The experimental tasks of 2025-11-25, as they are told.
+    /// The experimental tasks of 2025-11-25, as declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tasks: Option<Value>,
     /// By identifier.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(crate) extensions: Settings,
-    /// Whether there are tasks, which each era tells in its own place.
+    /// Whether there are tasks, which each era declares in a different member.
     #[serde(skip)]
     pub(crate) has_tasks: bool,
 }
 
 impl ServerCapabilities {
-    /// As they are told in a revision.
+    /// The capabilities as a revision declares them.
     pub(crate) fn told(&self, version: ProtocolVersion) -> Cow<'_, Self> {
         if !self.has_tasks {
             return Cow::Borrowed(self);
@@ -187,7 +187,7 @@ impl ModernMeta {
             .is_some_and(|meta| meta.get(META_PROTOCOL_VERSION).is_some())
     }
 
-    /// The refusal of a request whose `_meta` names no version.
+    /// The error for a request whose `_meta` names no version.
     pub(crate) fn unclaimed() -> ErrorObject {
         missing(META_PROTOCOL_VERSION)
     }

@@ -115,7 +115,7 @@ impl<L: 'static> Local<L> {
             Box::pin(async move {
                 let mut call = pin!(AssertUnwindSafe(async { call(state).await }).catch_unwind());
                 let outcome = poll_fn(|context| match answer.poll_closed(context) {
-                    // Nobody waits any more.
+                    // The caller no longer waits.
                     Poll::Ready(()) => Poll::Ready(None),
                     Poll::Pending => call.as_mut().poll(context).map(Some),
                 });

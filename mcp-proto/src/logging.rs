@@ -21,7 +21,7 @@ pub enum LogLevel {
     Error,
     /// A part of the server failed.
     Critical,
-    /// Somebody must act at once.
+    /// Action is needed at once.
     Alert,
     /// The server is unusable.
     Emergency,

@@ -1,7 +1,7 @@
-//! The bounded way back of one request: what is said on its own stream before it is answered.
+//! The bounded channel of one request: the messages on its stream before its answer.
 //!
-//! A channel of its own, since most calls say nothing: a quiet one costs a small allocation, where a general channel
-//! prepares the slots of its first messages at once.
+//! This is not a general channel, since most calls send nothing: a quiet call costs one small allocation, where a
+//! general channel allocates the slots of its first messages at once.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -28,8 +28,8 @@ pub struct Outbox(Option<Arc<Shared>>);
 pub enum Outgoing {
     /// A notification about the request.
     Notification(Notification),
-    /// A request to the client (legacy era). The transport puts the client's answer into the other end; dropping it
-    /// says that none will come.
+    /// A request to the client (legacy era). The transport sends the client's answer on the channel; dropping the
+    /// channel means that no answer will come.
     Request(Request, oneshot::Sender<Response>),
     /// The connection may be closed until the client comes back for the rest, no sooner than after this long (legacy
     /// era, Streamable HTTP). Other transports pass it over.
@@ -40,14 +40,14 @@ pub enum Outgoing {
 #[derive(Debug)]
 pub struct OutboxReader(Arc<Shared>);
 
-/// Nobody will read what was sent: the stream of the request is gone or cannot carry notifications.
+/// The message will not be read: the stream of the request is gone or cannot carry notifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stream of this request takes no notifications")]
 pub struct OutboxClosed;
 
 #[derive(Debug)]
 struct Shared {
-    /// At most [`OUTBOX_CAPACITY`] long: whoever pushes took a permit of `room` before, whoever pops gives it back.
+    /// At most [`OUTBOX_CAPACITY`] long: a push takes a permit of `room` before, and a pop gives it back.
     queue: Mutex<VecDeque<Outgoing>>,
     room: Semaphore,
     reader: AtomicWaker,
@@ -74,13 +74,13 @@ impl Outbox {
     /// Sends a notification about this request; waits while [`OUTBOX_CAPACITY`] others have not been written.
     ///
     /// # Errors
-    /// [`OutboxClosed`] when nobody will read it.
+    /// [`OutboxClosed`] when it will not be read.
     pub async fn send(&self, notification: Notification) -> Result<(), OutboxClosed> {
         self.put(Outgoing::Notification(notification)).await
     }
 
-    /// The same for what may have become stale when there is room for it: `is_due` is asked as it joins the queue, and
-    /// what two tasks send at once is judged in the order it is queued in.
+    /// The same for a notification that may be stale once there is room for it: `is_due` is called as it joins the
+    /// queue, so those that two tasks send at once are judged in the order of the queue.
     pub(crate) async fn send_if(
         &self,
         notification: Notification,
@@ -96,7 +96,7 @@ impl Outbox {
         method: &str,
         params: Map<String, Value>,
     ) -> Result<(RequestId, oneshot::Receiver<Response>), OutboxClosed> {
-        // Unique in the session whichever process asks: several may serve it.
+        // Unique in the session, which several processes may serve.
         let id = RequestId::String(uuid::Uuid::new_v4().to_string().into());
         let (answer, answered) = oneshot::channel();
         let request = Request {
@@ -176,7 +176,7 @@ impl Shared {
 impl Drop for OutboxReader {
     fn drop(&mut self) {
         self.0.room.close();
-        // Whoever asked holds the queue itself, and would wait for an answer to what nobody has read.
+        // Drops questions that were not read: their askers keep the queue alive, and would wait for an answer for ever.
         let unread = std::mem::take(&mut *self.0.queue());
         drop(unread);
     }

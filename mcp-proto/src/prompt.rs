@@ -50,8 +50,7 @@ pub struct PromptArgument {
     /// Whether the prompt cannot do without it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
-    /// All the values that it can have; any text where there are none. Enforced, and offered for completion; not part of
-    /// what is listed.
+    /// The values that it can have; any text if this is empty. Enforced, and offered for completion; not listed.
     #[serde(skip)]
     pub values: Vec<String>,
 }
@@ -60,9 +59,9 @@ pub struct PromptArgument {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Who says it.
+    /// The author of the message.
     pub role: Role,
-    /// What is said; content of any kind.
+    /// The content, of any kind.
     pub content: ContentBlock,
 }
 

@@ -46,7 +46,7 @@ pub struct ResourceTemplate {
 pub struct ReadResourceResult {
     /// What was read; a container may give the contents of several resources.
     pub contents: Vec<ResourceContents>,
-    /// How long the client may keep it (modern era); by default not at all.
+    /// How long the client may keep it (modern era); by default it may not.
     #[serde(skip)]
     pub cache: CacheHint,
     /// Metadata.
@@ -70,8 +70,8 @@ pub struct ResourceUri {
 pub struct Page<T> {
     /// What is on it.
     pub items: Vec<T>,
-    /// A key that says where the next page goes on, in the handler's own terms: the last item's name rather than its
-    /// index, so that the list may change meanwhile. `None` on the last page. The client sees it sealed.
+    /// A key of the handler for where the next page begins: the last item's name rather than its index, so that the
+    /// list may change meanwhile. `None` on the last page. The client sees it sealed.
     pub next: Option<String>,
 }
 
@@ -124,7 +124,7 @@ impl ResourceTemplate {
 }
 
 impl ReadResourceResult {
-    /// The same with a caching hint, such as [`CacheHint::public`] for what is the same for everybody.
+    /// The same with a caching hint, such as [`CacheHint::public`] for what is the same for every caller.
     #[must_use]
     pub fn with_cache(mut self, cache: CacheHint) -> Self {
         self.cache = cache;

@@ -31,12 +31,12 @@ pub(crate) use mirror::{MirroredParam, header_value, params_to_mirror};
 #[error("{0}")]
 pub struct SchemaError(pub(crate) String);
 
-/// What becomes of explicit nulls for optional members, which are accepted either way.
+/// What happens to explicit nulls for optional members, which are accepted in both cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nulls {
-    /// The handler sees what was sent: raw tools, which may tell an explicit null from an absent member.
+    /// The handler sees what was sent: raw tools, which may treat an explicit null and an absent member differently.
     Keep,
-    /// They are gone before a type is made of the rest, which might not take them.
+    /// They are removed before the arguments are deserialised, since the type might not accept them.
     TakeOut,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     flat::lay_out(&mut schema)?;
     match schema.as_object_mut() {
         Some(members) if members.get("type").is_some_and(|kind| kind == "object") => {
-            // There may be none, but providers of models want to be told so.
+            // It may be empty, but model providers require the member.
             let properties = members.entry("properties");
             properties.or_insert_with(|| Value::Object(Map::new()));
             Ok(schema)

@@ -40,7 +40,7 @@ impl Scopes {
         self.0.iter().map(String::as_str)
     }
 
-    /// Whether there is no scope.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

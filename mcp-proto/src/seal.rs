@@ -62,7 +62,7 @@ pub(crate) enum SealError {
 }
 
 impl Keys {
-    /// Seals `plaintext` with the current key. Whoever opens it has to name the same `purpose`, part by part.
+    /// Seals `plaintext` with the current key. Opening it requires the same `purpose`, part by part.
     pub(crate) fn seal(&self, purpose: &[&[u8]], plaintext: &[u8]) -> Result<String, SealError> {
         let too_long = || SealError::TooLong(plaintext.len());
         if plaintext.len() > MAX_PLAINTEXT_BYTES {
@@ -93,8 +93,8 @@ impl Keys {
         Ok(BASE64URL_NOPAD.encode(&sealed))
     }
 
-    /// Opens what a process with one of these keys has sealed for the same `purpose`. For everything else the answer is
-    /// the same nothing: what was altered cannot be told from what is good for something else.
+    /// Opens what a process with one of these keys has sealed for the same `purpose`. Otherwise `None`, without a
+    /// reason: an altered text cannot be distinguished from one sealed for another purpose.
     pub(crate) fn open(&self, purpose: &[&[u8]], text: &str) -> Option<Opened> {
         if text.len() > MAX_TEXT_BYTES {
             return None;
@@ -147,7 +147,7 @@ fn length_of(part: &[u8]) -> [u8; 8] {
     (part.len() as u64).to_le_bytes()
 }
 
-/// A principal as two parts: nobody is not the caller with an empty name.
+/// A principal as two parts, so that no principal differs from one with an empty name.
 fn principal_parts(principal: Option<&str>) -> [&[u8]; 2] {
     match principal {
         None => [b"nobody", b""],

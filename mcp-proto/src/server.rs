@@ -65,7 +65,7 @@ pub use update::Update;
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
 
-/// A [`Server`] that is not kept alive by it: for whoever tells it of changes and is itself part of what its handlers
+/// A weak reference to a [`Server`]: for code that notifies it of changes and is itself part of what its handlers
 /// share.
 #[derive(Debug, Clone)]
 pub struct WeakServer(Weak<Inner>);
@@ -78,7 +78,7 @@ struct Inner {
     instructions: Option<String>,
     /// Replaced as a whole. Never locked for longer than it takes to take a handle.
     offered: RwLock<Arc<Offered>>,
-    /// Held by whoever makes a change of what is offered.
+    /// Held while what is offered changes.
     changing: Mutex<()>,
     methods: ExtensionMethods,
     /// `None` without the extension.
@@ -117,21 +117,21 @@ impl Server {
         ServerBuilder::new(Implementation::new(name, version), state)
     }
 
-    /// Answers one request. Infallible: what fails is told in the answer.
+    /// Answers one request. Infallible: failures are answers.
     ///
     /// A panic outside a tool becomes −32603 and a line in the log. Dropping the future cancels the call.
     pub async fn handle(&self, request: Request, context: Context) -> Response {
         self.handle_owned(request.into(), context).await
     }
 
-    /// Tells every listener of a change: open `subscriptions/listen` requests, GET streams and stdio. A change that the
-    /// builder did not declare ([`ServerBuilder::tools_list_changed`] and its like) is told to nobody.
+    /// Notifies every listener of a change: open `subscriptions/listen` requests, GET streams and stdio. A change that
+    /// the builder did not declare ([`ServerBuilder::tools_list_changed`] and similar methods) is not sent.
     pub fn notify(&self, change: Change) {
         self.0.notify(change);
     }
 
-    /// Whether an update of a resource may be of interest to anybody: false as long as nobody has subscribed to one, or
-    /// when nobody listens. For who wants to save the making of an update that nobody hears.
+    /// Whether an update of a resource may interest a client: false as long as no client has subscribed to a resource,
+    /// or when no client listens. Saves the cost of making an update that is not sent.
     #[must_use]
     pub fn has_subscribers(&self) -> bool {
         self.0.has_subscribers()
@@ -218,7 +218,7 @@ impl Server {
         let begun = Begun::new(&self.0, &called, &context);
         let itself: Weak<Inner> = Arc::downgrade(&self.0);
         context.server = Some(itself);
-        // Captured and not passed on as arguments, of which a future would keep two copies.
+        // Captured and not passed on as arguments, which would keep two copies in the future.
         Box::pin(async move {
             // Pinned where it is: what wraps it is put around a reference.
             let answer = pin!(async { server.dispatch(called, context).answer().await });
@@ -290,8 +290,8 @@ impl WeakServer {
     }
 }
 
-/// The span around the handling of a request. One that comes with a trace is told of at the level of information, others
-/// to those who debug; a span that nobody wants costs a look.
+/// The span around the handling of a request. A request that comes with a trace gets a span at info level, others at
+/// debug level; a disabled span costs almost nothing.
 fn span(called: &Called, context: &Context) -> Span {
     let wanted = tracing::span_enabled!(Level::INFO);
     let parent = if wanted { context.trace_parent() } else { None };

@@ -60,9 +60,9 @@ impl Default for SkillsConfig {
 /// now, load it again and put the new value in the place of this one, so that no reader sees half of each.
 ///
 /// The skill `name` is at `skill://name/SKILL.md` and its files are below `skill://name`, their names percent-encoded
-/// where RFC 3986 asks for it. A URI is served if it is, byte for byte, one that [`SkillEntry::resources`] lists; nothing
-/// is decoded or normalised, so there is no way around the list. A directory's URI is that of a file cut before a slash.
-/// A `SKILL.md` deeper in a skill is a file like others; a skill of its own it is only in a folder of its own.
+/// where RFC 3986 asks for it. A URI is served if it is, byte for byte, one that [`SkillEntry::resources`] lists;
+/// nothing is decoded or normalised, so the list cannot be bypassed. A directory's URI is that of a file cut before a
+/// slash. A `SKILL.md` deeper in a skill is a file like others; it makes a separate skill only in a separate folder.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Skills {
     by_name: Arc<BTreeMap<String, Checked>>,
@@ -72,9 +72,9 @@ impl Skills {
     /// The skills in the folder at `path`: its direct sub-folders with a `SKILL.md`, or itself if it has one. Other
     /// sub-folders are passed over.
     ///
-    /// Hidden files and folders, whose names begin with a dot, are left out, and empty folders are not there. A symbolic
-    /// link inside a skill is followed if it leads to a place in the skill's own folder and is an error otherwise; a
-    /// skill's folder may itself be a link. Reading blocks: do it before serving, or in `spawn_blocking`.
+    /// Hidden files and folders, whose names begin with a dot, are left out, and so are empty folders. A symbolic link
+    /// inside a skill is followed if it leads to a place in the skill's own folder and is an error otherwise; a skill's
+    /// folder may itself be a link. Reading blocks: do it before serving, or in `spawn_blocking`.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Skills {
         Self::folder_with(path, SkillsConfig::default())
     }
 
-    /// The same with bounds of its own.
+    /// The same with these bounds.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Skills {
         Self::from_skills_with(skills, SkillsConfig::default())
     }
 
-    /// The same with bounds of its own.
+    /// The same with these bounds.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl Skills {
         self.by_name.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no skills.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
@@ -170,7 +170,7 @@ impl Skills {
     ///
     /// # Errors
     ///
-    /// [`SkillUriError::NotASkill`], whatever else there is.
+    /// [`SkillUriError::NotASkill`] for every other URI.
     pub fn get(&self, uri: &str) -> Result<&SkillEntry, SkillUriError> {
         self.at(uri)
             .map(|(skill, _)| &skill.entry)
@@ -178,8 +178,8 @@ impl Skills {
             .ok_or_else(|| SkillUriError::NotASkill(shown(uri)))
     }
 
-    /// The contents of the file at `uri`, for `resources/read`: text if its bytes are UTF-8, else Base64; with its media
-    /// type either way.
+    /// The contents of the file at `uri`, for `resources/read`: text if its bytes are UTF-8, else Base64; with its
+    /// media type in both cases.
     ///
     /// # Errors
     ///

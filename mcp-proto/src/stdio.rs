@@ -51,17 +51,17 @@ pub struct StdioConfig {
 /// Serves one connection until its input ends, then lets running calls finish and be written within
 /// [`drain_time`](StdioConfig::drain_time); what is not done by then is dropped.
 ///
-/// A peer that does not read its answers is served no further once 256 KiB of them wait; its input is read ahead by as
-/// much, so that its end is seen. One whose end is still not in sight has [`stall_time`](StdioConfig::stall_time).
+/// A peer that does not read its answers is no longer served once 256 KiB of them wait; as much of its input is read
+/// ahead, to find its end. If the end is not found, the peer has [`stall_time`](StdioConfig::stall_time).
 ///
-/// A line that is JSON but no good message (another version, params that are no object, a member twice) is answered
-/// −32600 if its id can be read; one that is too long itself, or whose id is, is answered without an id. Any other line that is no message
-/// is logged and skipped: text that is no JSON, a batch, an id that is null or a fraction. After a handshake of
-/// 2025-03-26 a batch is taken, and its answers are one line.
+/// A line that is JSON but not a valid message (another version, params that are not an object, a member twice) is
+/// answered with −32600 if its id can be read; a line that is too long, or whose id is, is answered without an id. Any
+/// other line that is not a message is logged and skipped: text that is not JSON, a batch, an id that is null or a
+/// fraction. After a handshake of 2025-03-26 a batch is accepted, and its answers are one line.
 ///
 /// # Errors
-/// Those of the streams, and [`TimedOut`](io::ErrorKind::TimedOut) for a peer that stalls. A writer that breaks ends the
-/// connection: there is nobody left to answer.
+/// Those of the streams, and [`TimedOut`](io::ErrorKind::TimedOut) for a peer that stalls. A writer that fails ends the
+/// connection.
 pub async fn serve<R, W>(
     server: Server,
     reader: R,

@@ -41,8 +41,8 @@ pub struct Tool {
     pub description: Option<String>,
     /// JSON Schema of the arguments; an object at its root.
     pub input_schema: Value,
-    /// JSON Schema of `structuredContent`, which may be of any kind; clients before 2026-07-28 are told of objects
-    /// alone. A result made by hand that does not keep to it is a failure of the tool.
+    /// JSON Schema of `structuredContent`, which may be of any kind; clients before 2026-07-28 only see schemas of
+    /// objects. A result made by hand that does not fit it is an internal failure of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Hints about its effects; the client must not trust them.
@@ -54,7 +54,8 @@ pub struct Tool {
     /// Metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Map<String, Value>>,
-    /// Whether a call of it may become a task. Listed as `execution` in 2025-11-25; other revisions do not tell.
+    /// Whether a call of it may become a task. Listed as `execution` in 2025-11-25; other revisions have no such
+    /// member.
     #[serde(
         rename = "execution",
         default,
@@ -97,7 +98,7 @@ pub struct ToolAnnotations {
 }
 
 impl Tool {
-    /// A tool without schemas yet; a description that tells a model when to use it is worth its words.
+    /// A tool without schemas yet; the description should explain to a model when to use it.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
@@ -181,14 +182,14 @@ impl Tool {
 }
 
 impl Tool {
-    /// Whether it says that it changes nothing.
+    /// Whether it declares that it only reads.
     pub(crate) fn only_reads(&self) -> bool {
         let hint = self.annotations.as_ref().and_then(|it| it.read_only_hint);
         hint == Some(true)
     }
 
     /// The tool as clients of a revision can take it: structured output is an object up to 2025-11-25, and support of
-    /// tasks is told in that revision alone.
+    /// tasks is listed in that revision alone.
     pub(crate) fn listed(&self, version: ProtocolVersion) -> Cow<'_, Self> {
         let is_object = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "object");
         let other_output = version.era() == Era::Legacy

@@ -45,7 +45,7 @@ pub struct UriTemplate {
     steps: Vec<Step>,
 }
 
-/// A text that is no URI template.
+/// A text that is not a URI template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a URI template: at byte {offset}, {message}")]
 #[non_exhaustive]
@@ -119,16 +119,16 @@ impl UriTemplate {
     ///   further on, and no `#` likewise. `{#a}` takes the same after a `#`.
     /// - `{/a,b}` and `{.a,b}` take what `{a}` takes, each behind its mark, and `{#a}` after its `#`; a value that is
     ///   there may be empty. Each variable of `{/…}` and `{.…}` may be absent, and so may a `{#…}` as a whole.
-    /// - `{?a,b}`, `{&a,b}` and `{;a,b}` take `name=value` or `name` alone, in any order. All are optional; one that the
-    ///   expression does not name, or one given twice, is no match. A value of `{;…}` takes what `{a}` takes and commas;
-    ///   one of a query also takes raw what RFC 3986 §3.4 allows there but `&` and `?`, and a `+` is a plus. It goes on
-    ///   for as long as it can.
+    /// - `{?a,b}`, `{&a,b}` and `{;a,b}` take `name=value` or `name` alone, in any order. All are optional; an unknown
+    ///   one, or one given twice, does not match. A value of `{;…}` takes what `{a}` takes and commas; one of a query
+    ///   also takes raw what RFC 3986 §3.4 allows there but `&` and `?`, and a `+` is a plus. It takes as many as it
+    ///   can.
     /// - Of several values in `{.a,b}`, `{+a,b}` or `{#a,b}` only the last may have the dot or comma raw.
     /// - An exploded variable is a list, even of one: the segments of `{/a*}`, the labels of `{.a*}`, what commas
     ///   separate in `{a*}`, all the `a=` of `{?a*}`. Maps are not matched.
     /// - `{a:3}` takes at most three characters. A variable that the template names twice must have the same value in
     ///   both places, or in one of them its prefix.
-    /// - A triplet that is no UTF-8 is no match, nor is a URI longer than [`Self::MAX_URI_BYTES`].
+    /// - A triplet that is not UTF-8 does not match, nor does a URI longer than [`Self::MAX_URI_BYTES`].
     /// - Where there is a choice, the earlier variable takes as much as it can, so long as an optional expression right
     ///   behind it is there: of `a.tar.gz`, `{name}{.ext}` makes `a.tar` and `gz`.
     ///

@@ -1,7 +1,7 @@
 //! Verbs for the care of the data: backup, restore, check, compact, export, import, generate, migrate.
 //!
-//! What only reads does so beside the server, if there is one: it sees the universes as they were at one moment and
-//! holds up nobody. What changes something asks the server that holds the directory, or does it itself if none does.
+//! Commands that only read run beside a server, if there is one: they see the universes as of one moment and delay no
+//! request. Commands that change something ask the server that holds the directory, or do it themselves if none does.
 
 mod backup;
 mod check;
@@ -47,7 +47,7 @@ pub enum Verb {
         replace: bool,
     },
     /// Looks for damage, also while a server runs: in the file, in every entry and in every snapshot. Exits with 3 if
-    /// there is any, and says what to do.
+    /// there is any, and prints what to do.
     Check,
     /// Gives the room of what was deleted or trimmed back to the disk: in steps where a server runs, by writing the
     /// whole file afresh where none does.
@@ -72,10 +72,10 @@ pub enum Verb {
         id: Option<UniverseId>,
     },
     /// Makes a universe from a seed, the same for the same seed and options everywhere. Its state goes to stdout; with
-    /// `--name` it becomes a universe of the data directory, and its id is told.
+    /// `--name` it becomes a universe of the data directory, and its id is printed.
     Generate(generate::Given),
-    /// Copies all universes, with histories, snapshots and idempotency keys, from a data directory into a database or the
-    /// other way, and compares every revision. Broken off, it goes on where it was.
+    /// Copies all universes, with histories, snapshots and idempotency keys, from a data directory into a database or
+    /// the other way, and compares every revision. After an interruption it continues where it was.
     Migrate(migrate::Given),
 }
 
@@ -98,7 +98,7 @@ pub enum CareError {
     /// A universe cannot be used so.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// There is no universe of this id.
+    /// No universe has this id.
     #[error("universe not found: {id}{hint}")]
     NotFound {
         /// The id.
@@ -133,7 +133,7 @@ pub enum CareError {
         /// What is wrong, and what would be right.
         problem: String,
     },
-    /// What a universe is to be made from is not known.
+    /// The recipe of a universe is not known.
     #[error("{0}")]
     Recipe(String),
     /// Universes were not copied.

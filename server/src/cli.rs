@@ -1,4 +1,4 @@
-//! What the program is asked to do instead of serving.
+//! Commands of the program other than serving.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Does it to the universes, wherever they are.
+    /// Runs it on the universes, in any store.
     ///
     /// # Errors
     /// [`RunError`], a sentence for the person who asked.

@@ -36,7 +36,7 @@ pub enum Verb {
     Get(get::Arguments),
     /// Sends commands to a universe.
     Send(send::Arguments),
-    /// Follows what happens to a universe; goes on without a gap when the server was away.
+    /// Follows what happens to a universe; continues without a gap after the server was away.
     Watch(watch::Arguments),
     /// Shows what differs between two universes, or between two revisions of one. Exits with 3 if something does.
     Diff(diff::Arguments),
@@ -54,7 +54,7 @@ pub struct Common {
     #[arg(long, env = "UNIVERSE_URL", value_name = "URL")]
     url: Option<String>,
 
-    /// A file whose first line is the token that the server at --url asks for.
+    /// A file whose first line is the token that the server at --url requires.
     #[arg(
         long,
         value_name = "FILE",
@@ -86,7 +86,7 @@ pub enum ClientError {
     /// The universes are in a database.
     #[error("the universes are in a database: name a server that uses it with --url")]
     Elsewhere,
-    /// There is no server where one is needed.
+    /// A server is needed, and none runs.
     #[error("no server uses the data directory {0}: start one, or name one with --url")]
     NoServer(String),
     /// The server cannot be reached, or went away.
@@ -140,7 +140,7 @@ impl Verb {
             Self::Top(arguments) => arguments.run(dir).await,
         };
         match done {
-            // Whoever reads stdout has seen enough.
+            // The reader of stdout has closed it.
             Err(ClientError::Care(CareError::Io(error)))
                 if error.kind() == io::ErrorKind::BrokenPipe =>
             {

@@ -112,7 +112,7 @@ pub struct Arguments {
     )]
     pub keep_history: Keep,
 
-    /// Holds the demo universe "sol", the solar system, if there is none yet.
+    /// Adds the demo universe "sol", the solar system, if it does not exist.
     #[arg(long, env = "UNIVERSE_DEMO", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", default_value = "false", hide_default_value = true,
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
@@ -131,8 +131,8 @@ pub struct Arguments {
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub extra_tools: bool,
 
-    /// How the log on stderr is written. It has a line for each request: who asked for what, how it went and how long it
-    /// took, never what was in it. RUST_LOG=info,request=warn leaves these lines out.
+    /// How the log on stderr is written. It has a line for each request: the caller, what was requested, the outcome
+    /// and the time it took, never the contents. RUST_LOG=info,request=warn leaves these lines out.
     #[arg(long, env = "UNIVERSE_LOG", default_value = "text", value_enum)]
     pub log: LogFormat,
 
@@ -272,7 +272,7 @@ pub enum ConfigError {
         /// What is wrong, and what would be right.
         problem: String,
     },
-    /// A collector that is none.
+    /// An invalid collector.
     #[error(
         "--otlp {0:?}: a collector is named by a URL without TLS, such as http://127.0.0.1:4318"
     )]
@@ -280,10 +280,10 @@ pub enum ConfigError {
     /// Who may call is not decided, or cannot be found out.
     #[error(transparent)]
     Door(#[from] DoorError),
-    /// An origin that is none.
+    /// Not an origin.
     #[error("--allowed-origin {0}")]
     Origin(InvalidName),
-    /// A host that is none.
+    /// Not a host.
     #[error("--allowed-host {0}")]
     Host(InvalidName),
     /// A proxy that is not an address or a network.
@@ -304,9 +304,9 @@ pub struct Config {
     pub rest: RestConfig,
     /// Who may call over HTTP.
     pub callers: http::Callers,
-    /// What they are asked for; `None` if they are not.
+    /// The authorization they need; `None` without one.
     pub asked: Option<Asked>,
-    /// What speaks HTTPS; `None` for HTTP.
+    /// The configuration of HTTPS; `None` for HTTP.
     pub https: Option<Https>,
     /// The keys that are shared with other servers.
     pub keys: Option<SharedKeys>,
@@ -339,7 +339,7 @@ impl Arguments {
         }
         let hosts = self.hosts()?;
         let origins = self.origins()?;
-        // On stdin and stdout, and by the socket in the data directory, nobody is asked.
+        // Stdin and stdout, and the socket in the data directory, need no authorization.
         let (callers, asked, https) = match self.stdio {
             true => (http::Callers::Local, None, None),
             false => {
@@ -398,7 +398,7 @@ impl Arguments {
             .unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)))
     }
 
-    /// How long the server goes on once it is to end.
+    /// How long the server goes on after the signal to end.
     #[must_use]
     pub fn drain_wait(&self) -> Duration {
         self.drain_wait.unwrap_or(match self.store {

@@ -13,12 +13,12 @@
 //! | `orbitRotX` | inclination in degrees; above 90 the orbit is retrograde, so speeds are never negative |
 //! | `orbitRotY` | minus the longitude of perihelion, because the angle on an orbit grows from x towards z |
 //!
-//! The simulator puts a parent at the centre of an ellipse; `orbitOffset…` moves the ellipse so that the
-//! parent is at the focus, where it belongs. It turns an orbit about fixed axes, so ascending nodes lie on
-//! the x axis; and it does not tilt moons with their planet. Moons, whose places nobody gives for an epoch,
-//! start spread out by the golden angle. Each body also keeps the published facts (`kind`, `massKg`,
-//! `radiusKm`, `semiMajorAxisKm`, `inclinationDeg`, `inclinationTo`, `periodDays`, `ascendingNodeDeg`,
-//! `perihelionArgumentDeg`), which the universe carries as unknown members.
+//! The simulator puts a parent at the centre of an ellipse; `orbitOffset…` moves the ellipse so that the parent is at
+//! the focus, where it belongs. It turns an orbit about fixed axes, so ascending nodes lie on the x axis; and it does
+//! not tilt moons with their planet. Moons, whose positions at the epoch are not published here, start spread out by
+//! the golden angle. Each body also keeps the published facts (`kind`, `massKg`, `radiusKm`, `semiMajorAxisKm`,
+//! `inclinationDeg`, `inclinationTo`, `periodDays`, `ascendingNodeDeg`, `perihelionArgumentDeg`), which the universe
+//! carries as unknown members.
 
 mod orbit;
 mod table;
@@ -37,7 +37,7 @@ pub const NAME: &str = "Sol";
 /// The state of the demo universe at J2000.0: one root, the Sun, in one group, and everything that circles it.
 ///
 /// # Errors
-/// When the embedded table is no valid table. A test proves that the shipped one is.
+/// When the embedded table is invalid. A test proves that the shipped one is.
 pub fn sol() -> Result<Value, serde_json::Error> {
     let table: Table = serde_json::from_str(include_str!("../data/sol.json"))?;
     Ok(state(&table))

@@ -1,4 +1,4 @@
-//! Universes made from a seed, as both dialects and the command line are asked for them.
+//! Universes made from a seed, for REST, MCP and the command line.
 
 use mcp_proto::budget::Turn;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::offload::{self, NotDone};
 
-/// The recipe that somebody gives; a seed that is left out is drawn.
+/// Reads a recipe; a missing seed is drawn.
 ///
 /// # Errors
 /// All that is wrong with it, with the nearest names.

@@ -81,7 +81,7 @@ impl App {
         .await
     }
 
-    /// Answers one request that came by a way that only the owner of the server has: nobody is asked for a token.
+    /// Answers one request that came over a socket that only the owner of the server can reach: no token is required.
     pub(crate) fn handle_local<B>(
         &self,
         mut request: Request<B>,
@@ -94,7 +94,7 @@ impl App {
         self.handle(request)
     }
 
-    /// Says on `/readyz` that requests had better go elsewhere, and goes on.
+    /// Reports on `/readyz` that requests should go elsewhere, and continues to serve.
     pub fn drain(&self) {
         self.0.stage.send_if_modified(|stage| {
             let serves = *stage == Stage::Serving;

@@ -24,11 +24,11 @@ pub use tools::ToolSet;
 /// The name of the server on the wire.
 pub const SERVER_NAME: &str = "universe-server";
 
-/// The MCP server over `service`, beside REST. `rest_url` is told to models as the place to create and list universes;
-/// without one they are told that there is such a place.
+/// The MCP server over `service`, beside REST. `rest_url` is given to models as the place to create and list universes;
+/// without one the instructions only mention that REST does so.
 ///
 /// # Errors
-/// A tool whose schema cannot be served; a test proves that there is none.
+/// A tool whose schema cannot be served; a test proves that all can.
 pub fn server(
     service: CommandService,
     tools: ToolSet,
@@ -77,7 +77,7 @@ fn build(service: CommandService, set: ToolSet, whence: &str) -> Result<Server, 
     Ok(server)
 }
 
-/// What a model is told first; `whence` says where universes and their ids come from.
+/// The instructions for a model; `whence` explains where universes and their ids come from.
 fn instructions(whence: &str) -> String {
     format!(
         "Simulated universes of stars, planets, moons, belts, disks and nebulae. Every tool takes a universeId; \

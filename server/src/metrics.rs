@@ -1,5 +1,6 @@
 //! The figures of this process, as Prometheus reads them. Names are those of the OpenTelemetry conventions for HTTP and
-//! MCP where there are any. No label has values from outside: routes are templates, tools and methods those that there are.
+//! MCP where they define one. No label has values from outside: routes are templates, tools and methods are the
+//! existing ones.
 
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -342,7 +343,7 @@ fn signed(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// The memory of the process, where the system tells it.
+/// The memory of the process, where the system reports it.
 fn resident_bytes() -> Option<i64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -1,4 +1,4 @@
-//! Work that would hold up everybody else: done on threads of its own, a few at a time.
+//! Work that would delay other requests: done on separate threads, a few at a time.
 
 pub(crate) use service_host::NotDone;
 use service_host::apart;
@@ -18,7 +18,7 @@ static TURNS: Semaphore = Semaphore::const_new(4);
 
 /// Does `work` here if it is small, or else on a blocking thread.
 ///
-/// Dropping the future of work that has begun does not stop it: it keeps its turn until it is done. What else is to be
+/// Dropping the future of work that has begun does not stop it: it keeps its turn until it is done. What else must be
 /// held that long, such as its client's turn, belongs into `work`.
 pub(crate) async fn run<T: Send + 'static>(
     small: bool,

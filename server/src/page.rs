@@ -1,7 +1,7 @@
 //! The live page at `/`: files that are compiled in, and the headers that browsers get with them.
 //!
-//! The page is the same for everybody and has nothing of any universe in it, so nobody is asked for a token here; what it
-//! shows it reads over REST, as its visitor. Its source is in `server/page/`, what is made from it is committed beside it.
+//! The page is the same for every visitor and contains no data of a universe, so it needs no token; it reads what it
+//! shows over REST, as its visitor. Its source is in `server/page/`, what is made from it is committed beside it.
 
 mod assets;
 

@@ -1,7 +1,7 @@
 //! A universe as a picture: a chart of its systems, as SVG and as PNG.
 //!
 //! Distances span ten orders of magnitude, so they are drawn on a logarithmic scale, each system and each family of
-//! moons on its own; directions are true, seen from above. Sizes are not to scale. The picture says so itself.
+//! moons on its own; directions are true, seen from above. Sizes are not to scale. A note in the picture states this.
 //!
 //! [`draw`] makes a [`Scene`] of a few kinds of shapes and texts; `svg` and `png` write it.
 
@@ -22,7 +22,7 @@ use crate::commands::Universe;
 pub(crate) use options::{MAX_TIME, Options, PARAMETERS, SIDES, THEMES};
 pub(crate) use scene::Scene;
 
-/// The most bodies of a picture; of those beyond, the picture tells the number.
+/// The most bodies of a picture; the picture shows the number of those beyond.
 pub(crate) const MAX_BODIES: usize = 20_000;
 
 /// Changes with how pictures look, so that caches let go of older ones.
@@ -31,7 +31,7 @@ const VERSION: u32 = 1;
 /// A picture cannot be drawn as it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PictureError {
-    /// What is to be in the middle is not there.
+    /// The body for the middle does not exist.
     #[error("focus: there is no body or group {0:?} in this universe")]
     NoFocus(String),
     /// The library that draws failed.

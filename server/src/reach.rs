@@ -1,8 +1,8 @@
 //! Which universes a caller may read, change and delete, by the scopes that it has.
 //!
-//! `read`, `write` and `admin` are about every universe; `universe:ID:read` and its like about one, whose id is
-//! percent-encoded as in its URI. Who may delete may write, and who may write may read. Callers without scopes, as those
-//! of stdin and of a socket in the data directory, may do everything.
+//! `read`, `write` and `admin` are about every universe; `universe:ID:read` and similar ones about one, whose id is
+//! percent-encoded as in its URI. Callers that may delete may write, and those that may write may read. Callers without
+//! scopes, as those of stdin and of a socket in the data directory, may do everything.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ impl Reach {
         self.everywhere >= Some(access)
     }
 
-    /// Whether that may be done with any universe at all.
+    /// Whether this access is allowed for any universe.
     #[must_use]
     pub(crate) fn is_somewhere(&self, access: Access) -> bool {
         self.is_everywhere(access) || self.single.values().any(|of_one| *of_one >= access)
@@ -91,8 +91,9 @@ impl Reach {
         ids.filter_map(|id| UniverseId::new(id).ok())
     }
 
-    /// The scope that a caller needs to do that, if it may not. Who has scopes about single universes is told the one
-    /// about this universe, everybody else the one about all: a server for authorization knows those that it gave out.
+    /// The scope that a caller lacks for this access, if any. Callers with scopes about single universes get the one
+    /// about this universe, all others the one about all universes: the authorization server knows the kind that it
+    /// issued.
     #[must_use]
     pub(crate) fn missing(&self, access: Access, id: Option<&str>) -> Option<Scopes> {
         let may = match id {

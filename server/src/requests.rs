@@ -99,7 +99,7 @@ impl Asked {
         } = self;
         let (status, micros) = (response.status().as_u16(), micros(start));
         metrics::request(&method, route, status, start.elapsed());
-        // A stream has no size of its own; its line is about its beginning.
+        // A stream has no known size; its line is written when it begins.
         let bytes = response.body().size_hint().exact();
         tracing::info!(target: "request", id, client, %method, route, tool, status, micros, bytes);
     }

@@ -1,6 +1,6 @@
 //! The REST dialect: universes as JSON records, commands, and a feed of events each.
 //!
-//! Every failure is a JSON body `{"error": "…"}` that names what it is about.
+//! Every failure is a JSON body `{"error": "…"}` that names its subject.
 
 mod answer;
 mod channel;
@@ -62,7 +62,7 @@ pub struct RestConfig {
     pub heartbeat: Duration,
     /// Whether `/metrics` is there. It is by default.
     pub metrics: bool,
-    /// How callers are authorized: as those of MCP. Nobody is asked by default.
+    /// How callers are authorized: as those of MCP. No authorization by default.
     pub authorization: Option<Authorization>,
     /// Whether nothing may be changed: then methods that write get 405. They may by default.
     pub read_only: bool,
@@ -102,16 +102,17 @@ enum Route {
 /// How far a server is on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// It takes whatever comes.
+    /// It accepts all requests.
     Serving,
-    /// So it does, but says that it had better go elsewhere.
+    /// It still does, but reports that requests should go elsewhere.
     Draining,
     /// It lets its feeds go and ends.
     Ending,
 }
 
 impl Rest {
-    /// The endpoints. What they make the server hold is counted with that of `mcp`. Feeds end when `stage` says so.
+    /// The endpoints. What they make the server hold is counted with that of `mcp`. Feeds end when `stage` becomes
+    /// `Ending`.
     #[must_use]
     pub fn new(
         service: CommandService,
@@ -140,7 +141,7 @@ impl Rest {
         let (mut head, body) = request.into_parts();
         let mut body = pin!(body);
         let admitted = self.admit(&mut head).await;
-        // By its name, if it has said it.
+        // By its name, if it gave one.
         let client = self.mcp.client(&head);
         let is_in = admitted.is_ok();
         let answered = match admitted {
@@ -187,7 +188,7 @@ impl Rest {
         if let Some(known) = route.parameters(&head.method) {
             read::known_parameters(head, known)?;
         }
-        // HEAD is GET whose body the connection leaves out.
+        // HEAD is GET without its body, which the connection leaves out.
         let method = if head.method == Method::HEAD {
             &Method::GET
         } else {
@@ -260,7 +261,7 @@ impl Rest {
             after: None,
             limit: 1,
         };
-        // Sooner than a store that is away says so: probes have little patience.
+        // Sooner than an unreachable store would fail: probes have short timeouts.
         match tokio::time::timeout(READY_TIME, self.service.list(page)).await {
             Ok(listed) => listed?,
             Err(_) => return Err(Failure::unavailable("the store does not answer")),

@@ -1,4 +1,4 @@
-//! Running the server: opens the store, puts the parts together, serves until told to stop.
+//! Running the server: opens the store, puts the parts together, serves until stopped.
 
 mod hold;
 mod listen;
@@ -27,7 +27,7 @@ pub use share::SOCKET;
 const PATIENCE: Duration = Duration::from_secs(5);
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
-/// Why the server did not start or did not go on, in a sentence for whoever started it.
+/// Why the server did not start or stopped with an error, in a sentence for the operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -94,7 +94,7 @@ pub fn main() -> ExitCode {
     let read = config::read(std::env::args_os());
     let (filter, format) = match &read {
         Ok((arguments, _)) if arguments.verb.is_none() => ("info", arguments.log),
-        // What somebody does by hand is reported by the verb itself.
+        // A command that a person runs reports its own result.
         Ok((arguments, _)) => ("warn,audit=off", arguments.log),
         Err(_) => ("warn", LogFormat::Text),
     };

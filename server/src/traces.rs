@@ -1,9 +1,9 @@
 //! Traces: a span for each request over HTTP and each request of MCP, sent to a collector by OTLP (http/protobuf).
 //!
-//! The trace of a caller goes on: over HTTP by its header `traceparent`; a request of MCP by `_meta.traceparent`, which is
-//! nearer to it. Names are those of the OpenTelemetry conventions for HTTP and MCP. Nothing of a request's contents is in
-//! a span, ids of universes neither. 2,048 spans wait at most; where a collector takes them too slowly, or is not there,
-//! further ones are dropped, and nobody waits.
+//! The trace of a caller is continued: over HTTP by its header `traceparent`; a request of MCP by `_meta.traceparent`,
+//! which is nearer to it. Names are those of the OpenTelemetry conventions for HTTP and MCP. A span contains nothing of
+//! a request's contents, and no ids of universes. At most 2,048 spans wait; if a collector is too slow or unreachable,
+//! further ones are dropped, and no request waits.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -28,7 +28,7 @@ use tokio::runtime::Handle;
 use crate::config::{Arguments, ConfigError};
 use crate::metrics::{error_type, known_method};
 
-/// The name of the program in traces, where `OTEL_SERVICE_NAME` says nothing else.
+/// The name of the program in traces, unless `OTEL_SERVICE_NAME` is set.
 const SERVICE: &str = env!("CARGO_PKG_NAME");
 
 /// Where a collector takes traces, below its endpoint.
@@ -59,9 +59,9 @@ impl Traces {
     /// Sends spans to the collector that the arguments name, if they name one.
     ///
     /// # Errors
-    /// What they name is none.
+    /// They name an invalid collector.
     pub(crate) fn begin(arguments: &Arguments) -> Result<Self, ConfigError> {
-        // The conventions have an empty variable mean that there is none.
+        // By the conventions an empty variable counts as unset.
         let endpoint = arguments.otlp.as_deref().map(str::trim);
         let Some(endpoint) = endpoint.filter(|endpoint| !endpoint.is_empty()) else {
             return Ok(Self(None));
@@ -137,7 +137,7 @@ impl RequestSpan {
     }
 }
 
-/// Tells of a request of MCP that was answered.
+/// Records the span of an answered MCP request.
 pub(crate) fn operation(operation: &Operation<'_>) {
     let method = operation.method.to_owned();
     let name = match operation.tool {
@@ -179,7 +179,7 @@ pub(crate) fn operation(operation: &Operation<'_>) {
     span.end();
 }
 
-/// The span that a request belongs to, by the caller's word; none if there is no word of it.
+/// The span that a request belongs to, as the caller names it; empty if it names none.
 fn caller(carrier: &dyn Extractor) -> Context {
     TraceContextPropagator::new().extract_with_context(&Context::new(), carrier)
 }

@@ -13,5 +13,5 @@ pub use changes::Changes;
 pub(crate) use known::Known;
 pub use select::{Found, Part, Selection};
 
-/// The size in bytes of JSON up to which an answer has a state, or the changes of a command, without being asked.
+/// The size in bytes of JSON up to which an answer includes a state, or the changes of a command, by default.
 pub const FITTING_BYTES: usize = 8 * 1024;

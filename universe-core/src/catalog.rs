@@ -56,8 +56,8 @@ impl CommandSpec {
         schema::command(self, Detail::Full)
     }
 
-    /// The same, exact: with null and unions of types wherever [`Command::from_value`](crate::Command::from_value) takes
-    /// them. Not every client of MCP understands it.
+    /// The same, exact: with null and unions of types wherever [`Command::from_value`](crate::Command::from_value)
+    /// takes them. Not every MCP client understands it.
     pub fn exact_schema(&self) -> Value {
         schema::command(self, Detail::Exact)
     }

@@ -153,7 +153,7 @@ pub(crate) fn describe(value: &Value) -> String {
     }
 }
 
-/// Walks with a stack of its own, since the depth is what the input makes of it.
+/// Does not recurse, since the depth is set by the input.
 fn nests_too_deep(value: &Value) -> bool {
     if !value.is_array() && !value.is_object() {
         return false;

@@ -178,8 +178,8 @@ impl Serialize for GroupChild {
     }
 }
 
-/// An entity that stands for itself: asteroid belt, small body field, protoplanetary disk or
-/// nebula. What it says about other entities is taken as it is. Cheap to clone.
+/// An entity outside the hierarchy: asteroid belt, small body field, protoplanetary disk or nebula. Its references to
+/// other entities are not checked. Cheap to clone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// Everything, `id` included.

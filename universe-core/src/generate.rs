@@ -1,9 +1,9 @@
 //! Universes made from a seed: the same one for the same seed and parameters, byte for byte, on every machine.
 //!
-//! Random numbers are xoshiro128** ([`Random`]), a stream of its own for each part of a universe. Logarithms, sines and
-//! powers come from `libm`, which is plain Rust; what else is computed (sums, products, quotients, square roots) is exact
-//! by IEEE 754. Numbers are rounded to four decimals, ids say what something is (`s1-p2-m3` is the third moon of the
-//! second planet of the first system).
+//! Random numbers are xoshiro128** ([`Random`]), a separate stream for each part of a universe. Logarithms, sines and
+//! powers come from `libm`, which is plain Rust; all other operations (sums, products, quotients, square roots) are
+//! exactly defined by IEEE 754. Numbers are rounded to four decimals; ids describe the body (`s1-p2-m3` is the third
+//! moon of the second planet of the first system).
 //!
 //! ```
 //! use serde_json::json;
@@ -74,7 +74,7 @@ pub enum Style {
     Sparse,
     /// Five systems such as ours.
     SolarLike,
-    /// Fifteen systems with all that there is.
+    /// Fifteen systems with every kind of entity.
     Crowded,
     /// Fifty systems of tilted, long orbits.
     SuperDenseExperimental,
@@ -147,7 +147,7 @@ impl Recipe {
     /// systems are not made.
     ///
     /// # Errors
-    /// What the domain finds wrong with it; a test proves that there is nothing.
+    /// What the checks find wrong with it; a test proves that they find nothing.
     pub fn universe(&self) -> Result<State, Findings> {
         let mut master = Random::new(&self.seed);
         let mut universe = Universe::default();

@@ -1,4 +1,4 @@
-//! What holds in every universe, whatever commands it was given.
+//! What holds in every universe after any commands.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,8 @@ const NOT_FINITE: &str = "must be a finite number of seconds";
 const CYCLE: &str = "leads back to itself, or to something that does";
 
 impl State {
-    /// Checks the whole universe, in time proportional to its size. Commands keep the invariants
-    /// by themselves, so this is for imports and tests.
+    /// Checks the whole universe, in time proportional to its size. Commands keep the invariants, so this is for
+    /// imports and tests.
     ///
     /// 1. The key of an entity is its `id`.
     /// 2. A body with a parent is listed exactly once, by that parent; the parent exists.

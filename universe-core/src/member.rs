@@ -1,4 +1,4 @@
-//! The vocabulary of the member tables: what an object may hold, said once.
+//! The vocabulary of the member tables: the one description of what an object may hold.
 //!
 //! The checker, the JSON Schemas and the catalog all read these tables, so they cannot disagree.
 
@@ -7,7 +7,7 @@ use std::fmt;
 /// An object type: an entity, a part of one, or the fields of a command.
 #[derive(Debug)]
 pub struct Table {
-    /// The name of the type, as people say it.
+    /// The name of the type, for people.
     pub name: &'static str,
     /// The known members. Unknown members are always kept.
     pub members: &'static [Member],
@@ -46,7 +46,7 @@ pub enum Range {
 pub enum Need {
     /// Always there and never null; in a patch it may be absent.
     Required,
-    /// May be absent or null. A null is kept as it is.
+    /// May be absent or null. A null is kept.
     Optional,
     /// May be absent, never null.
     Omittable,
@@ -142,7 +142,7 @@ impl Member {
         }
     }
 
-    /// Whether null stands for "absent" in this mode. (A kind may allow null by itself.)
+    /// Whether null stands for "absent" in this mode. (A kind may also allow null.)
     pub fn may_be_null(&self, mode: Mode) -> bool {
         match self.need {
             Need::Optional => true,

@@ -25,8 +25,8 @@ pub struct Applied {
 type Outcome = Result<Event, Refusal>;
 
 impl State {
-    /// Applies a command. This universe is left as it is, and the next one shares with it all that
-    /// the command does not touch.
+    /// Applies a command. This universe stays unchanged, and the next one shares with it all that the command does not
+    /// touch.
     ///
     /// The cost depends on what the command touches (and on the logarithm of the universe's size),
     /// with two exceptions: putting a body or group that has children under another walks up from

@@ -7,7 +7,7 @@ use crate::event::{Event, Reason};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// The event that tells the refusal; empty for a refused `tick`, which has none.
+    /// The event that reports the refusal; empty for a refused `tick`, which has none.
     pub events: Vec<Event>,
     code: &'static str,
     message: String,

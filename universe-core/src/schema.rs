@@ -8,10 +8,10 @@ use crate::entity::regions::DISK;
 use crate::entity::tables::STAR;
 use crate::member::{Kind, Member, Mode, Table};
 
-/// How much a schema tells.
+/// How detailed a schema is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// As [`Full`](Self::Full), and exact: with null and unions of types wherever they are taken.
+    /// As [`Full`](Self::Full), and exact: with null and unions of types where they are accepted.
     Exact,
     /// Every known member with its meaning, those of objects inside entities, too.
     Full,
@@ -60,7 +60,7 @@ impl Detail {
 enum Inside {
     Command,
     Entity,
-    /// Of which the types are told.
+    /// An object in an entity whose types are described.
     Part,
 }
 
@@ -113,7 +113,7 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
         Kind::Flag => typed("boolean"),
         Kind::Seed if detail == Detail::Exact => union(["string", "number"]),
         Kind::IdOrNull if detail == Detail::Exact => union(["string", "null"]),
-        // Either of two types: a union is not plain, so the description says it.
+        // Either of two types: a union is not plain, so the description names both.
         Kind::Seed | Kind::IdOrNull => Map::new(),
         Kind::Choice(choices) => {
             let mut schema = typed("string");
@@ -148,13 +148,13 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
     Value::Object(schema)
 }
 
-/// Whether the members of an object are told, not only named.
+/// Whether the members of an object are described, not only named.
 fn is_told(mode: Mode, detail: Detail, inside: Inside) -> bool {
     detail.is_full() || (inside == Inside::Command && mode != Mode::Part)
 }
 
-/// Whether the types of an object's members are told: of a body or ring to be changed, of a new disk, and of the ring and
-/// the Lagrange point of a new body.
+/// Whether the types of an object's members are described: of a body or ring to change, of a new disk, and of the ring
+/// and the Lagrange point of a new body.
 fn are_types_told(table: &'static Table, mode: Mode, detail: Detail, inside: Inside) -> bool {
     let tables: &[&'static Table] = match (detail, inside, mode) {
         (Detail::Compact, Inside::Command, Mode::Part) => &[&STAR, &RING],

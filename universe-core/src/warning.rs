@@ -1,4 +1,4 @@
-//! What is odd about JSON that the checker takes: probably a mistake, but the input is as it is.
+//! Oddities in JSON that the checker accepts: probably mistakes, but the input is kept.
 //!
 //! Recursion follows the tables, as in the checker, never the input.
 
@@ -14,7 +14,7 @@ use crate::nearest;
 /// What becomes of an input that is odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
-    /// It is taken as it is, with warnings.
+    /// It is accepted unchanged, with warnings.
     #[default]
     Lenient,
     /// It is refused.
@@ -80,7 +80,7 @@ impl Judge<'_> {
                 None if is_root && name == "type" => {}
                 None => {
                     let (of, kept) = (table.name, self.kept);
-                    // Looked for where it is told, and not for each of 100,000 bodies.
+                    // Computed only when it is written, and not for each of 100,000 bodies.
                     let message = fmt::from_fn(|told| {
                         let names = table.members.iter().map(|member| member.name);
                         let hint = nearest::hint(name, names);

@@ -11,7 +11,7 @@ use crate::install::{self, Toolbox};
 use crate::process::{self, Server};
 use crate::{Result, interop, programs, say};
 
-/// Where the lock file of the tool is, and what it is to know of the server, below `xtask`.
+/// The folder with the lock file of the tool and its description of the server, below `xtask`.
 pub(crate) const SOURCE: &str = "api";
 
 const DEADLINE: Duration = Duration::from_secs(600);

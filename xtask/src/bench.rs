@@ -1,9 +1,9 @@
 //! What one small `tools/call` over HTTP keep-alive costs, beside plain hyper and serde_json doing the same bytes.
 //!
-//! Time depends on the machine and on who else uses it; instructions hardly do. Each server runs twice under
-//! `valgrind --tool=callgrind`, with few calls and with many, and the difference of the two totals is divided by the
-//! difference in calls, so that starting, connecting and stopping cancel out. Every answer is checked. The call counts
-//! in user space only: the kernel's share is the same for everybody.
+//! Time depends on the machine and on its other load; instructions hardly do. Each server runs twice under `valgrind
+//! --tool=callgrind`, with few calls and with many, and the difference of the two totals is divided by the difference
+//! in calls, so that starting, connecting and stopping cancel out. Every answer is checked. The call counts in user
+//! space only: the kernel's share is the same for all servers.
 
 mod case;
 mod connection;
@@ -106,11 +106,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     Ok(within)
 }
 
-/// Builds the two examples as they are measured: as packages carry them.
+/// Builds the two examples for measuring: as packages contain them.
 fn build() -> Result<()> {
     let mut cargo = cargo(&["build", "--quiet", "--profile", "dist", "-p", "mcp-proto"]);
     cargo.args(["--example", "floor", "--example", "echo"]);
-    // The profiles that are left say what it is that costs.
+    // The profiles that are left show where the cost is.
     cargo.env("CARGO_PROFILE_DIST_STRIP", "none");
     process::succeed(&mut cargo, BUILD_DEADLINE)
 }

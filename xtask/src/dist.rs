@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// The cargo profile of the programs.
     #[arg(long, default_value = "dist")]
     profile: String,
-    /// Where the packages are going to be downloaded from. The default is an address that nobody has.
+    /// Where the packages are going to be downloaded from. The default is an address that does not exist.
     #[arg(long, value_name = "URL", default_value = "https://example.com/mcp")]
     base_url: String,
     /// The first part of the servers' names in the MCP registry, such as io.github.OWNER.

@@ -129,7 +129,7 @@ fn check(only: Option<&str>) -> Result<bool> {
     Ok(findings.is_empty())
 }
 
-/// What is wrong with pages as they are written, without any program: links, snippets, marks of blocks.
+/// What is wrong with the text of pages, without running a program: links, snippets, marks of blocks.
 fn written(pages: &BTreeMap<String, String>) -> Vec<String> {
     let mut findings = links::check(pages, |path| root().join(path).exists());
     findings.extend(site::unlisted(pages));

@@ -15,7 +15,7 @@ pub(crate) struct Fixtures {
     pub(crate) client: PathBuf,
 }
 
-/// Builds the server as it is measured, as packages carry it, and tells where it is.
+/// Builds the server as packages contain it, and returns its path.
 ///
 /// # Errors
 /// When it does not build.
@@ -24,7 +24,7 @@ pub(crate) fn build() -> Result<PathBuf> {
     Ok(built("dist", SERVER))
 }
 
-/// Builds both as `cargo test --workspace` does, which makes it nothing to do after that, and tells where they are.
+/// Builds both as `cargo test --workspace` does, which then has nothing left to build, and returns their paths.
 ///
 /// # Errors
 /// When they do not build.
@@ -54,7 +54,7 @@ fn built(folder: &str, name: &str) -> PathBuf {
     target().join(folder).join("examples").join(binary)
 }
 
-/// Starts it on a port of its own choice.
+/// Starts it on a port that it chooses.
 ///
 /// # Errors
 /// As [`Server::start`].

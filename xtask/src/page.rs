@@ -1,7 +1,7 @@
 //! The live page of the universe server: what is committed is what its source makes, and a browser does on it all that a
 //! person does.
 //!
-//! The tests are `server/page/tests/`. They start the server by themselves, because they kill it, too.
+//! The tests are `server/page/tests/`. They start the server themselves, because they also kill it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -2,7 +2,8 @@
 //! `mcp-proto/docs/peers.md`.
 //!
 //! What the client does and how that is judged is in `mcp-proto/examples/peers.rs`. The servers are those of npm, and a
-//! small one on each of four SDKs in `xtask/peers/`. It is no step of the test: what it tries is others' as much as ours.
+//! small one on each of four SDKs in `xtask/peers/`. It is not a step of the test, since it depends on other projects
+//! as much as on this one.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -38,7 +39,7 @@ pub(crate) struct Arguments {
 struct Peer {
     name: &'static str,
     program: PathBuf,
-    /// What it is started with to speak on stdin and stdout, and to listen.
+    /// Its arguments for stdin and stdout, and for listening.
     stdio: Option<Vec<OsString>>,
     http: Option<Vec<OsString>>,
     /// Whether it speaks both eras: the older one is tried, too, then.

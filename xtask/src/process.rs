@@ -151,7 +151,7 @@ fn keep(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, output) = mpsc::sync_channel(1);
     thread::spawn(move || {
         let mut kept = Vec::new();
-        // What cannot be read is not there to be told; the exit status still is.
+        // Output that cannot be read is left out; the exit status is still reported.
         let _ = pipe.by_ref().take(OUTPUT_LIMIT).read_to_end(&mut kept);
         let _ = std::io::copy(&mut pipe, &mut std::io::sink());
         let _ = sender.send(String::from_utf8_lossy(&kept).into_owned());
@@ -159,7 +159,7 @@ fn keep(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
     output
 }
 
-/// A server that listens on a port of its own choice until it is dropped.
+/// A server that listens on a port that it chooses until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
     url: String,
@@ -170,7 +170,7 @@ impl Server {
     /// Starts the server and waits until it says where it listens.
     ///
     /// # Errors
-    /// When it cannot be started, ends, or says nothing in time; with the last line it wrote.
+    /// When it cannot be started, ends, or prints nothing in time; with the last line it wrote.
     pub(crate) fn start(binary: &Path, arguments: &[OsString]) -> Result<Self> {
         let mut command = Command::new(binary);
         command

@@ -1,4 +1,4 @@
-//! What the chores compile, and where it is: the servers as they are judged, and the test programs of one crate.
+//! What the chores compile, and where it is: the servers to test, and the test programs of one crate.
 //!
 //! Cargo chooses the features of shared dependencies by the packages that are asked for. So each kind of program is asked
 //! for in one way everywhere: with other packages, nearly everything would be compiled again.
@@ -13,8 +13,7 @@ use crate::{Result, root, target};
 /// The profile of the judged programs in the workspace's manifest.
 const PROFILE: &str = "judged";
 
-/// Builds the servers and the transcript runner as they are judged: with the features that they ship with, compiled
-/// quickly.
+/// The servers and the transcript runner for tests: with the features that they ship with, compiled quickly.
 pub(crate) const JUDGED: [&str; 14] = [
     "build",
     "--locked",
@@ -51,8 +50,9 @@ pub(crate) fn judged(program: &str) -> PathBuf {
 
 /// A cargo command, to be run in the workspace, as from a shell.
 ///
-/// `cargo run` tells this program of its own package, and cargo would take that for a change: the build script of `ring`
-/// looks at it, so all that is above `ring` would be compiled again each time that cargo is run from elsewhere.
+/// `cargo run` sets environment variables about this program's package, and cargo would treat them as a change: the
+/// build script of `ring` looks at it, so all that is above `ring` would be compiled again each time that cargo is run
+/// from elsewhere.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -101,7 +101,7 @@ pub(crate) struct TestProgram {
 }
 
 impl TestProgram {
-    /// The one in a message of cargo, if it tells of one.
+    /// The program in a message of cargo, if it names one.
     fn of(message: &Value) -> Option<Self> {
         if !message.pointer("/profile/test")?.as_bool()? {
             return None;

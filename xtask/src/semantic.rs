@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         None => model(arguments.ci)?,
     };
     for program in programs::tests("services/spec-server")? {
-        // Tells how good search is, which tests print.
+        // Prints how good search is, from the output of tests.
         let mut tests = program.command();
         tests.arg("--show-output");
         match &model {

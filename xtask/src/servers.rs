@@ -1,4 +1,4 @@
-//! The servers of this workspace as they are shown to transcripts and to clients.
+//! The servers of this workspace as transcripts and clients use them.
 
 use std::ffi::OsString;
 use std::iter;
@@ -20,7 +20,7 @@ pub(crate) struct Shown {
     arguments: &'static [&'static str],
     /// What chooses stdin and stdout.
     stdio: &'static [&'static str],
-    /// Whether its transcripts speak of nothing but messages, so that they hold on pipes, too.
+    /// Whether its transcripts use only messages, so that they also hold on pipes.
     pub(crate) on_pipes: bool,
 }
 
@@ -133,18 +133,18 @@ impl Shown {
     /// The one that clients are turned on.
     ///
     /// # Errors
-    /// When there is no such program.
+    /// When the program does not exist.
     pub(crate) fn first(program: &str) -> Result<Self> {
         let found = SERVERS.into_iter().find(|server| server.program == program);
         found.ok_or_else(|| format!("there is no server {program}").into())
     }
 
-    /// What makes it speak on stdin and stdout.
+    /// Its arguments for stdin and stdout.
     pub(crate) fn on_stdio(&self) -> Vec<OsString> {
         self.with(self.stdio, "stdio")
     }
 
-    /// Starts it on a port of its own choice.
+    /// Starts it on a port that it chooses.
     ///
     /// # Errors
     /// As [`Server::start`].
@@ -152,7 +152,7 @@ impl Shown {
         Server::start(binary, &self.on_http())
     }
 
-    /// What makes it listen on a port of its own choice.
+    /// Its arguments for listening on a port that it chooses.
     pub(crate) fn on_http(&self) -> Vec<OsString> {
         self.with(&["--listen", "127.0.0.1:0"], "http")
     }

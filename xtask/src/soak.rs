@@ -1,7 +1,7 @@
 //! Memory under a long load: sessions that are never closed, calls that are cancelled, streams that are dropped.
 //!
-//! Each phase warms up, takes the server's resident memory, goes on many times as long, and takes it again. What leaks
-//! per session, call or stream shows as a difference; what is bounded has met its bound in the warming up.
+//! Each phase warms up, measures the server's resident memory, continues many times as long, and measures it again. A
+//! leak per session, call or stream shows as a difference; bounded memory has reached its bound in the warm-up.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ use crate::{Result, fixture, say};
 /// How much more memory the end of a phase may take than its beginning, in KiB: the allocator's own ups and downs.
 const TOLERANCE_KIB: u64 = 8 * 1024;
 
-/// How many of each there are, unless others are asked for.
+/// How many of each there are by default.
 const SESSIONS: u32 = 100_000;
 const CALLS: u32 = 100_000;
 const STREAMS: u32 = 1_000;
@@ -58,7 +58,7 @@ pub(crate) fn whole() -> Result<bool> {
     })
 }
 
-/// Runs the phases against the fixture and tells the figures of each. `true` when memory stayed flat.
+/// Runs the phases against the fixture and prints the figures of each. `true` when memory stayed flat.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let built = match &arguments.fixture {
         Some(fixture) => fixture.clone(),
@@ -146,7 +146,7 @@ impl Load {
         Ok(stream.shutdown(Shutdown::Both)?)
     }
 
-    /// A legacy client says so. The call's own connection ends then.
+    /// A legacy client sends a cancellation. The call's own connection then ends.
     fn cancel_call(&self, state: &mut State) -> Result<()> {
         let session = self.session(state)?;
         state.turn += 1;
@@ -155,7 +155,7 @@ impl Load {
             state.turn
         );
         let mut stream = self.send("POST", &session, &call)?;
-        // Sent behind the call on a connection of its own; a cancellation that overtakes its call cancels nothing.
+        // Sent after the call on a separate connection; a cancellation that overtakes its call cancels nothing.
         let cancel = format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}}"#,
             state.turn
@@ -221,7 +221,7 @@ impl Load {
         Ok(header)
     }
 
-    /// A connection of its own on which a request was sent.
+    /// A new connection on which a request was sent.
     fn send(&self, method: &str, headers: &str, body: &str) -> Result<TcpStream> {
         let mut stream = TcpStream::connect(&self.host)?;
         stream.set_nodelay(true)?;

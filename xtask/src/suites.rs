@@ -49,7 +49,7 @@ impl Arguments {
     }
 }
 
-/// Runs the suites one after another and tells of each. `true` when none has a finding.
+/// Runs the suites one after another and reports each. `true` when none has a finding.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let installed = match install::install(Toolbox::Node, SOURCE) {
         Ok(installed) => installed,
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         Some(_) => None,
         None => Some(fixture::build_for_tests()?),
     };
-    // Ends with this function, whatever happens in between.
+    // Ends with this function in every case.
     let server = fixtures
         .as_ref()
         .map(|it| fixture::start(&it.server))
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     Ok(verdicts.iter().all(|verdict| verdict.findings.is_empty()))
 }
 
-/// One run, told in one line and one more for each skip and finding. `None` when it does not have the scenario.
+/// One run, reported in one line and one more for each skip and finding. `None` when it does not have the scenario.
 fn try_run(
     run: &Run,
     installed: &Installed,

@@ -23,7 +23,7 @@ use crate::{Result, root, say, suites};
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {}
 
-/// Tells what breaks a rule. `true` when nothing does.
+/// Prints what breaks a rule. `true` when nothing does.
 pub(crate) fn run(_: &Arguments) -> Result<bool> {
     let findings = check()?;
     for finding in &findings {
@@ -97,7 +97,7 @@ fn metadata(arguments: &[&str]) -> Result<Value> {
     Ok(serde_json::from_str(&text)?)
 }
 
-/// The target triple of this machine: the packages for other machines need not be at hand.
+/// The target triple of this machine: the packages for other machines need not be downloaded.
 fn host() -> Result<String> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let told = output(Command::new(rustc).arg("-vV"))?;
@@ -121,7 +121,7 @@ fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(done.stdout)?)
 }
 
-/// The members of a JSON array under `name`, none if there is no such array.
+/// The members of a JSON array under `name`; empty if the array does not exist.
 fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
     value
         .get(name)

@@ -19,9 +19,9 @@ pub struct Judged {
 pub struct CheckReport {
     /// The server.
     pub target: String,
-    /// What it says that it is: its name and version.
+    /// The name and version that it gives.
     pub server: Option<String>,
-    /// The revisions that it speaks.
+    /// The revisions that it supports.
     pub revisions: Vec<Revision>,
     /// The rules, in the order in which they were asked.
     pub judged: Vec<Judged>,

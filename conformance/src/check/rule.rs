@@ -13,7 +13,7 @@ pub struct Rule {
     pub id: &'static str,
     /// How much it binds.
     pub level: Level,
-    /// The section of the specification that says so.
+    /// The section of the specification that the rule is from.
     pub section: &'static str,
     /// The rule in a sentence.
     pub title: &'static str,
@@ -37,7 +37,7 @@ pub enum Level {
     Practice,
 }
 
-/// The revisions and transports that a rule is about.
+/// The revisions and transports that a rule applies to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope {
     pub(super) first: Revision,
@@ -75,7 +75,7 @@ pub struct Finding {
 }
 
 impl Rule {
-    /// Whether it is about this revision and transport.
+    /// Whether it applies to this revision and transport.
     pub(super) fn is_for(&self, revision: Revision, http: bool) -> bool {
         let transport = match self.scope.transport {
             Transport::Any => true,

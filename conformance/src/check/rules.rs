@@ -25,13 +25,13 @@ mod transport;
 use super::rule::{Level, Rule, Scope, Transport};
 use crate::probe::Revision;
 
-/// The rule that is judged alone where a server speaks none of the revisions.
+/// The only rule for a server that supports none of the revisions.
 pub(super) const SPEAKS: &str = "handshake.speaks";
 
-/// The rule about a stream that is watched while the others are asked.
+/// The rule about a stream that is watched while the others are checked.
 pub(super) const KEEP_ALIVE: &str = "http.keep-alive";
 
-/// Every rule, in the order in which they are asked.
+/// Every rule, in the order in which they are checked.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     let rooms = [
         base::RULES,

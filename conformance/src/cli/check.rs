@@ -23,14 +23,14 @@ pub(crate) struct CheckArgs {
     name: Vec<String>,
     #[command(flatten)]
     headers: HeaderArgs,
-    /// Send the value of this environment variable as the bearer token of another user, who must not get what is the
-    /// first one's.
+    /// Send the value of this environment variable as the bearer token of another user, who must not get what belongs
+    /// to the first.
     #[arg(long, value_name = "VARIABLE")]
     other_token_env: Option<String>,
-    /// Only rules whose id begins so. Repeatable.
+    /// Only rules whose id has this prefix. Repeatable.
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
-    /// No rule whose id begins so. Repeatable.
+    /// No rule whose id has this prefix. Repeatable.
     #[arg(long, value_name = "RULE")]
     skip: Vec<String>,
     #[command(flatten)]
@@ -40,10 +40,10 @@ pub(crate) struct CheckArgs {
     keep_alive: u64,
     #[command(flatten)]
     output: OutputArgs,
-    /// Lists the rules and asks nobody.
+    /// Lists the rules, without a server.
     #[arg(long)]
     list: bool,
-    /// Says what a rule means and asks nobody.
+    /// Explains a rule, without a server.
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
 }

@@ -15,10 +15,10 @@ pub(crate) struct ClientArgs {
     /// argument. It should connect, list the tools, call each with the JSON of MCP_TOOL_ARGUMENTS, and end.
     #[arg(last = true, required_unless_present_any = ["list", "explain"], value_name = "COMMAND")]
     command: Vec<OsString>,
-    /// Only rules whose id begins so. Repeatable.
+    /// Only rules whose id has this prefix. Repeatable.
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
-    /// No rule whose id begins so. Repeatable.
+    /// No rule whose id has this prefix. Repeatable.
     #[arg(long, value_name = "RULE")]
     skip: Vec<String>,
     /// How many seconds the client may take in each of 11 scenes.

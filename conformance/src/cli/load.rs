@@ -45,7 +45,7 @@ pub(crate) struct LoadArgs {
     /// How many sessions the connections share, in revisions with sessions; by default each has its own.
     #[arg(long, value_name = "N", value_parser = in_range(1, MAX_CONNECTIONS))]
     sessions: Option<usize>,
-    /// How many seconds each server is asked.
+    /// How many seconds each server is measured.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     duration: u64,
     /// Into how many rounds that time is divided; two servers take turns by the round.
@@ -55,7 +55,7 @@ pub(crate) struct LoadArgs {
     /// Without a rate each connection sends the next request when it has an answer.
     #[arg(long, value_name = "REQUESTS", value_parser = rate)]
     rate: Option<f64>,
-    /// The newest of these revisions that the server speaks, such as 2025-11-25. Repeatable; by default all.
+    /// The newest of these revisions that the server supports, such as 2025-11-25. Repeatable; by default all.
     #[arg(long, value_name = "DATE")]
     revision: Vec<Revision>,
     /// Errors, and results of tools that failed, count as answers.

@@ -55,7 +55,7 @@ impl From<Kind> for Format {
 }
 
 impl OutputArgs {
-    /// Reads the baseline, before anything is asked.
+    /// Reads the baseline, before any request is sent.
     pub(super) fn known(&self) -> Result<Option<Baseline>, BoxError> {
         let Some(path) = &self.baseline else {
             return Ok(None);
@@ -70,7 +70,7 @@ impl OutputArgs {
         self.format == Kind::Text || self.output.is_some()
     }
 
-    /// Writes the report and the baseline. `told` says whether people have read the text already.
+    /// Writes the report and the baseline. `told`: whether the text was already printed.
     pub(super) fn finish(
         &self,
         mut results: Results,

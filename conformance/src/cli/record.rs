@@ -35,7 +35,7 @@ pub(crate) struct RecordArgs {
     /// Write one behaviour per file: each request, with the steps whose values it uses.
     #[arg(long)]
     split: bool,
-    /// The server on pipes: its program and arguments. The client speaks on this process's stdin and stdout.
+    /// The server on pipes: its program and arguments. The client uses this process's stdin and stdout.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }

@@ -134,7 +134,7 @@ impl HeaderArgs {
         other.target(url)
     }
 
-    /// The target with these headers. What is wrong is said without the values.
+    /// The target with these headers. Errors do not contain the values.
     pub(crate) fn apply(&self, mut target: Target) -> Result<Target, BoxError> {
         for header in &self.headers {
             let (name, value) = header

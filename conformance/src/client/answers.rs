@@ -8,7 +8,7 @@ use crate::template::Vars;
 use crate::transcript::Scripted;
 use crate::wire::shorten;
 
-/// How many unscripted questions are kept until somebody looks.
+/// How many unscripted questions are kept until they are read.
 const MOST_KEPT: usize = 100;
 
 /// The answers that a transcript scripts, and what became of them.

@@ -22,7 +22,8 @@ pub(crate) fn named<'a>(method: &str, params: &'a Value) -> Option<&'a str> {
     params.get(member)?.as_str()
 }
 
-/// A value as a header carries it: as it is, or in base64 between `=?base64?` and `?=` if it would not arrive so.
+/// A value as a header carries it: unchanged, or in base64 between `=?base64?` and `?=` if it would not arrive
+/// unchanged.
 pub(crate) fn encoded(value: &str) -> String {
     let plain = value
         .bytes()
@@ -56,7 +57,7 @@ impl Mirror {
         format!("mcp-param-{}", self.name.to_ascii_lowercase())
     }
 
-    /// The argument that it repeats, if that is one by itself and not a member of one.
+    /// The argument that it repeats, if that is a whole argument and not a member of one.
     pub(crate) fn argument(&self) -> Option<&str> {
         match self.path.as_slice() {
             [name] => Some(name),
@@ -64,7 +65,7 @@ impl Mirror {
         }
     }
 
-    /// Whether the schema says that it repeats a text, of which any will do.
+    /// Whether it repeats a string that may have any value, by the schema.
     pub(crate) fn is_text_of(&self, schema: &Value) -> bool {
         let properties = schema.get("properties");
         let property = self.argument().and_then(|name| properties?.get(name));

@@ -1,4 +1,4 @@
-//! What no server may do, whatever it is sent.
+//! What a server must never do, for any input.
 
 use std::fmt;
 
@@ -57,7 +57,7 @@ impl fmt::Display for Oracle {
     }
 }
 
-/// What was seen, and which oracle says that it is wrong.
+/// A violation: the oracle, and what was seen.
 pub(super) type Seen = (Oracle, String);
 
 /// What a message is, as far as every server must read it in the same way.
@@ -83,7 +83,7 @@ impl Reading {
         }
     }
 
-    /// Whether a request of this method leaves a stream open.
+    /// Whether a request of this method opens a lasting stream.
     pub(super) fn listens(&self) -> bool {
         let method = self.message.as_ref().and_then(|it| it.get("method"));
         method.is_some_and(|it| it == "subscriptions/listen")
@@ -189,7 +189,7 @@ fn silence(raw: &Raw, reading: &Reading, exchange: &Exchange, is_http: bool) -> 
         true if exchange.response().is_none() && exchange.status.is_none_or(|it| it < 300) => {
             Some(broken.unwrap_or_else(|| "a request got no response".to_owned()))
         }
-        // Of a body that is no stream the end must come.
+        // A body that is not a stream must end.
         _ if exchange.status.is_some() && !streams(exchange) => broken,
         _ => None,
     }

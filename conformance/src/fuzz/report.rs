@@ -27,7 +27,7 @@ pub struct FuzzFinding {
     pub exchange: Exchange,
     /// Lines for a shell that send it once more.
     pub reproduce: String,
-    /// A transcript that a server passes once this is mended; nothing for what a transcript cannot say.
+    /// A transcript that a server passes once this is fixed; `None` for what a transcript cannot express.
     pub transcript: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct FuzzFinding {
 pub struct FuzzReport {
     /// The server.
     pub target: String,
-    /// What it says that it is.
+    /// The name and version that it gives.
     pub server: Option<String>,
     /// The revisions that were asked in, in turns.
     pub revisions: Vec<Revision>,

@@ -9,7 +9,7 @@ use crate::probe::{Bench, Place, Raw};
 /// The longest request that stands in a command, in bytes.
 const MAX_INLINE: usize = 8 * 1024;
 
-/// Lines for a shell; of a request that is too long for one only where it is to be found.
+/// Lines for a shell; for a request that is too long for one, only where to find it.
 pub(super) fn command(bench: &Bench, raw: &Raw, template: &Template) -> String {
     if raw.body.len() > MAX_INLINE {
         return format!(

@@ -15,7 +15,7 @@ pub(super) struct Template {
     /// The message without an id.
     pub(super) message: Value,
     pub(super) is_notification: bool,
-    /// What the server answers each time, without the id; nothing if that changes by itself.
+    /// The server's constant answer, without the id; `None` if its answers differ.
     pub(super) expected: Option<Value>,
 }
 

@@ -194,7 +194,7 @@ async fn on_pipes(
     compared(template, &good).map(|seen| Breach::new(seen, &exchange))
 }
 
-/// Whether a message answers the request with this id, or says that its id could not be read.
+/// Whether a message answers the request with this id, or reports that the id could not be read.
 fn answers(message: &Value, id: Option<&Value>) -> bool {
     let is_response = message.get("method").is_none();
     let own = message.get("id");

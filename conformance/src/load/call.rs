@@ -102,7 +102,7 @@ impl Call {
     }
 }
 
-/// What stands before the first `=`, and the JSON object after it, empty if there is no such sign.
+/// The text before the first `=`, and the JSON object after it, empty without a `=`.
 fn parts(text: &str) -> Result<(&str, Value), CallError> {
     let Some((name, json)) = text.split_once('=') else {
         return Ok((text, json!({})));

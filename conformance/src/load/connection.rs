@@ -25,7 +25,7 @@ const SHOWN: usize = 160;
 pub(super) struct Connection {
     bench: Bench,
     requests: Vec<Prepared>,
-    /// Its session is not another's.
+    /// The session is its own, not shared.
     owns_session: bool,
     allows_errors: bool,
     next_id: u64,
@@ -159,7 +159,7 @@ impl Connection {
         if !self.owns_session {
             self.bench.join(None);
         }
-        // A server that does not answer any more keeps its session.
+        // A server that no longer answers keeps its session.
         let _ = timeout(Duration::from_secs(3), self.bench.end()).await;
     }
 }
@@ -234,7 +234,7 @@ async fn over_http(target: &Target, prepared: &Prepared, id: u64) -> Result<(u16
         for frame in frames.drain(..) {
             let Frame::Event(event) = frame else { continue };
             let message: Option<Value> = serde_json::from_str(&event.data).ok();
-            // What comes before the response is about it, or asks something: it is not what is measured.
+            // Notifications and questions before the response are not measured.
             answer = message.filter(|it| it.get("method").is_none()).or(answer);
         }
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// The longest time that is told apart from longer ones, in microseconds: an hour.
+/// The longest time that is recorded exactly, in microseconds: an hour.
 const LONGEST: u64 = 3_600_000_000;
-/// How many kinds of failures are told apart.
+/// How many kinds of failures are counted separately.
 const MAX_KINDS: usize = 40;
 /// What failures of more kinds are counted as.
 const OTHERS: &str = "other failures";

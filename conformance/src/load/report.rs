@@ -10,7 +10,7 @@ use super::figures::Figures;
 use super::usage::Usage;
 use crate::probe::{Bench, Place, Revision};
 
-/// How much of a core this program may use before it is said that it may have been the narrow place.
+/// The share of a core above which the report warns that this program may have been the bottleneck.
 const BUSY: f64 = 0.9;
 /// What of the figures is set beside another server's, and in which order.
 const COMPARED: [&str; 5] = ["perSecond", "p50", "p90", "p99", "cpuMicros"];
@@ -33,7 +33,7 @@ pub struct LoadReport {
 pub struct Measured {
     /// The URL or the program.
     pub target: String,
-    /// What it says that it is.
+    /// The name and version that it gives.
     pub server: Option<String>,
     /// The revision it was asked in.
     pub revision: Revision,
@@ -134,7 +134,7 @@ impl LoadReport {
         }
     }
 
-    /// Whether an answer was wrong, or there was none at all.
+    /// Whether an answer was wrong, or no request was answered.
     #[must_use]
     pub fn has_failures(&self) -> bool {
         let bad = |it: &Measured| it.all.failed() > 0 || it.all.requests() == 0;

@@ -1,4 +1,4 @@
-//! CPU and memory of processes and of their children, as Linux tells them in `/proc` (proc(5)); elsewhere nothing.
+//! CPU and memory of processes and of their children, from Linux's `/proc` (proc(5)); not available elsewhere.
 
 use std::collections::BTreeSet;
 use std::fs;

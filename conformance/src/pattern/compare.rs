@@ -14,18 +14,18 @@ use crate::wire::shorten;
 pub struct Mismatch {
     /// Where, as a JSON Pointer (RFC 6901) into the compared value; `json` steps into a string that holds JSON.
     pub path: String,
-    /// What the transcript says, as it is written there.
+    /// The expected value as the transcript has it.
     pub expected: Value,
     /// What was there; `None` for an absent member.
     pub actual: Option<Value>,
-    /// Why it does not do, where the two values alone do not say it.
+    /// Why it does not match, where the two values alone do not show it.
     pub reason: Option<String>,
 }
 
 impl Pattern {
     /// Compares `actual` (`None`: absent) and returns every difference, in the order of the members' names.
     ///
-    /// When there is none, what the pattern captures is added to `vars`; otherwise `vars` stays as it was. A `$var`
+    /// Without a mismatch, what the pattern captures is added to `vars`; otherwise `vars` stays as it was. A `$var`
     /// sees what was captured before this comparison and what it captured in members compared earlier.
     pub fn compare(&self, actual: Option<&Value>, vars: &mut Vars) -> Vec<Mismatch> {
         let mut comparison = Comparison::new(vars, true);
@@ -36,7 +36,8 @@ impl Pattern {
         comparison.mismatches
     }
 
-    /// The same, but what could be captured is added to `vars` whatever else differs, so that a replay can go on.
+    /// The same, but what could be captured is added to `vars` even if something else differs, so that a replay can
+    /// continue.
     pub(crate) fn compare_and_keep(
         &self,
         actual: Option<&Value>,
@@ -214,7 +215,7 @@ impl Comparison {
         }
     }
 
-    /// Every expected element must have an element of its own; with `exact`, none may be left over.
+    /// Every expected element must have a separate element; with `exact`, none may be left over.
     fn visit_pairs(
         &mut self,
         pattern: &Pattern,

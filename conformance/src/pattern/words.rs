@@ -10,7 +10,7 @@ const MOST_SHOWN: usize = 400;
 
 /// What a pattern wants of one place.
 pub(crate) enum Wanted {
-    /// Just this value, in which there are no matchers.
+    /// Exactly this value, which contains no matchers.
     Value(Value),
     /// A value that is described.
     Words(String),

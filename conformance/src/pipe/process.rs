@@ -1,4 +1,4 @@
-//! The task that owns the process: it writes what is asked, reads what is said, and brings the two together.
+//! The task that owns the process: it writes requests, reads messages, and matches them.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ use crate::target::{BoxError, TargetError};
 /// How long a server may take to end after its stdin was closed.
 const END_TIME: Duration = Duration::from_secs(3);
 
-/// Writes and reads until nobody is left who could ask.
+/// Writes and reads until all senders are dropped.
 pub(super) async fn serve(
     program: OsString,
     arguments: Vec<OsString>,
@@ -32,7 +32,7 @@ pub(super) async fn serve(
     let mut running: Option<Process> = None;
     let mut open = Open::default();
     loop {
-        // What is to be written is bounded: nothing more is taken while so much waits.
+        // Pending writes are bounded: no more requests are taken while this much waits.
         let full = running
             .as_ref()
             .is_some_and(|process| process.input.len() > MAX_EVENT_BYTES);
@@ -98,7 +98,7 @@ async fn step(running: &mut Option<Process>) -> Result<Option<Line>, BoxError> {
     }
 }
 
-/// What the server said, as it said it.
+/// A line of the server, unchanged.
 struct Line {
     line: String,
     message: Value,
@@ -212,7 +212,7 @@ impl Open {
         self.requests.retain(|(_, replies)| !replies.is_closed());
         let id = message.get("id");
         if message.get("method").is_none() {
-            // An answer that nobody waits for is to somebody who has left.
+            // An answer without a waiting caller belongs to one that has left.
             if let Some(index) = self
                 .requests
                 .iter()
@@ -243,7 +243,7 @@ impl Open {
             None if id.is_some() && self.unheard.len() < MAX_WAITING => {
                 self.unheard.push_back(line)
             }
-            // Over HTTP the server would keep them for the stream that is about to be opened.
+            // Over HTTP the server would keep them for a stream that opens later.
             None if id.is_none() && self.early.len() < MAX_WAITING => self.early.push_back(line),
             None => {}
         }
@@ -257,8 +257,8 @@ impl Open {
     }
 }
 
-/// Whether a message of the server says that it belongs to this request: it reports its progress, or comes from the
-/// subscription that it opened.
+/// Whether a message of the server belongs to this request: it reports its progress, or comes from the subscription
+/// that it opened.
 fn concerns(message: &Value, request: &Value) -> bool {
     let subscription = message.pointer("/params/_meta/io.modelcontextprotocol~1subscriptionId");
     let token = message.pointer("/params/progressToken");

@@ -1,4 +1,4 @@
-//! A server in one revision, and what is known of it: what rules ask, and what loads and mutations are sent to.
+//! A server in one revision, and what is known about it, for rules, load and mutations.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -37,7 +37,7 @@ pub(crate) struct Bench {
     pub(crate) place: Place,
     pub(crate) revision: Revision,
     pub(crate) patience: Duration,
-    /// The revisions that the server speaks, once that is known.
+    /// The revisions that the server supports, once known.
     pub(crate) spoken: Vec<Revision>,
     /// The result of `initialize` or `server/discover`, and the exchange that brought it.
     pub(crate) greeting: Exchange,
@@ -49,7 +49,7 @@ pub(crate) struct Bench {
     pub(crate) asking: Option<Vec<String>>,
     /// The same server, asked by another caller.
     pub(crate) other: Option<Target>,
-    /// What watches a stream on which nothing ought to happen. It ends with this.
+    /// The task that watches a stream on which nothing should happen. It ends with this bench.
     pub(crate) quiet: Option<JoinSet<Watched>>,
     session: Option<String>,
     process: Option<Process>,
@@ -62,7 +62,7 @@ pub(crate) struct Bench {
 pub(crate) type Seen = (Option<Value>, Exchange);
 
 impl Place {
-    /// The same server over a connection of its own.
+    /// The same server over a separate connection.
     pub(crate) fn apart(&self) -> Result<Self, TargetError> {
         Ok(match self {
             Self::Http(target) => Self::Http(target.apart()?),
@@ -74,7 +74,7 @@ impl Place {
         matches!(self, Self::Http(_))
     }
 
-    /// Whether requests say who sends them.
+    /// Whether requests carry a token.
     pub(crate) fn shows_a_token(&self) -> bool {
         match self {
             Self::Http(target) => target.has_header(&AUTHORIZATION),
@@ -112,7 +112,7 @@ impl Bench {
         }
     }
 
-    /// A fresh one of the same server, with a session or a process of its own, that knows what this one knows.
+    /// A new bench for the same server, with its own session or process, that keeps what this one knows.
     pub(crate) async fn another(&self) -> Self {
         let mut fresh = self.fresh().await;
         fresh.lists.clone_from(&self.lists);
@@ -120,7 +120,7 @@ impl Bench {
         fresh
     }
 
-    /// A fresh one of the same server, with a session or a process of its own.
+    /// A new bench for the same server, with its own session or process.
     pub(crate) async fn fresh(&self) -> Self {
         let mut fresh = Self::new(self.place.clone(), self.revision, self.patience);
         fresh.seen = Arc::clone(&self.seen);
@@ -157,7 +157,7 @@ impl Bench {
         true
     }
 
-    /// Opens it; whether the server speaks just this revision.
+    /// Opens it; returns whether the server uses exactly this revision.
     pub(crate) async fn agrees(&mut self) -> bool {
         let opened = self.open().await;
         if self.revision.is_modern() {
@@ -197,7 +197,7 @@ impl Bench {
     /// Every item of a list, page by page, and the exchanges.
     async fn all(&mut self, method: &str, member: &str) -> (Vec<Value>, Vec<Exchange>) {
         let (mut items, mut pages, mut cursor) = (Vec::new(), Vec::new(), None::<Value>);
-        // A list that never ends is a finding of its own.
+        // A list that never ends is a separate finding.
         for _ in 0..100 {
             let params = cursor
                 .take()
@@ -206,7 +206,7 @@ impl Bench {
             let result = page.result().cloned().unwrap_or_default();
             let more = result.get(member).and_then(Value::as_array);
             items.extend(more.into_iter().flatten().cloned());
-            // What is no text is no cursor; that is a finding of its own too.
+            // A cursor that is not a string is a separate finding too.
             cursor = result
                 .get("nextCursor")
                 .filter(|it| it.is_string())
@@ -219,7 +219,7 @@ impl Bench {
         (items, pages)
     }
 
-    /// What the server says that it is: its name and version.
+    /// The name and version that the server gives.
     pub(crate) fn server(&self) -> Option<String> {
         let result = self.greeting.result()?;
         let stated = "/_meta/io.modelcontextprotocol~1serverInfo";
@@ -347,7 +347,7 @@ impl Bench {
             .collect()
     }
 
-    /// Sends a request as it is; on stdio its body as a line.
+    /// Sends a request unchanged; on stdio its body as a line.
     pub(crate) async fn raw(&mut self, raw: Raw) -> Exchange {
         self.raw_within(raw, self.patience).await
     }

@@ -1,4 +1,4 @@
-//! Which revisions a server speaks.
+//! Which revisions a server supports.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use super::bench::{Bench, Place};
 use super::revision::Revision;
 use crate::target::TargetError;
 
-/// The revisions that it answers in. Asking for one that it does not speak is answered with another, or refused.
+/// The revisions that it answers in. A request for an unsupported one is answered with another, or refused.
 ///
 /// # Errors
-/// Nobody is there.
+/// The server cannot be reached.
 pub(crate) async fn revisions(
     place: &Place,
     patience: Duration,
@@ -32,10 +32,10 @@ pub(crate) async fn revisions(
     }
 }
 
-/// A server opened in the newest of these revisions that it speaks; nothing if it speaks none of them.
+/// A server opened in the newest of these revisions that it supports; `None` if it supports none.
 ///
 /// # Errors
-/// Nobody is there.
+/// The server cannot be reached.
 pub(crate) async fn newest(
     place: &Place,
     revisions: &[Revision],
@@ -61,7 +61,7 @@ pub(crate) async fn newest(
     }
 }
 
-/// Nobody is there, for this reason; of a connection that reason names the place already.
+/// The error of an unreachable server; the reason for a failed connection already names the place.
 fn unreachable(place: &Place, problem: &str) -> TargetError {
     let target = place.to_string();
     let named = format!("{target} cannot be reached: ");

@@ -23,7 +23,7 @@ pub struct Exchange {
     pub received: String,
     /// The messages in it.
     pub messages: Vec<Value>,
-    /// Why nothing more came, if it did not end by itself.
+    /// Why nothing more came, if it did not end normally.
     pub broken: Option<String>,
 }
 

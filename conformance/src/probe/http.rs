@@ -73,7 +73,7 @@ pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Excha
     hold(target, raw, patience, patience).await.0
 }
 
-/// The same; what is not read yet of the answer stays open until it is dropped. The body is read for as long as `listen`.
+/// The same; the unread rest of the answer stays open until it is dropped. The body is read for as long as `listen`.
 pub(crate) async fn hold(
     target: &Target,
     raw: Raw,

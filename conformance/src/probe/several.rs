@@ -13,7 +13,7 @@ use super::exchange::Exchange;
 use super::http::{self, Raw};
 use crate::target::Body;
 
-/// What was seen on a stream on which nothing ought to happen.
+/// What was seen on a stream on which nothing should happen.
 #[derive(Debug)]
 pub(crate) enum Watched {
     /// Something came.
@@ -84,8 +84,7 @@ impl Bench {
         }
     }
 
-    /// Opens a stream on which nothing ought to happen, and watches it for as long as `most` while other things are
-    /// asked.
+    /// Opens a stream on which nothing should happen, and watches it for at most `most` during other requests.
     pub(crate) async fn watch(&mut self, most: Duration) {
         let (exchange, open) = self.listen(json!("quiet"), json!({})).await;
         let Some(mut body) = open.filter(|_| exchange.is_acknowledged()) else {
@@ -102,7 +101,7 @@ impl Bench {
         self.quiet = Some(quiet);
     }
 
-    /// Opens a subscription, which lasts as long as what is given back.
+    /// Opens a subscription, which lasts as long as the returned body.
     pub(crate) async fn listen(&mut self, id: Value, filter: Value) -> (Exchange, Option<Body>) {
         let params = json!({ "notifications": filter });
         self.listen_with(id, params).await

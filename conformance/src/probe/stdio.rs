@@ -106,7 +106,7 @@ impl Process {
                     match serde_json::from_slice::<Value>(&line) {
                         Ok(Value::Array(messages)) => exchange.messages.extend(messages),
                         Ok(message) => exchange.messages.push(message),
-                        // A rule of its own looks for such lines; the answer may come after them.
+                        // A separate rule checks for such lines; the answer may come after them.
                         Err(_) => {}
                     }
                 }
@@ -159,7 +159,7 @@ impl Process {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Closes stdin; whether the program ended by itself within `patience`.
+    /// Closes stdin; returns whether the program ended within `patience`.
     pub(crate) async fn ends(mut self, patience: Duration) -> bool {
         drop(self.stdin.take());
         let drained = async { while self.lines.recv().await.is_some() {} };

@@ -10,7 +10,7 @@ use super::volatile::{is_opaque_name, parts};
 /// The shortest text that is followed from an answer to a request.
 pub(super) const SHORTEST: usize = 6;
 
-/// The texts of a session that are not the same each time, by who said them first.
+/// The texts of a session that differ between runs, by the side that sent them first.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     /// Texts of the server that the client sends back later.
@@ -53,7 +53,7 @@ impl Flow {
                 for part in changing {
                     let part = text.get(part.start..part.end).unwrap_or_default();
                     if said.contains(part) {
-                        // The client put it into a text of its own.
+                        // The client put it into a longer text.
                         self.returned.insert(part.to_owned());
                     } else if !said.iter().any(|said| said.contains(part)) {
                         self.own.insert(part.to_owned());

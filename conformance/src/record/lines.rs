@@ -222,7 +222,7 @@ impl<'a> Scribe<'a> {
             && let Some(id) =
                 pattern.pointer_mut("/params/_meta/io.modelcontextprotocol~1subscriptionId")
         {
-            // A replay has ids of its own.
+            // A replay uses different ids.
             *id = json!({"$any": true});
         }
         self.wait(name, pattern);

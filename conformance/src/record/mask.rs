@@ -13,7 +13,7 @@ const SHORTEST: usize = 8;
 /// How many values of headers are remembered.
 const MOST_KNOWN: usize = 1_000;
 
-/// Shapes that are secrets wherever they stand.
+/// Patterns that are secrets everywhere.
 const SHAPES: &str = r"(?x)
     \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*  # a JSON Web Token
   | \b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}
@@ -118,7 +118,7 @@ impl Mask {
     }
 }
 
-/// Whether a member or header of this name holds a secret. What MCP itself calls a token is none.
+/// Whether a member or header of this name holds a secret. What MCP itself calls a token is not a secret.
 pub(crate) fn is_secret_name(name: &str) -> bool {
     let letters: String = name
         .chars()

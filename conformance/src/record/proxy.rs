@@ -90,7 +90,7 @@ pub async fn proxy(
 struct Proxy {
     upstream: Target,
     recorder: Recorder,
-    /// Counts handshakes, to tell those apart that are under way.
+    /// Counts handshakes, to distinguish those under way.
     handshakes: Arc<AtomicU64>,
 }
 
@@ -136,7 +136,7 @@ impl Proxy {
         self.answered(exchange, serial, response)
     }
 
-    /// What a request is, and whose.
+    /// The kind of a request, and its session.
     fn exchange(&self, method: &Method, headers: &HeaderMap, body: &[u8]) -> Exchange {
         let header = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let message: Option<Value> = serde_json::from_slice(body).ok();
@@ -176,7 +176,7 @@ impl Proxy {
         }
     }
 
-    /// Keeps a request, and returns what tells it apart.
+    /// Keeps a request, and returns its number.
     fn asked(&self, exchange: &Exchange) -> Option<u64> {
         let begins = exchange.era == Era::Modern || exchange.shakes_hands;
         if !begins && !self.recorder.knows(&exchange.key) {
@@ -215,7 +215,7 @@ impl Proxy {
                 .and_then(|value| value.to_str().ok());
             key = session.map_or(Key::Sessionless, |session| Key::Session(session.to_owned()));
             if key == Key::Sessionless {
-                // The client before can no longer be told from this one; what it said is complete.
+                // The earlier client can no longer be distinguished from this one; its messages are complete.
                 self.recorder.end(&key);
             }
             self.recorder.rename(&exchange.key, key.clone());

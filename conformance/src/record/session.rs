@@ -1,4 +1,4 @@
-//! What one client and its server said to each other, whatever carried it.
+//! The messages between one client and its server, on any transport.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::transcript::{Era, MAX_FILE_BYTES, MAX_STEPS};
 pub(crate) enum Item {
     /// A request of the client.
     Asked {
-        /// What tells it apart: clients of one name may use the same ids.
+        /// A unique number: clients of one name may use the same ids.
         serial: u64,
         id: Value,
         method: String,
@@ -35,7 +35,7 @@ pub(crate) enum Item {
         /// The id that the answer itself names, which is null if the request could not be read.
         named: Value,
     },
-    /// What else the server said: to a request of the client, or to nobody in particular.
+    /// Another message of the server: about a request of the client, or about none.
     Said { to: Option<u64>, message: Value },
     /// The client began to listen to what answers no request.
     Listened,
@@ -73,7 +73,7 @@ pub(crate) struct Session {
     bytes: usize,
     /// The ids of the events seen.
     events: BTreeSet<String>,
-    /// More was said than is kept.
+    /// There were more messages than are kept.
     pub(crate) cut: bool,
 }
 
@@ -94,8 +94,8 @@ impl Session {
         self.bytes
     }
 
-    /// Keeps a message of the client, and returns what tells it apart if it is a request. A message that is not JSON-RPC is
-    /// left out.
+    /// Keeps a message of the client, and returns its number if it is a request. A message that is not JSON-RPC is left
+    /// out.
     pub(crate) fn client(&mut self, message: &Value, headers: &Headers) -> Option<u64> {
         let bytes = message.to_string().len();
         let serial = self.items.len() as u64;
@@ -178,7 +178,7 @@ impl Session {
                 })
                 .map(|(serial, _)| Some(serial));
         }
-        // What else is said belongs, in the modern era, to the request that is being answered.
+        // Other messages belong, in the modern era, to the request that is being answered.
         match self.era {
             Era::Legacy => Some(None),
             Era::Modern => requests()
@@ -211,7 +211,7 @@ impl Session {
         self.items.iter().any(answers)
     }
 
-    /// Whether an event of this id came before: a stream that is resumed may say again what it said.
+    /// Whether an event of this id came before: a resumed stream may repeat events.
     pub(crate) fn is_again(&mut self, event: Option<&str>) -> bool {
         let kept = self.events.len() < MAX_STEPS;
         event.is_some_and(|id| kept && !self.events.insert(id.to_owned()))

@@ -1,4 +1,4 @@
-//! One behaviour per file: a request, what waits for its consequences, and the steps whose values it uses.
+//! One behaviour per file: a request, the steps that wait for its effects, and the steps whose values it uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 

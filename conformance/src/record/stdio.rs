@@ -40,8 +40,8 @@ pub async fn around(
         recorder.clone(),
         Side::Server,
     ));
-    // Once the client closes, so does the server's stdin, which is how it is asked to end. A server that ends by itself
-    // is not kept waiting for the client.
+    // Once the client closes, so does the server's stdin, which asks it to end. A server that ends first does not wait
+    // for the client.
     let heard = tokio::spawn(pass(tokio::io::stdin(), input, recorder, Side::Client));
     let passed = said.await?;
     heard.abort();
@@ -81,7 +81,7 @@ async fn pass(
     }
 }
 
-/// A process serves one client, which may speak in both eras.
+/// A process serves one client, which may use both eras.
 fn keep(recorder: &Recorder, side: Side, message: Value) {
     let legacy = Key::Sessionless;
     if side == Side::Client {

@@ -1,4 +1,5 @@
-//! What was said, as a transcript writes it: values that come back are captured, what changes is matched, secrets go.
+//! Messages in the form of a transcript: values that come back are captured, changing values become matchers, secrets
+//! are removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -238,7 +239,7 @@ fn holds_changing_text(text: &str) -> bool {
         .is_some_and(|text| !parts(&text).is_empty())
 }
 
-/// A text in which `${` is no variable.
+/// A text with `${` escaped.
 fn escaped(text: &str) -> String {
     text.replace("${", "$${")
 }

@@ -1,4 +1,5 @@
-//! The base rules of the protocol, held against every message that a replay sees, whatever its transcript names.
+//! The base rules of the protocol, checked on every message that a replay receives, even if its transcript does not
+//! name them.
 
 mod members;
 mod message;
@@ -17,7 +18,7 @@ use crate::wire::is_event_stream;
 
 /// How many breaches are kept until a step takes them.
 const MAX_KEPT: usize = 20;
-/// The longest body that is judged, in bytes; what is longer fails by itself.
+/// The longest body that is checked, in bytes; a longer one fails.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// What was seen that no server may do.

@@ -240,8 +240,8 @@ impl Run<'_> {
         self.judge(response, &Expect::only_status(202)).await
     }
 
-    /// Answers the questions on a stream as they come, whether or not somebody waits on it. Notifications and answers
-    /// pass through.
+    /// Answers the questions on a stream as they come, even if no step waits on it. Notifications and answers pass
+    /// through.
     pub(super) fn answering(
         &self,
         client: &std::sync::Arc<RpcClient>,
@@ -261,7 +261,7 @@ impl Run<'_> {
                     if let Ok(uri) = target.place(&endpoint, &endpoint).parse() {
                         *request.uri_mut() = uri;
                     }
-                    // A server that does not take it goes on without; what follows shows it.
+                    // A server that refuses it continues without; the following steps show it.
                     let _ = target.send(request).await;
                 }
             }

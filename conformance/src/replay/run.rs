@@ -34,11 +34,11 @@ pub(crate) struct Fault {
 /// What is behind a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// What the server said, or did not say.
+    /// The server's messages, or missing messages.
     Server,
     /// An earlier step did not provide what this one needs.
     EarlierStep,
-    /// Nobody is there.
+    /// The server cannot be reached.
     Unreachable,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a step is filled with was not captured: names are checked when a transcript is read.
+/// The variables of a step were not captured: names are checked when a transcript is read.
 impl From<Problem> for Fault {
     fn from(problem: Problem) -> Self {
         Self::missing(problem.to_string())
@@ -94,7 +94,7 @@ pub(super) struct Outcome {
     pub(super) failures: Vec<Failure>,
     /// Steps that were not run because they need what a failed one would have provided.
     pub(super) not_run: usize,
-    /// Nobody is there; nothing after it was run.
+    /// The server cannot be reached; nothing after it was run.
     pub(super) unreachable: bool,
 }
 
@@ -183,8 +183,8 @@ impl<'a> Run<'a> {
         outcome
     }
 
-    /// Runs those of the steps that are for this era, in their order. A step that fails does not end it, unless nobody
-    /// is there. `failed` says that a step before these has failed.
+    /// Runs those of the steps that are for this era, in their order. A step that fails does not end it, unless the
+    /// server cannot be reached. `failed` says that a step before these has failed.
     fn steps<'s>(&'s self, steps: &'s [Step], failed: bool) -> BoxFuture<'s, Outcome> {
         async move {
             let mut outcome = Outcome::default();
@@ -203,7 +203,7 @@ impl<'a> Run<'a> {
         .boxed()
     }
 
-    /// Runs one step. What a nested step shows is, unless it says so itself, what the step around it shows.
+    /// Runs one step. A nested step tests the requirements of the step around it, unless it names others.
     async fn step(&self, step: &Step, failed: bool) -> Outcome {
         let mut outcome = match &step.action {
             Action::Parallel(branches) => {

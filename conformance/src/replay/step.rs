@@ -83,7 +83,7 @@ impl Run<'_> {
         }
     }
 
-    /// A handshake whose result differs is finished nevertheless, so that the rest can be judged.
+    /// A handshake with a different result is still completed, so that the rest can be checked.
     async fn open(
         &self,
         name: &str,
@@ -309,7 +309,7 @@ fn header(headers: &HeaderMap, name: &str) -> Option<Value> {
     })
 }
 
-/// An event as transcripts write it; the name that is not said is `message`.
+/// An event as transcripts write it; the default name is `message`.
 fn event_value(event: Event) -> Value {
     let mut value =
         json!({"event": event.event.as_deref().unwrap_or("message"), "data": event.data});

@@ -1,4 +1,4 @@
-//! Failures that are known: they do not fail a run, and one that is no longer there does.
+//! Known failures: they do not fail a run, but a listed one that now passes does.
 
 use serde::{Deserialize, Serialize};
 

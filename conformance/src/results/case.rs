@@ -69,7 +69,7 @@ pub struct Difference {
     /// What was there; absent if nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<Value>,
-    /// Why it does not do, where the two alone do not say it.
+    /// Why it does not match, where the two values alone do not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -94,9 +94,9 @@ pub enum Outcome {
     Finding,
     /// It does not, and the baseline knows.
     Known,
-    /// It holds though the baseline says that it does not.
+    /// It passes although the baseline lists it as failing.
     Fixed,
-    /// It is about something that the target does not have, or was left out.
+    /// It tests something that the target does not have, or was left out.
     Inapplicable,
     /// It could not be judged.
     Unclear,

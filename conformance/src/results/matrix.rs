@@ -1,4 +1,4 @@
-//! Cases by targets: one row for each case, whatever its revisions.
+//! Cases by targets: one row for each case, with all its revisions.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ pub(super) fn rows(results: &Results) -> Vec<Row<'_>> {
     order.into_iter().map(row).collect()
 }
 
-/// What is to be seen first.
+/// The order of outcomes, most important first.
 fn weight(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Inapplicable => 0,

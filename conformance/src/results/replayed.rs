@@ -6,7 +6,7 @@ use crate::report::{Event, Failure, TextReporter};
 use crate::transcript::Transcript;
 
 impl Subject {
-    /// A target that transcripts are to be replayed against.
+    /// The results of transcripts that are replayed against a target.
     #[must_use]
     pub fn replayed(target: String) -> Self {
         Self {
@@ -116,7 +116,7 @@ fn in_full(event: &Event<'_>) -> String {
     // Memory takes everything.
     let _ = TextReporter::new(&mut text, false).report(event);
     let text = String::from_utf8_lossy(&text).into_owned();
-    // The first line says what the case says already.
+    // The first line repeats the case.
     text.split_once('\n')
         .map_or(String::new(), |(_, rest)| rest.to_owned())
 }

@@ -32,7 +32,7 @@ impl ClientReport {
         judged.filter(|judged| matches!(judged.verdict, Verdict::Finding(_)))
     }
 
-    /// Writes it for people: each finding with what was heard and what to change, and the counts.
+    /// Writes it for people: each finding with the requests and what to change, and the counts.
     ///
     /// # Errors
     /// `out` cannot be written.

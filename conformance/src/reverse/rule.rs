@@ -13,7 +13,7 @@ pub struct ClientRule {
     pub id: &'static str,
     /// How much it binds.
     pub level: Level,
-    /// The section of the specification that says so.
+    /// The section of the specification that the rule is from.
     pub section: &'static str,
     /// The rule in a sentence.
     pub title: &'static str,
@@ -30,8 +30,8 @@ impl fmt::Debug for ClientRule {
     }
 }
 
-/// The first of these for which a sentence says what is wrong; holds if there is none, and says why not if there are none at
-/// all.
+/// A finding for the first of these for which `wrong` returns what is wrong; holds without one. Inapplicable, for the
+/// reason `none`, if nothing was received.
 pub(super) fn each<'h>(
     heard: impl IntoIterator<Item = &'h Heard>,
     none: &str,

@@ -27,10 +27,10 @@ const MUST: Level = Level::Must;
 const SHOULD: Level = Level::Should;
 const PRACTICE: Level = Level::Practice;
 
-/// The scenes that show how a client speaks when nothing is wrong.
+/// The scenes in which the server behaves normally.
 const CALM: &[Scene] = &[Scene::Legacy, Scene::Modern];
 
-/// What was heard at the server's own origin in all scenes that were played.
+/// The requests to the server's own origin in all scenes that were run.
 fn heard(runs: &Runs) -> impl Iterator<Item = &Heard> {
     let all = runs.all().flat_map(|(_, seen)| &seen.heard);
     all.filter(|heard| !heard.elsewhere)
@@ -41,7 +41,7 @@ fn posts(runs: &Runs) -> impl Iterator<Item = &Heard> {
     heard(runs).filter(|heard| heard.method == http::Method::POST)
 }
 
-/// The messages of 2026-07-28 to the server that speaks it.
+/// The messages of 2026-07-28 to the server of that revision.
 fn modern(runs: &Runs) -> impl Iterator<Item = &Heard> {
     let scenes = [Scene::Modern, Scene::Asks];
     let seen = scenes.into_iter().filter_map(|scene| runs.of(scene));

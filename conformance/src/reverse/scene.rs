@@ -11,7 +11,7 @@ pub enum Scene {
     Streams,
     /// The same, which forgets its session once.
     Forgets,
-    /// The same, which answers the handshake with a revision that nobody speaks.
+    /// The same, which answers the handshake with an unknown revision.
     Unspoken,
     /// The same, whose stream breaks off before the answer and may be resumed.
     Breaks,
@@ -19,9 +19,9 @@ pub enum Scene {
     Modern,
     /// The same, whose tool needs input first.
     Asks,
-    /// A server that answers with an id that nobody asked with, before the right one.
+    /// A server that sends an answer with an unused id before the right one.
     WrongId,
-    /// A server that sends everybody to another origin.
+    /// A server that redirects every request to another origin.
     Redirects,
     /// A server whose answer does not end.
     Endless,

@@ -13,15 +13,15 @@ use super::seen::Heard;
 
 /// The tool that every scene has.
 pub(super) const TOOL: &str = "probe";
-/// The tool of an answer that was meant for nobody.
+/// The tool in an answer that no request asked for.
 pub(super) const TRAP: &str = "trap";
-/// The tool whose annotations no client may use.
+/// The tool that clients must drop for its annotations.
 pub(super) const UNUSABLE: &str = "unusable";
 /// Names the second page; nothing that a client could make up.
 pub(super) const CURSOR: &str = "seite 2/ä?==";
 /// What a request is made again with: nothing that a client could make up.
 pub(super) const STATE: &str = "zu\u{7e}stand \"é\"/+==";
-/// The key of what is asked in a result.
+/// The key of the question in a result.
 pub(super) const QUESTION: &str = "who are you?";
 /// Names the event after which a stream broke off.
 pub(super) const EVENT: &str = "ev-1/a";

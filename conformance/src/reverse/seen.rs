@@ -1,4 +1,4 @@
-//! What the servers heard from a client.
+//! What the servers received from a client.
 
 use std::time::Duration;
 

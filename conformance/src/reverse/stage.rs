@@ -1,4 +1,4 @@
-//! The server of a scene: connections, what was heard on them, and the answers of its script.
+//! The server of a scene: connections, the requests on them, and the answers of its script.
 
 use std::convert::Infallible;
 use std::io;
@@ -37,7 +37,7 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How much of an answer is kept for reports, in characters.
 const SHOWN: usize = 1_000;
-/// How much an endless answer has at most: nobody should take so much of one message.
+/// The most bytes of an endless answer: a client should stop reading earlier.
 pub(super) const ENDLESS: u64 = 256 * 1024 * 1024;
 
 /// A server that plays a scene until it is closed.
@@ -83,7 +83,7 @@ impl Stage {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Ends it: what was heard.
+    /// Ends it; returns the requests.
     pub(super) fn close(self) -> Vec<Heard> {
         std::mem::take(&mut self.set.lock().0)
     }

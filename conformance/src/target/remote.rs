@@ -11,7 +11,7 @@ use hyper_util::rt::TokioExecutor;
 
 use super::{Body, BoxError, TargetError};
 
-/// The client keeps its connections; what is asked at the same time goes over several.
+/// The client keeps its connections; simultaneous requests use several.
 pub(super) struct Remote {
     client: Connections,
     scheme: Scheme,
@@ -149,7 +149,7 @@ impl Remote {
     }
 }
 
-/// What an error says and what is behind it: a client's own words are no more than `client error (Connect)`.
+/// The text of an error and its causes: the HTTP client's own text is only `client error (Connect)`.
 fn in_words(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut behind = error.source();

@@ -35,7 +35,7 @@ pub(crate) enum BodyExpectation {
     Error(Pattern),
 }
 
-/// A member that says what the body must be, and how.
+/// A member for the expected body, and its meaning.
 type BodyMember = (&'static str, fn(Pattern) -> BodyExpectation);
 
 /// Which members an `expect` may have.
@@ -60,7 +60,7 @@ impl Expect {
         }
     }
 
-    /// A result of which nothing but this is known.
+    /// Expects a result that matches this pattern, without further conditions.
     pub(crate) fn result(pattern: Pattern) -> Self {
         Self {
             body: BodyExpectation::Result(pattern),

@@ -1,4 +1,4 @@
-//! Reading an object member by member, so that a misspelt one is told instead of passed over.
+//! Reading an object member by member, so that a misspelt one is reported, not ignored.
 
 use serde_json::{Map, Value};
 
@@ -84,7 +84,7 @@ impl Fields {
             .transpose()
     }
 
-    /// Refuses what nobody asked for.
+    /// Refuses members that were not read.
     pub(super) fn finish(self) -> Result<(), Problem> {
         match self.rest.keys().next() {
             None => Ok(()),

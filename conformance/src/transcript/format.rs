@@ -88,7 +88,7 @@ pub(crate) struct Step {
     pub(crate) action: Action,
 }
 
-/// What a step does. The documentation of the crate says what each means.
+/// What a step does. The documentation of the crate explains each.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(
@@ -131,7 +131,7 @@ pub(crate) struct Open {
     pub(crate) capabilities: Option<Value>,
     #[serde(rename = "clientInfo", skip_serializing_if = "Option::is_none")]
     pub(crate) client_info: Option<Value>,
-    /// What is said to questions of the server.
+    /// The answers to questions of the server.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) answers: Vec<ScriptedAnswer>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -18,7 +18,7 @@ pub(crate) struct Opening {
     pub(crate) answers: Vec<Scripted>,
 }
 
-/// What is said to a question of the server.
+/// The answer to a question of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Scripted {
     /// Such as `elicitation/create`.

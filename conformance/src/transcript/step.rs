@@ -52,7 +52,7 @@ pub(crate) enum Action {
     },
     /// Waits for the next thing on a stream.
     Await { stream: String, wanted: Wanted },
-    /// Runs steps, during which the streams stay open and say nothing.
+    /// Runs steps, during which the streams stay open and silent.
     Silent {
         streams: Vec<String>,
         steps: Vec<Step>,
@@ -80,7 +80,7 @@ pub(crate) enum StreamSource {
     Listen {
         client: String,
         filter: Template,
-        /// Methods of messages that do not count, since whoever else uses the server may cause them.
+        /// Methods of messages that do not count, since other clients of the server may cause them.
         ignore: Vec<String>,
     },
 }

@@ -12,7 +12,7 @@ use super::Client;
 /// How many refused bodies are read to their end for a client at once. Others wait in the network meanwhile.
 const DISCARDS: usize = 2;
 
-/// How long refusing a client takes at least: it hears of its share at most a thousand times a second.
+/// The least time that a refusal takes: a client is refused for its share at most a thousand times a second.
 const REFUSAL: Duration = Duration::from_millis(1);
 
 /// A client's turn to keep a processor busy, until it is dropped.
@@ -41,8 +41,8 @@ impl Client {
         turn(&self.0.turns.discards).await
     }
 
-    /// Waits for this client's turn to be refused because it holds its share: one that goes on asking as fast as it can
-    /// keeps nobody else waiting.
+    /// Waits for this client's turn to be refused because it holds its share: a client that keeps asking as fast as it
+    /// can does not delay others.
     pub async fn refusal(&self) {
         let _turn = turn(&self.0.turns.refusals).await;
         tokio::time::sleep(REFUSAL).await;

@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for ReadClient<'_> {
         let (Some(name), Some(version)) = (name, version) else {
             return Err(unusual());
         };
-        // What few clients say of themselves has a reader of its own.
+        // Members that few clients send have a separate reader.
         let mut client = match others.is_empty() {
             true => Implementation::new(name, version),
             false => {

@@ -106,7 +106,7 @@ impl<'s> Answering<'s> {
         }
     }
 
-    /// The answer to what needs no callback: a `ping`, and everything where there is none.
+    /// The answer to a request that needs no callback: a `ping`, and every request if there is no callback.
     pub(super) fn at_once(&self, request: &Request) -> Option<Response> {
         let outcome = match request.method.as_str() {
             "ping" => Payload::of(&Map::new()),
@@ -154,7 +154,7 @@ impl<'s> Answering<'s> {
         }
     }
 
-    /// Runs something, and goes on answering meanwhile.
+    /// Waits for a future, and answers requests meanwhile.
     pub(super) async fn during<T>(&mut self, running: impl Future<Output = T>) -> T {
         let mut running = std::pin::pin!(running);
         loop {

@@ -1,9 +1,9 @@
 //! The client's side of authorization (MCP "Authorization"): from a server's refusal to a token that it takes, by OAuth
 //! 2.1. Feature `oauth`.
 //!
-//! [`OAuth`] is the [`Credentials`] of one endpoint. When the server refuses a request, it finds the authorization server
-//! (RFC 9728, RFC 8414), says who the client is there, gets a token for this resource and nothing else (RFC 8707), and has
-//! the request sent again. The [guide](crate::guide::authorizing) shows how.
+//! [`OAuth`] is the [`Credentials`] of one endpoint. When the server refuses a request, it finds the authorization
+//! server (RFC 9728, RFC 8414), identifies the client there, gets a token for this resource and nothing else (RFC
+//! 8707), and has the request sent again. The [guide](crate::guide::authorizing) shows how.
 
 mod browser;
 mod challenge;
@@ -96,8 +96,8 @@ impl OAuth {
     /// Authorization for the endpoint with this URL, by this grant.
     ///
     /// # Errors
-    /// [`OAuthError::Setup`] for a text that is no URL, [`OAuthError::Fetched`] for a URL that begins neither with `https://`
-    /// nor, on this machine, with `http://`.
+    /// [`OAuthError::Setup`] for a text that is not a URL, [`OAuthError::Fetched`] for a URL that begins neither with
+    /// `https://` nor, on this machine, with `http://`.
     pub fn new(url: &str, grant: Grant) -> Result<Self, OAuthError> {
         Self::trusting(url, grant, &Trust::default())
     }
@@ -179,8 +179,8 @@ impl OAuth {
         self
     }
 
-    /// Gets a token now, unless there is one: asks the server without one, to hear what it wants, and goes on as when a
-    /// request is refused. A person has as long as the [`Browser`] gives.
+    /// Gets a token now, unless there is one: sends the server a request without one, to learn what it requires, and
+    /// continues as when a request is refused. A person has as long as the [`Browser`] gives.
     ///
     /// # Errors
     /// Why it could not be had. After [`OAuthError::Store`] from saving it is in use all the same, and is not kept for later.

@@ -21,7 +21,7 @@ pub(super) fn pause(asked: Option<Duration>, failures: u32) -> Duration {
         Some(asked) => doubled.min(LONGEST).max(asked),
         None => doubled.min(LONGEST),
     };
-    // Without chance the wait is as it is.
+    // Without randomness the wait has no jitter.
     let chance = getrandom::u32().unwrap_or(0);
     wait + wait.mul_f64(f64::from(chance) / f64::from(u32::MAX) / 10.0)
 }

@@ -1,5 +1,5 @@
-//! What the server said may be kept for a while (2026-07-28, "Caching"): answers by method and params, dropped when their
-//! time is over or the server says that they changed.
+//! Answers that may be kept for a while (2026-07-28, "Caching"), by method and params. They are dropped when their time
+//! is over or the server notifies that they changed.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -32,7 +32,7 @@ pub(super) struct Cache {
 
 #[derive(Debug, Default)]
 struct Table {
-    /// Grows with each change that was heard: an answer that was on its way then is not kept.
+    /// Grows with each change notification: an answer that was on its way then is not kept.
     epoch: u64,
     bytes: usize,
     answers: HashMap<Key, Kept>,

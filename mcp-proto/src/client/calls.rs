@@ -55,7 +55,7 @@ impl ToolResult {
     /// The structured content as a type.
     ///
     /// # Errors
-    /// [`ClientError::Protocol`] where there is none, or it is something else.
+    /// [`ClientError::Protocol`] if there is no structured content, or it does not fit the type.
     pub fn structured<T: DeserializeOwned>(&self) -> Result<T, ClientError> {
         let content = self.structured_content.as_ref().unwrap_or(&Value::Null);
         T::deserialize(content)
@@ -111,8 +111,8 @@ impl Client {
     /// content is checked against the schema that the tool was listed with, if it was (feature `validate`).
     ///
     /// # Errors
-    /// As for [`Client::call_tool`] and [`Task::result`](super::Task::result); [`ClientError::Protocol`] for what is no
-    /// result of a tool.
+    /// As for [`Client::call_tool`] and [`Task::result`](super::Task::result); [`ClientError::Protocol`] for an answer
+    /// that is not a tool result.
     pub async fn run_tool(&self, name: &str, arguments: Value) -> Result<ToolResult, ClientError> {
         self.run_tool_with(name, arguments, &CallOptions::default())
             .await
@@ -151,7 +151,7 @@ impl Client {
     /// `resources/read`. The client still knows the older code of what is not there: see [`ClientError::code`].
     ///
     /// # Errors
-    /// As for [`Client::request_in_rounds`]; [`ClientError::Protocol`] for an answer that is none.
+    /// As for [`Client::request_in_rounds`]; [`ClientError::Protocol`] for an answer without contents.
     pub async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, ClientError> {
         let result = self.kept("resources/read", json!({ "uri": uri })).await?;
         typed("resources/read", result)
@@ -160,7 +160,7 @@ impl Client {
     /// `prompts/get` with these arguments, whose values are texts.
     ///
     /// # Errors
-    /// As for [`Client::request_in_rounds`]; [`ClientError::Protocol`] for an answer that is none.
+    /// As for [`Client::request_in_rounds`]; [`ClientError::Protocol`] for an answer that is not a prompt.
     pub async fn get_prompt<N, V>(
         &self,
         name: &str,
@@ -184,7 +184,7 @@ impl Client {
     /// filled in already.
     ///
     /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is none.
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a completion result.
     pub async fn complete(
         &self,
         reference: &Reference,
@@ -235,7 +235,7 @@ impl Client {
         Ok(())
     }
 
-    /// An answer that is kept as long as it says, or else is asked for.
+    /// The cached answer, or else one that is requested and cached for as long as it allows.
     pub(super) async fn kept(&self, method: &str, params: Value) -> Result<Value, ClientError> {
         let cache = &self.0.hearing.cache;
         let key = Key::new(method, &params).filter(|_| self.era() == Era::Modern);

@@ -17,32 +17,34 @@ use crate::jsonrpc::{ErrorObject, Request};
 use crate::lifecycle::Implementation;
 use crate::version::{Era, ProtocolVersion};
 
-/// Who the client is, what it speaks, and its bounds.
+/// The client's identity, protocol version and bounds.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ClientConfig {
-    /// The revision to speak. `None` finds out what the server speaks when it connects: the modern era first, then the
-    /// handshake. A legacy revision is offered in the handshake, and may be answered by another of its era.
+    /// The protocol version to use. `None` detects the server's version when it connects: the modern era first, then
+    /// the handshake. A legacy revision is offered in the handshake, and the server may answer with another one of that
+    /// era.
     pub version: Option<ProtocolVersion>,
-    /// Who the client says it is.
+    /// The name and version that the client gives.
     pub info: Implementation,
-    /// What it says it can do (schema: `ClientCapabilities`). Nothing by default; what is said here is for
-    /// [`ClientConfig::with_answers`] to keep, and the methods for single questions say it by themselves.
+    /// The capabilities that it declares (schema: `ClientCapabilities`). Empty by default.
+    /// [`ClientConfig::with_answers`] must answer what is declared here; the methods for single questions declare their
+    /// capability themselves.
     pub capabilities: Map<String, Value>,
     /// How long a request may take to be answered and everything else to be done. 30 s by default.
     pub timeout: Duration,
-    /// How long a server on a pipe may be silent on `server/discover` before it is taken for one of the legacy era,
-    /// where the era is not known. 5 s by default.
+    /// How long a server on a pipe may leave `server/discover` unanswered before it counts as a legacy server, if the
+    /// era is not known. 5 s by default.
     pub probe: Duration,
     /// How many requests may run at once; further ones wait for their turn. 1024 by default.
     pub max_calls: usize,
-    /// Whether the stream is opened by which a legacy server over HTTP tells what belongs to no request, if it has
-    /// something to tell. On by default.
+    /// Whether the client opens the stream on which a legacy server over HTTP sends messages that belong to no request,
+    /// if the server has any to send. On by default.
     pub get_stream: bool,
     /// How many bytes of answers are kept as long as their `ttlMs` says (2026-07-28, "Caching"); 0 keeps none. 4 MiB by
     /// default. The typed calls use what is kept, [`Client::request`](super::Client::request) does not.
     pub cache_bytes: usize,
-    /// Where the stderr of a child process goes. As its command says by default.
+    /// Where the stderr of a child process goes. By default where its command sends it.
     pub stderr: Stderr,
     /// The largest message that is read, in bytes. 16 MiB by default.
     pub max_message_bytes: usize,
@@ -91,7 +93,7 @@ impl ClientConfig {
     /// The same, with a bearer token in every HTTP request (RFC 6750).
     ///
     /// # Errors
-    /// [`ClientError::Unauthorized`] for a text that is no token.
+    /// [`ClientError::Unauthorized`] for a text that is not a token.
     pub fn with_bearer(self, token: &str) -> Result<Self, ClientError> {
         Ok(self.with_credentials(Arc::new(Bearer::new(token)?)))
     }
@@ -118,7 +120,7 @@ impl ClientConfig {
     /// `roots/list`, in both eras, as far as nothing else answers them. What has no callback is refused (−32601), but for
     /// a `ping`.
     ///
-    /// Several questions are answered at once. A future is dropped when its answer is not wanted any more.
+    /// Several questions are answered at once. A future is dropped when its answer is no longer needed.
     ///
     /// ```
     /// use mcp_proto::client::{Client, ClientConfig};

@@ -35,8 +35,8 @@ pub trait Credentials: Send + Sync + fmt::Debug {
     /// The server answered 401 or 403. `Ok` sends the request again, with headers asked for once more, unless it was
     /// sent [`MAX_TRIES`] times: then the caller gets the refusal as [`ClientError::Http`].
     ///
-    /// A person may have to log in, so this takes as long as it takes: the time limits of calls do not end it, and begin
-    /// anew behind it. It is dropped with the call that it is for.
+    /// A person may have to log in, so this has no time limit: those of calls do not end it, and start again after it.
+    /// It is dropped with the call that it is for.
     ///
     /// # Errors
     /// What the call of the client fails with: it should explain what is missing
@@ -128,7 +128,7 @@ impl Drop for Authorization {
     }
 }
 
-/// A bearer token that stays as it is (RFC 6750).
+/// A fixed bearer token (RFC 6750).
 pub(super) struct Bearer(HeaderValue);
 
 impl Bearer {

@@ -40,7 +40,7 @@ pub enum ClientError {
     /// The task was cancelled.
     #[error("the task was cancelled")]
     Cancelled,
-    /// The server is in no revision that both sides speak, or has not what was asked for: what it has.
+    /// The server shares no protocol version with the client, or lacks what was requested. Holds what it has.
     #[error("the server cannot do this: {0}")]
     Unsupported(String),
 }

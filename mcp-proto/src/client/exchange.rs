@@ -1,4 +1,4 @@
-//! One request and its answer: who speaks, how long it may take, and when it is made once more.
+//! One request and its answer: its `_meta`, how long it may take, and when it is sent again.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,15 +23,14 @@ use crate::version::{Era, ProtocolVersion};
 const NOT_INITIALIZED: i64 = -32_000;
 
 impl Client {
-    /// Sends a request and waits for its result, which may be that the server needs input first
-    /// (`input_required`, see [`Client::request_in_rounds`]), at most
-    /// [`ClientConfig::timeout`](super::ClientConfig::timeout). Dropping the future gives the request up, and the server
-    /// is told.
+    /// Sends a request and waits for its result, which may be that the server needs input first (`input_required`, see
+    /// [`Client::request_in_rounds`]), at most [`ClientConfig::timeout`](super::ClientConfig::timeout). Dropping the
+    /// future gives the request up and notifies the server.
     ///
-    /// It is made once more, with another id, where that cannot do anything twice: when the session is lost (after a new
-    /// handshake), when the server turns out to speak another era than it did, and in the modern era when the connection
-    /// breaks before the answer of what only reads (`server/discover`, `completion/complete`, `resources/read`,
-    /// `resources/directory/read` and all methods that end with `/list` or `/get`).
+    /// It is sent once more, with another id, where that cannot have an effect twice: when the session is lost (after a
+    /// new handshake), when the server turns out to speak another era than it did, and in the modern era when the
+    /// connection breaks before the answer of a method that only reads (`server/discover`, `completion/complete`,
+    /// `resources/read`, `resources/directory/read` and all methods that end with `/list` or `/get`).
     ///
     /// # Errors
     /// [`ClientError`]; [`ClientError::Rpc`] is the server's own.
@@ -39,7 +38,7 @@ impl Client {
         self.exchange(method, params, &CallOptions::default()).await
     }
 
-    /// [`Client::request`] with a limit of its own, for what takes longer.
+    /// [`Client::request`] with a separate time limit, for requests that take longer.
     ///
     /// # Errors
     /// As for [`Client::request`].
@@ -138,7 +137,7 @@ impl Client {
         }
     }
 
-    /// One request with an id of its own.
+    /// Sends one request under a new id.
     async fn send(
         &self,
         method: &str,
@@ -191,7 +190,7 @@ impl Client {
         RequestId::Number(self.0.next_id.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Whether what came of a request says that it is worth making it once more; makes the connection ready for that.
+    /// Whether the outcome of a request is a reason to send it once more; if so, prepares the connection for that.
     async fn is_to_be_repeated(
         &self,
         method: &str,
@@ -241,7 +240,7 @@ impl Client {
         Ok(is_gone)
     }
 
-    /// In the modern era every message says who speaks which version and can do what.
+    /// In the modern era every message carries the client's version, name and capabilities.
     pub(super) fn with_meta(&self, mut params: Value, speaking: &Speaking) -> Value {
         if !params.is_object() {
             params = json!({});

@@ -1,4 +1,4 @@
-//! What the server says without being asked: who hears it.
+//! What the server sends without a request, and who receives it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use super::lists::Listed;
 use crate::jsonrpc::Notification;
 
 /// How many notifications wait for a receiver of [`Client::notifications`](super::Client::notifications); one that lags
-/// more loses the oldest and is told how many.
+/// more loses the oldest and receives their number.
 pub const NOTIFICATIONS: usize = 256;
 
 /// Where all notifications of a connection go.
@@ -27,16 +27,16 @@ pub(super) struct Hearing {
     has_stream: AtomicBool,
 }
 
-/// What was not heard.
+/// Notifications that were missed.
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
     /// How often something may have been missed.
     pub(super) missed: u64,
-    /// Nothing more will be heard.
+    /// No more notifications will arrive.
     pub(super) is_over: bool,
 }
 
-/// What one request has to hear: the notifications that belong to it.
+/// Receives the notifications that belong to one request.
 #[derive(Clone)]
 pub(super) struct Own(Arc<dyn Fn(&Notification) + Send + Sync>);
 
@@ -55,17 +55,17 @@ impl Hearing {
         })
     }
 
-    /// Tells everybody; what was kept and is no longer true goes first.
+    /// Passes a notification to all receivers. Cached answers that it makes stale are dropped first.
     pub(super) fn hear(&self, notification: Notification) {
         self.cache.heard(&notification);
         if notification.method == "notifications/tools/list_changed" {
             self.listed.clear();
         }
-        // Fails only when nobody listens.
-        let _heard = self.sender.send(notification);
+        // Fails only without receivers.
+        let _ = self.sender.send(notification);
     }
 
-    /// Something may have been missed: whatever was kept may be out of date.
+    /// Notifications may have been missed, so everything cached may be out of date.
     pub(super) fn missed(&self) {
         self.cache.clear();
         self.listed.clear();

@@ -30,7 +30,7 @@ use crate::version::{Era, ProtocolVersion};
 use given_up::GivenUp;
 pub(super) use standalone::listen;
 
-/// How much of a body that is no answer is told.
+/// How much of a body that is not an answer is shown in the error.
 const MAX_SHOWN: usize = 500;
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -221,7 +221,7 @@ impl HttpLink {
                 extra.extend(self.mirrored.headers(params)?);
             }
         }
-        // The handshake is about the version that the header would name (2025-06-18, "Protocol Version Header").
+        // The handshake negotiates the version that the header would name (2025-06-18, "Protocol Version Header").
         let unnamed = Speaking::default();
         let speaking = if method == "initialize" {
             &unnamed

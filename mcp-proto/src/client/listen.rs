@@ -19,10 +19,10 @@ use crate::version::Era;
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
-/// How many of the last requests' messages are taken for those of a listener.
+/// How many of the last request ids count as those of the listener.
 const MAX_IDS: usize = 8;
 
-/// What a listener wants to hear of.
+/// The changes that a listener asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Interest {
@@ -33,7 +33,7 @@ pub struct Interest {
     tasks: Vec<String>,
 }
 
-/// What a listener heard.
+/// What a listener received.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Heard {
@@ -44,7 +44,7 @@ pub enum Heard {
     Missed,
 }
 
-/// Listens as long as it is there. Keeps the connection of its client.
+/// A listener; dropping it ends listening. Keeps the connection of its client open.
 #[derive(Debug)]
 pub struct Listening {
     client: Client,
@@ -139,7 +139,8 @@ impl Interest {
             "notifications/prompts/list_changed" => self.prompts,
             "notifications/resources/list_changed" => self.resources,
             "notifications/resources/updated" => {
-                // What is told may be a part of what was subscribed to, or else what the server takes for that.
+                // The URI of a notification may be a part of the one subscribed to, or one that the server's own rule
+                // matched.
                 let has_part = |uri: &String| text("uri").starts_with(uri.as_str());
                 self.uris.iter().any(has_part)
                     || (!self.uris.is_empty() && !subscribed.keys().any(has_part))
@@ -153,8 +154,8 @@ impl Interest {
 }
 
 impl Client {
-    /// Listens for changes, until the handle is dropped. A connection that is lost is made once more, with pauses that
-    /// grow to half a minute, and [`Heard::Missed`] says so.
+    /// Listens for changes, until the handle is dropped. A lost connection is made again, with pauses that grow to half
+    /// a minute, and [`Heard::Missed`] reports it.
     ///
     /// # Errors
     /// As for [`Client::request`]; a server that cannot be listened to is among them.
@@ -216,13 +217,13 @@ impl Client {
                 continue;
             }
             let params = json!({ "uri": uri });
-            let _told = self.request("resources/unsubscribe", params).await;
+            let _ = self.request("resources/unsubscribe", params).await;
         }
     }
 }
 
 impl Listening {
-    /// The next that is heard; `None` when the server will tell nothing more. Dropping the future loses nothing.
+    /// The next change; `None` when the server will send no more. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Heard> {
         loop {
             let listens = self.listens.as_mut();
@@ -262,7 +263,7 @@ impl Listening {
         }
     }
 
-    /// What the server agreed to tell (2026-07-28); in the legacy era what was asked for.
+    /// The filter that the server agreed to (2026-07-28); in the legacy era the one that was asked for.
     #[must_use]
     pub fn agreed(&self) -> Value {
         match &self.listens {
@@ -356,7 +357,7 @@ impl Drop for Listening {
         let (false, Ok(runtime)) = (over.is_empty(), Handle::try_current()) else {
             return;
         };
-        // Takes as long as these calls may take, and no longer.
+        // Ends with the time limit of these calls.
         runtime.spawn(self.client.clone().unsubscribe(over));
     }
 }

@@ -52,12 +52,12 @@ struct Output {
 }
 
 impl Client {
-    /// `tools/list`, all its pages. Without the tools whose `x-mcp-header` annotations are wrong, over HTTP in the modern
-    /// era: they cannot be called (2026-07-28, Streamable HTTP). What a server says of its tools (`annotations`) is its
-    /// word alone.
+    /// `tools/list`, all its pages. Without the tools whose `x-mcp-header` annotations are wrong, over HTTP in the
+    /// modern era: they cannot be called (2026-07-28, Streamable HTTP). A server's `annotations` of its tools are
+    /// unverified claims.
     ///
     /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Protocol`] for what is no list of tools.
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of tools.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, ClientError> {
         let mut tools = self.list("tools/list", "tools").await?;
         if let Link::Http(link) = &self.0.link
@@ -72,7 +72,7 @@ impl Client {
     /// `resources/list`, all its pages.
     ///
     /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Protocol`] for what is no list of resources.
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of resources.
     pub async fn list_resources(&self) -> Result<Vec<Resource>, ClientError> {
         self.list("resources/list", "resources").await
     }
@@ -80,7 +80,7 @@ impl Client {
     /// `resources/templates/list`, all its pages.
     ///
     /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Protocol`] for what is no list of templates.
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of templates.
     pub async fn list_resource_templates(&self) -> Result<Vec<ResourceTemplate>, ClientError> {
         let method = "resources/templates/list";
         self.list(method, "resourceTemplates").await
@@ -89,13 +89,13 @@ impl Client {
     /// `prompts/list`, all its pages.
     ///
     /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Protocol`] for what is no list of prompts.
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of prompts.
     pub async fn list_prompts(&self) -> Result<Vec<Prompt>, ClientError> {
         self.list("prompts/list", "prompts").await
     }
 
-    /// All pages of a list. When a cursor is refused, it changed under way, and is read once more from its beginning.
-    /// They may take ten times as long as one request, and be four times as large as one message.
+    /// All pages of a list. A refused cursor means that the list changed meanwhile; it is then read once more from the
+    /// start. They may take ten times as long as one request, and be four times as large as one message.
     pub(super) async fn list<T: DeserializeOwned>(
         &self,
         method: &str,

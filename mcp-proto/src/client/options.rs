@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What may be set about a single call. Everything is as the configuration says by default.
+/// Options of a single call. The defaults are those of the configuration.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct CallOptions {
     /// How long the answer may take; [`ClientConfig::timeout`](super::ClientConfig::timeout) by default.
     pub timeout: Option<Duration>,
-    /// Reports of progress begin the time anew, up to this long in all. `None`, the default: they do not.
+    /// Each progress report restarts the time limit, up to this long in all. `None`, the default: they do not.
     pub max_timeout: Option<Duration>,
     /// More members of the request's `_meta`, such as `traceparent`.
     pub meta: Map<String, Value>,

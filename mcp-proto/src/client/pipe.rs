@@ -47,7 +47,7 @@ pub(super) struct Pipe {
 enum Peer {
     Child(Box<Process>),
     Task(JoinHandle<std::io::Result<()>>),
-    /// Somebody who ends with the streams, or not.
+    /// Another process or task, which may outlive the streams.
     Other,
 }
 
@@ -56,7 +56,7 @@ enum Peer {
 #[derive(Debug)]
 struct Waiting(Mutex<Option<HashMap<RequestId, Waiter>>>);
 
-/// Who waits for an answer, and what hears the notifications before it.
+/// A caller that waits for an answer, and the receiver of the notifications before it.
 #[derive(Debug)]
 struct Waiter {
     answer: oneshot::Sender<Response>,
@@ -72,7 +72,7 @@ struct Entry<'p> {
 }
 
 impl Pipe {
-    /// Starts a process and speaks with it.
+    /// Starts a process and connects to its stdin and stdout.
     pub(super) fn child(
         command: &mut Command,
         config: &ClientConfig,
@@ -83,7 +83,7 @@ impl Pipe {
         Ok(Self::open(stdout, stdin, peer, config, hearing))
     }
 
-    /// Speaks over two streams that somebody else made.
+    /// Connects over two streams that the caller made.
     pub(super) fn streams(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -162,7 +162,7 @@ impl Pipe {
             .map_err(|_| ClientError::Closed)
     }
 
-    /// Sends a line once the peer reads again. There are no more of these than requests that it was sent.
+    /// Sends a line once the peer reads again. There are at most as many of these as requests sent to it.
     fn send_later(&self, line: Vec<u8>) {
         let outgoing = self.outgoing.clone();
         if let Ok(runtime) = Handle::try_current() {
@@ -215,8 +215,8 @@ impl Drop for Entry<'_> {
             Some(table) => table.remove(&self.request.id).is_some(),
             None => false,
         };
-        // What the peer does not get cannot be cancelled, and `initialize` must not be (MCP, "Cancellation"). A peer that
-        // is silent on `server/discover` is one of the legacy era, which hears nothing before its handshake.
+        // A request that was not sent cannot be cancelled, and `initialize` must not be (MCP, "Cancellation"). A peer
+        // that leaves `server/discover` unanswered is of the legacy era, which accepts nothing before its handshake.
         let is_first = matches!(
             self.request.method.as_str(),
             "initialize" | "server/discover"
@@ -236,7 +236,7 @@ impl Drop for Entry<'_> {
 }
 
 impl Waiting {
-    /// What hears a notification before everybody does: its request, by the token of progress or the subscription.
+    /// The request that receives a notification before all others, by the progress token or the subscription.
     fn own(&self, notification: &Notification) -> Option<Own> {
         let meta = notification.params.get("_meta");
         let id = notification
@@ -289,7 +289,7 @@ impl Reading {
         if let Some(line) = lines.rest() {
             self.take(&line);
         }
-        // Whoever still waits learns that no answer will come.
+        // Callers that still wait get the error that no answer will come.
         let ended = self.waiting.table().take();
         drop(ended);
         self.hearing.over();

@@ -39,12 +39,12 @@ pub(super) struct Pool(HyperClient<tls::Connector, Full<Bytes>>);
 pub(super) enum Hop {
     /// A response, whose body is still to be read.
     Response(Response<Incoming>),
-    /// The same request is to be sent here, which is within the origin.
+    /// The same request must be sent to this URI, which is of the same origin.
     Redirect(Uri),
 }
 
 impl Pool {
-    /// A pool that believes these authorities over HTTPS. With `http2` HTTP/2 is spoken from the first byte; otherwise
+    /// A pool that trusts these authorities over HTTPS. With `http2` it uses HTTP/2 from the first byte; otherwise
     /// HTTP/1.1, or what TLS agrees on.
     pub(super) fn new(trust: &Trust, http2: bool) -> Result<Self, ClientError> {
         let mut connector = HttpConnector::new();

@@ -27,7 +27,7 @@ pub struct Elicitation {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitationKind {
-    /// By a form, which is no place for secrets.
+    /// By a form, which must not ask for secrets.
     Form {
         /// The fields: a flat JSON Schema of an object (`requestedSchema`).
         schema: Value,
@@ -87,8 +87,8 @@ impl ClientConfig {
         self
     }
 
-    /// The same, with what lets a model speak, and the capability for it. A host that lets the model use tools declares
-    /// `sampling.tools` in [`ClientConfig::capabilities`] afterwards.
+    /// The same, with the callback that samples a model, and the capability for it. A host that lets the model use
+    /// tools declares `sampling.tools` in [`ClientConfig::capabilities`] afterwards.
     #[must_use]
     pub fn with_sampling<F, R>(mut self, answers: F) -> Self
     where
@@ -127,11 +127,11 @@ impl ClientConfig {
 }
 
 impl Client {
-    /// Changes the folders of [`ClientConfig::with_roots`]. A legacy server is told that they changed; a modern one asks
-    /// each time that it needs them.
+    /// Changes the folders of [`ClientConfig::with_roots`]. A legacy server is notified that they changed; a modern one
+    /// asks each time it needs them.
     ///
     /// # Errors
-    /// [`ClientError`] when a legacy server could not be told.
+    /// [`ClientError`] when a legacy server could not be notified.
     pub async fn set_roots(&self, roots: impl Into<Vec<Root>>) -> Result<(), ClientError> {
         self.0.config.folders.set(roots.into());
         match self.era() {

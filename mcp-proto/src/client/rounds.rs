@@ -15,9 +15,9 @@ const MAX_ROUNDS: usize = 32;
 const MAX_QUESTIONS: usize = 64;
 
 impl Client {
-    /// [`Client::request`], and whatever it takes to get a result: where the server needs input, the callback of the
-    /// configuration is asked, and the request made again with its
-    /// answers. Each round, and each answer, may take [`ClientConfig::timeout`](super::ClientConfig::timeout).
+    /// [`Client::request`] with all the rounds that its result needs: where the server needs input, the callback of the
+    /// configuration is asked, and the request is sent again with its answers. Each round, and each answer, may take
+    /// [`ClientConfig::timeout`](super::ClientConfig::timeout).
     ///
     /// The callback gets each question as a request whose id is the question's key. Without a callback the
     /// `input_required` result is given back as it came, as [`Client::request`] always does.

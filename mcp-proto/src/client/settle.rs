@@ -1,5 +1,5 @@
-//! Coming to terms with a server: which era and revision it speaks, the handshake where there is one, and both once more
-//! when that fails.
+//! Negotiation with a server: its era and protocol version, the handshake in the legacy era, and both again when the
+//! session is lost.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ enum Probed {
     Modern(Option<Arc<ServerInfo>>),
     /// The era of the handshake, from this revision on.
     Legacy(ProtocolVersion),
-    /// Nothing was heard in time.
+    /// No answer came in time.
     Silent,
 }
 
 impl Client {
-    /// How the connection speaks now.
+    /// The negotiated terms of the connection.
     pub(super) fn speaking(&self) -> Arc<Speaking> {
         Arc::clone(&self.0.speaking.borrow())
     }
@@ -65,8 +65,8 @@ impl Client {
         }
     }
 
-    /// Comes to terms once more, unless somebody else just did: after `generation`. Others speak by the new terms when
-    /// the session has what the one before it had; a caller who gives up before leaves it to the next one.
+    /// Negotiates again, unless another caller has done so since `generation`. Others use the new terms once the
+    /// session has what the one before it had; if this caller gives up earlier, the next one continues.
     pub(super) fn settle_again(&self, generation: u64) -> BoxFuture<'_, Result<(), ClientError>> {
         // The stream of a session does so too, and is itself opened in the course of it.
         Box::pin(async move {
@@ -95,7 +95,7 @@ impl Client {
         })
     }
 
-    /// From here on the connection is spoken with like this.
+    /// Uses these terms from now on.
     pub(super) fn settled(&self, terms: Speaking) {
         self.0.speaking.send_modify(|speaking| {
             let generation = speaking.generation + 1;

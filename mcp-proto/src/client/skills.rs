@@ -29,7 +29,7 @@ pub struct ListedSkill {
 pub enum SkillFiles {
     /// Each with its digest and size.
     Listed(Vec<SkillResource>),
-    /// They are made when they are read (`"dynamic"`), and nothing is known of them.
+    /// They are made when they are read (`"dynamic"`), so their digest is not known.
     Dynamic(String),
 }
 
@@ -37,7 +37,7 @@ impl Client {
     /// `skills/list`, all its pages. No file is read.
     ///
     /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Protocol`] for what is no list of skills.
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of skills.
     pub async fn list_skills(&self) -> Result<Vec<ListedSkill>, ClientError> {
         self.list("skills/list", "skills").await
     }
@@ -45,7 +45,7 @@ impl Client {
     /// `skills/get`.
     ///
     /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Protocol`] for what is no skill.
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a skill.
     pub async fn get_skill(&self, uri: &str) -> Result<ListedSkill, ClientError> {
         let mut result = self.request("skills/get", json!({ "uri": uri })).await?;
         let skill = result.get_mut("skill").map(Value::take);
@@ -103,7 +103,7 @@ impl Client {
     /// `resources/directory/read`, all its pages: what is in a folder, subfolders as `inode/directory`.
     ///
     /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Protocol`] for what is no list of resources.
+    /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of resources.
     pub async fn read_directory(&self, uri: &str) -> Result<Vec<Resource>, ClientError> {
         let params = json!({ "uri": uri });
         self.list_of("resources/directory/read", "resources", params)

@@ -1,4 +1,4 @@
-//! What the client knows of its server, and how the two speak.
+//! What the client knows about its server, and the terms that they negotiated.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::version::{Era, ProtocolVersion};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ServerInfo {
-    /// The revision that is spoken with it.
+    /// The protocol version in use.
     pub version: ProtocolVersion,
-    /// Who it says it is. For display: nothing may depend on it.
+    /// The name and version that it gives. For display: nothing may depend on it.
     pub info: Option<Implementation>,
     /// What it can do (schema: `ServerCapabilities`).
     pub capabilities: Map<String, Value>,
@@ -22,7 +22,7 @@ pub struct ServerInfo {
     pub instructions: Option<String>,
 }
 
-/// How the client speaks with its server at the moment.
+/// The terms on which client and server communicate at the moment.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Speaking {
     pub(super) version: Option<ProtocolVersion>,

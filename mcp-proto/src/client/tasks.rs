@@ -94,7 +94,7 @@ impl Client {
         })
     }
 
-    /// The params of a call that is to be a task (2025-11-25).
+    /// The params of a call that should become a task (2025-11-25).
     pub(super) fn task_params(name: &str, arguments: &Value, ttl: Option<Duration>) -> Value {
         let ttl = ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
         let task = ttl.map_or_else(|| json!({}), |ttl| json!({ "ttl": ttl }));
@@ -141,13 +141,13 @@ impl Task {
     /// `tasks/get`: how it is doing.
     ///
     /// # Errors
-    /// As for [`Client::request`]; −32602 for a task that is not there any more.
+    /// As for [`Client::request`]; −32602 for a task that no longer exists.
     pub async fn status(&self) -> Result<TaskStatus, ClientError> {
         typed("tasks/get", self.ask("tasks/get", json!({})).await?)
     }
 
-    /// Waits for its end, as long as that takes, and gives what its call would have given. What it asks meanwhile is
-    /// answered by the callbacks of the configuration.
+    /// Waits for its end, without a time limit, and returns what its call would have returned. Its questions meanwhile
+    /// are answered by the callbacks of the configuration.
     ///
     /// # Errors
     /// As for [`Task::status`]; [`ClientError::Rpc`] for one that failed, [`ClientError::Cancelled`] for one that was

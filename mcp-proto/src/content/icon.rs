@@ -57,7 +57,8 @@ impl Icon {
     }
 }
 
-/// Icons come from `https:` or `data:` (2025-11-25, "Icons"): clients refuse whatever else could run or read something.
+/// Icons come from `https:` or `data:` (2025-11-25, "Icons"): clients refuse other schemes, which could run or read
+/// something.
 pub(crate) fn check_icons(icons: &[Icon]) -> Result<(), String> {
     let is = |src: &str, scheme: &str| {
         src.get(..scheme.len())

@@ -22,7 +22,7 @@ impl Answers {
         }
     }
 
-    /// What the client's model said.
+    /// The message that the client's model wrote.
     ///
     /// # Errors
     /// −32603 for a key that was not asked this.

@@ -1,4 +1,4 @@
-//! Asking the client: a handler gets the answer that has come, or leaves with an [`Interrupt`] until it has.
+//! Asking the client: a handler gets the answer if it has arrived, or else leaves with an [`Interrupt`].
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ impl Context {
     /// Asks the user to fill in a form. `key` names the question among those of this call.
     ///
     /// # Errors
-    /// Leaves the handler until the client has answered; for good if the client shows no forms (−32021 in the modern
-    /// era) or answers with something that is no answer or not what the form asks for (−32602).
+    /// Leaves the handler until the client has answered. The request fails if the client shows no forms (−32021 in the
+    /// modern era), or sends something that is not an answer or does not fit the form (−32602).
     pub fn elicit(&self, key: &str, form: &ElicitForm) -> Result<ElicitResult, Interrupt> {
         self.ask(&Questions::new().elicit(key, form.clone()))?
             .elicited(key)
@@ -64,7 +64,7 @@ impl Context {
     ///
     /// # Errors
     /// As for [`Context::elicit`]; −32603 and a line in the log for a question that cannot be asked at all, such as a
-    /// form whose default is no answer to it.
+    /// form whose default does not fit its own field.
     pub fn ask(&self, questions: &Questions) -> Result<Answers, Interrupt> {
         let mut open = Questions::new();
         let mut answers = BTreeMap::new();
@@ -104,7 +104,7 @@ impl Context {
         }
     }
 
-    /// −32602 for what is no answer to a question.
+    /// −32602 for something that is not an answer to the question.
     pub(crate) fn bad_answer(&self, key: &str, problem: &str) -> ErrorObject {
         ErrorObject::invalid_params(match self.era() {
             Era::Modern => format!("params.inputResponses[{key:?}]: {problem}"),
@@ -124,7 +124,7 @@ impl Context {
     /// its documentation as its description; see [`ElicitForm::of`] for what it may be.
     ///
     /// # Errors
-    /// As for [`Context::elicit`]; −32603 and a line in the log for a type that is no form.
+    /// As for [`Context::elicit`]; −32603 and a line in the log for a type that cannot be a form.
     pub fn elicit_typed<T: JsonSchema + DeserializeOwned>(
         &self,
         key: &str,

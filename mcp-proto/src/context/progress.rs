@@ -1,4 +1,4 @@
-//! What a request that wants to hear of its progress is told (MCP "Progress"): numbers that only grow.
+//! Progress notifications of a request that asks for them (MCP "Progress"): numbers that only grow.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +12,13 @@ const MAX_TOKEN_BYTES: usize = 1_024;
 #[derive(Debug)]
 pub(super) struct Progress {
     pub(super) token: Value,
-    /// The bits of the last number that was told.
+    /// The bits of the last number that was sent.
     last: AtomicU64,
 }
 
 impl Progress {
-    /// `None` where the request asks for none. A token that is no string and no integer counts as none, and so does one
-    /// that is too long.
+    /// `None` where the request asks for none. A token that is neither a string nor an integer is ignored, and so is
+    /// one that is too long.
     pub(super) fn wanted(meta: &Map<String, Value>) -> Option<Arc<Self>> {
         let token = meta.get("progressToken").filter(|token| match token {
             Value::String(text) => text.len() <= MAX_TOKEN_BYTES,

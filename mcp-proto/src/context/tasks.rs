@@ -14,7 +14,7 @@ use crate::version::Era;
 impl Context {
     /// From here on as a task: the client gets its name now and fetches the result later ([guide](crate::guide::tasks)).
     ///
-    /// Goes on as it is where the call is a task already, and where the tool's support is
+    /// Does nothing if the call is a task already, or if the tool's support is
     /// [`Optional`](crate::TaskSupport::Optional) and the client takes no task.
     ///
     /// # Errors
@@ -40,8 +40,9 @@ impl Context {
         }
     }
 
-    /// Says how the task is doing, in a sentence for people (`statusMessage`), and tells those who listen. The last one
-    /// stays when the task completes. At most [`MAX_TASK_STATUS`](crate::MAX_TASK_STATUS) characters; without a task, nothing happens.
+    /// Sets the task's status in a sentence for people (`statusMessage`), and notifies its listeners. The last one
+    /// stays when the task completes. At most [`MAX_TASK_STATUS`](crate::MAX_TASK_STATUS) characters; without a task,
+    /// nothing happens.
     pub fn task_status(&self, message: impl Into<String>) {
         if let TaskMode::Running(entry) = &self.task {
             entry.say(message.into());

@@ -15,9 +15,9 @@ impl Context {
     /// Reports progress, if the request asked for it by `_meta.progressToken`, an integer or a string of at most 1,024
     /// bytes.
     ///
-    /// `progress` grows with every report, one that does not is left out; `total` is its end where known; `message` is
-    /// told to clients of 2025-03-26 and later. Waits while
-    /// the client is slower than [`OUTBOX_CAPACITY`](crate::OUTBOX_CAPACITY) messages; a client that is gone is no error, since the call is
+    /// `progress` grows with every report, and one that does not is left out; `total` is its final value if known;
+    /// `message` is sent to clients of 2025-03-26 and later. Waits while the client is slower than
+    /// [`OUTBOX_CAPACITY`](crate::OUTBOX_CAPACITY) messages; a client that has gone is not an error, since the call is
     /// about to be dropped.
     pub async fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(state) = &self.progress else {
@@ -47,7 +47,7 @@ impl Context {
             grows
         };
         // The only failure is a reader that is gone, and then the message has no recipient.
-        let _gone = self.outbox.send_if(notification, judge).await;
+        let _ = self.outbox.send_if(notification, judge).await;
         if !grows {
             tracing::debug!(
                 progress,
@@ -57,7 +57,7 @@ impl Context {
     }
 
     /// Sends a log message about this request to the client, if it wants messages of this level. `data` is any JSON;
-    /// `logger` names the part of the server that speaks. Never put secrets into it.
+    /// `logger` names the part of the server that logs. Never put secrets into it.
     ///
     /// The server must offer logging ([`ServerBuilder::logging`](crate::ServerBuilder::logging)).
     pub async fn log(&self, level: LogLevel, logger: Option<&str>, data: impl Into<Value> + Send) {
@@ -73,16 +73,16 @@ impl Context {
         self.say("notifications/message", params).await;
     }
 
-    /// Lets go of the client's connection while the call goes on: a legacy client over Streamable HTTP comes back for
-    /// the rest, no sooner than after `retry` (2025-11-25, "Streamable HTTP": the server may close the stream). Every
-    /// other client keeps its connection, and nothing happens.
+    /// Closes the client's connection while the call continues: a legacy client over Streamable HTTP comes back for the
+    /// rest, `retry` later at the earliest (2025-11-25, "Streamable HTTP": the server may close the stream). For every
+    /// other client this does nothing.
     pub async fn release_connection(&self, retry: Duration) {
         // The only failure is a reader that is gone, and then the connection is free.
-        let _gone = self.outbox.release(retry).await;
+        let _ = self.outbox.release(retry).await;
     }
 
-    /// Tells every listener of a change, as [`Server::notify`](crate::Server::notify) does: for handlers, which have no
-    /// handle of their server. In a context that no server made, nothing is sent.
+    /// Notifies every listener of a change, as [`Server::notify`](crate::Server::notify) does: for handlers, which have
+    /// no handle to their server. In a context that no server made, nothing is sent.
     pub fn notify(&self, change: Change) {
         let server = self.server.as_ref().and_then(Weak::upgrade);
         if let Some(server) = server {
@@ -97,6 +97,6 @@ impl Context {
             params,
         };
         // The only failure is a reader that is gone, and then the message has no recipient.
-        let _gone = self.outbox.send(notification).await;
+        let _ = self.outbox.send(notification).await;
     }
 }

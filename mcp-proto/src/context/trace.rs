@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Context;
 
-/// The longest `traceparent`, of versions to come; this one's has 55 bytes.
+/// The longest `traceparent` of future versions; that of this version has 55 bytes.
 const MAX_PARENT_BYTES: usize = 256;
 /// The most members of `tracestate` (W3C Trace Context §3.3.1.1), the most of `baggage` and its most bytes (W3C Baggage
 /// §3.3.2).
@@ -63,7 +63,7 @@ fn traced<'m>(
 /// `version "-" trace-id "-" parent-id "-" trace-flags` (W3C Trace Context §3.2.2), and more behind it from versions to
 /// come.
 fn is_trace_parent(text: &str) -> bool {
-    // It goes into logs as it is.
+    // It goes into logs unchanged.
     if text.len() > MAX_PARENT_BYTES || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return false;
     }

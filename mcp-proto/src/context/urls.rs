@@ -17,9 +17,10 @@ impl Interrupt {
     /// they have done there what was to be done is for the handler to know: an answer says only that they agreed to go.
     ///
     /// A client of 2025-11-25 gets the error −32042 with the URLs, and makes its request again when it likes
-    /// ([`Context::elicitation_complete`] may tell it when). A modern one gets an `input_required` result with the URLs
-    /// and comes back with the user's word; if that was a no, the request is refused with −32602 instead of asking again.
-    /// A client that opens no URLs is refused as by [`Interrupt::missing_capability`], no URL at all is −32603.
+    /// ([`Context::elicitation_complete`] can notify it when). A modern one gets an `input_required` result with the
+    /// URLs and comes back with the user's answer; if that was a no, the request is refused with −32602 instead of
+    /// asking again. A client that opens no URLs is refused as by [`Interrupt::missing_capability`]; an empty list of
+    /// URLs is −32603.
     pub fn urls_required(context: &Context, urls: impl IntoIterator<Item = ElicitUrl>) -> Self {
         let urls = urls.into_iter().enumerate();
         let questions = urls.fold(Questions::new(), |questions, (index, url)| {
@@ -66,10 +67,9 @@ impl Interrupt {
 }
 
 impl Context {
-    /// Tells a client of 2025-11-25 that what was to happen at the URL of this id
-    /// ([`ElicitUrl::with_id`]) has happened (`notifications/elicitation/complete`). It is said on the stream of this
-    /// request, to its client alone: it must be the one that was sent to the URL. To any other client, and in any other
-    /// revision, nothing is said.
+    /// Notifies a client of 2025-11-25 that the interaction at the URL of this id ([`ElicitUrl::with_id`]) is complete
+    /// (`notifications/elicitation/complete`). It is sent on the stream of this request, so only to its client, which
+    /// must be the one that was sent to the URL. In any other revision nothing is sent.
     pub async fn elicitation_complete(&self, elicitation_id: &str) {
         let knows = self.era() == Era::Legacy
             && self.protocol_version >= ProtocolVersion::V2025_11_25

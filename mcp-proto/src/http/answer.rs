@@ -48,7 +48,7 @@ impl Exchange {
         })
     }
 
-    /// One JSON body, or why there is no room for it.
+    /// One JSON body, or the error that the client's share has no room for it.
     fn answered(self, answer: Response) -> HttpResponse<ResponseBody> {
         let (status, id) = (status(&answer), answer.id.clone());
         match ResponseBody::answer(answer, self.into_held()) {
@@ -73,7 +73,7 @@ impl Exchange {
     }
 }
 
-/// A large answer as an event in parts, or as one that says why there is no room for it.
+/// A large answer as an event in parts, or the error that the client's share has no room for it.
 fn large_event(answer: Response, client: &Client) -> Vec<Bytes> {
     let id = answer.id.clone();
     match in_parts(answer, client) {

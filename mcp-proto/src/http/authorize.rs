@@ -1,5 +1,5 @@
-//! Who calls over HTTP: an [`Authorizer`] judges each request, and a caller that is refused hears what would be right (MCP
-//! "Authorization", RFC 6750, RFC 9728). On stdin and stdout nobody is asked.
+//! Authorization over HTTP: an [`Authorizer`] judges each request, and a refused caller gets a challenge that says what
+//! is required (MCP "Authorization", RFC 6750, RFC 9728). Stdin and stdout need no authorization.
 
 pub(super) mod challenge;
 #[cfg(feature = "jwt")]
@@ -28,13 +28,12 @@ pub const MAX_TOKEN_BYTES: usize = 8 * 1024;
 
 /// Judges who sends a request.
 ///
-/// It sees the head alone and is asked for every request (MCP "Access Token Usage"). Tokens in the query are nobody's
-/// business: it must not read them.
+/// It is called for every request with its head alone (MCP "Access Token Usage"). It must not read tokens in the query.
 pub trait Authorizer: fmt::Debug + Send + Sync {
     /// Who sends a request with this head.
     ///
     /// # Errors
-    /// Why nobody may send it so.
+    /// Why the request is refused.
     fn authorize<'a>(&'a self, head: &'a request::Parts) -> BoxFuture<'a, Result<Caller, Denied>>;
 
     /// Which proofs of DPoP (RFC 9449) it takes, for its challenges. None by default.
@@ -90,7 +89,7 @@ impl Authorization {
         }
     }
 
-    /// Publishes where tokens are to be had: at the well-known paths of RFC 9728, which the embedding service must route
+    /// Publishes where tokens are issued: at the well-known paths of RFC 9728, which the embedding service must route
     /// to the endpoint, and by the challenge of every refusal.
     #[must_use]
     pub fn with_resource(mut self, resource: ProtectedResource) -> Self {
@@ -98,13 +97,13 @@ impl Authorization {
         self
     }
 
-    /// Whether it says where tokens are to be had.
+    /// Whether it publishes where tokens are issued.
     #[must_use]
     pub fn has_resource(&self) -> bool {
         self.resource.is_some()
     }
 
-    /// Whoever has `scope` has these as well, and what they imply.
+    /// Callers with `scope` have these as well, and what they imply.
     #[must_use]
     pub fn implies(mut self, scope: impl Into<String>, others: Scopes) -> Self {
         self.implied.insert(scope.into(), others);
@@ -118,11 +117,11 @@ impl Authorization {
         asks.then(|| Arc::clone(resource))
     }
 
-    /// Asks who sends a request, and puts its [`Principal`] and [`Scopes`] among the extensions of the request. A
+    /// Authorizes a request, and puts its [`Principal`] and [`Scopes`] among the extensions of the request. A
     /// [`StreamableHttpService`](super::StreamableHttpService) does so by itself: this is for endpoints beside it.
     ///
     /// # Errors
-    /// Nobody may send it so; the refusal has what the client must hear.
+    /// The request is refused; the refusal has the response for the client.
     pub async fn admit(&self, head: &mut request::Parts) -> Result<(), Refusal> {
         match self.authorizer.authorize(head).await {
             Ok(Caller { principal, scopes }) => {
@@ -158,7 +157,7 @@ impl From<Refusal> for Rejection {
 }
 
 impl From<Denied> for Rejection {
-    /// The refusal by a server that does not say where tokens are to be had.
+    /// The refusal by a server that does not publish where tokens are issued.
     fn from(denied: Denied) -> Self {
         let scopes = match &denied {
             Denied::Insufficient(scopes) => scopes.clone(),
@@ -176,7 +175,7 @@ impl From<Denied> for Rejection {
 /// How a request shows its token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheme {
-    /// Whoever has it may use it (RFC 6750).
+    /// Any holder may use it (RFC 6750).
     Bearer,
     /// With a proof (RFC 9449).
     Dpop,

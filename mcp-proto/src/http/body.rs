@@ -14,7 +14,7 @@ use super::exchange::Holding;
 use crate::budget::{Client, Held, Over};
 use crate::jsonrpc::{Response, append_all};
 
-/// The body of every response: nothing, one JSON text, or an event stream that owns the call it tells of.
+/// The body of every response: nothing, one JSON text, or an event stream that owns the call it reports on.
 #[derive(Debug)]
 pub struct ResponseBody {
     kind: Kind,

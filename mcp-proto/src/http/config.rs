@@ -25,18 +25,19 @@ pub struct HttpConfig {
     pub max_body_memory: usize,
     /// How long the body of a POST may take to arrive; then 408. 30 s by default.
     ///
-    /// The rest of a body that is refused is read for as long again, so that the client hears of it: at most 256 MiB.
+    /// The rest of a body that is refused is read for as long again, so that the client receives the refusal: at most
+    /// 256 MiB.
     pub body_timeout: Duration,
     /// How often a quiet event stream gets a comment line, and after how long a quiet call becomes such a stream if
     /// the client takes one. 15 s by default.
     pub keep_alive: Duration,
-    /// The proxies in front of the server, whose clients are told apart by `Forwarded` or `X-Forwarded-For`. None by
+    /// The proxies in front of the server, whose clients are distinguished by `Forwarded` or `X-Forwarded-For`. None by
     /// default.
     pub proxies: Proxies,
     /// What clients may make the service hold, each and all together; more gets 429 or 503.
     pub budget: BudgetConfig,
-    /// How callers are authorized. `None` by default: whoever reaches the server may call, which
-    /// [`serve`](super::serve) lets nobody but this machine do without a [decision](ServeConfig::callers).
+    /// How callers are authorized. `None` by default: any client that reaches the server may call.
+    /// [`serve`](super::serve) then accepts other machines only after a [decision](ServeConfig::callers).
     pub authorization: Option<Authorization>,
     /// The bounds of the revisions up to 2025-11-25.
     pub legacy: LegacyConfig,
@@ -53,7 +54,7 @@ pub enum Hosts {
     Any,
 }
 
-/// Which `Origin` a request may come from. A request without one is no web page's.
+/// Which `Origin` a request may come from. A request without one does not come from a web page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origins {
     /// `http` and `https` pages from loopback hosts, with any port.
@@ -64,14 +65,14 @@ pub enum Origins {
     Any,
 }
 
-/// A host name or an origin, as given by a person, that is none.
+/// A text that is not a host name, or not an origin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidName {
-    /// A host that is none.
+    /// Not a host.
     #[error("{0:?} is not a host name: give it without scheme and path, such as tools.example")]
     Host(String),
-    /// An origin that is none.
+    /// Not an origin.
     #[error(
         "{0:?} is not an origin: give scheme and host, such as https://app.example, without a path"
     )]
@@ -133,7 +134,7 @@ impl Hosts {
     /// What a list of names means, as on a command line: these and loopback; with `*` among them, any.
     ///
     /// # Errors
-    /// [`InvalidName::Host`] for the first that is no host name.
+    /// [`InvalidName::Host`] for the first that is not a host name.
     pub fn from_names(names: &[String]) -> Result<Self, InvalidName> {
         if names.iter().any(|name| name == "*") {
             return Ok(Self::Any);
@@ -166,7 +167,7 @@ impl Origins {
     /// What a list of origins means, as on a command line: these and loopback; with `*` among them, any.
     ///
     /// # Errors
-    /// [`InvalidName::Origin`] for the first that is no origin.
+    /// [`InvalidName::Origin`] for the first that is not an origin.
     pub fn from_urls(urls: &[String]) -> Result<Self, InvalidName> {
         if urls.iter().any(|url| url == "*") {
             return Ok(Self::Any);

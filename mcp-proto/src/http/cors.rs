@@ -20,8 +20,8 @@ const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id, www-authe
 /// How long a browser may keep the answer to a preflight, in seconds.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
-/// The beginning of the headers that repeat a tool's parameters (`x-mcp-header`): which there are, the page knows from
-/// the list of tools. The wildcard of the standard would not cover `authorization`.
+/// The beginning of the headers that repeat a tool's parameters (`x-mcp-header`). The page knows their names from the
+/// list of tools. The wildcard of the standard would not cover `authorization`.
 const PARAM: &str = "mcp-param-";
 
 /// The answer to OPTIONS; [`expose`] adds the origin.

@@ -43,8 +43,8 @@ impl Encoding {
         }
     }
 
-    /// The encoding that a client likes best, by the weights of its `Accept-Encoding`. `None` where it prefers the answer
-    /// as it is, or says nothing.
+    /// The encoding that a client likes best, by the weights of its `Accept-Encoding`. `None` where it prefers the
+    /// unencoded answer, or has no such header.
     #[must_use]
     pub fn accepted(headers: &HeaderMap) -> Option<Self> {
         let any = weight(headers, "*").unwrap_or(0);
@@ -93,7 +93,7 @@ impl Encoding {
     }
 }
 
-/// Tells caches that the answer depends on what encodings the client takes.
+/// Adds `Vary`: the answer depends on the encodings that the client accepts.
 pub fn vary(headers: &mut HeaderMap) {
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
 }
@@ -104,8 +104,8 @@ pub(super) fn is_due(response: &Response<ResponseBody>) -> bool {
     bytes.is_some_and(Encoding::is_worth)
 }
 
-/// Compresses an answer that [is due](is_due). One for whose compressed text its client has no room
-/// stays as it is: that has room already.
+/// Compresses an answer that [is due](is_due). It stays uncompressed if its client has no room for the compressed text;
+/// the uncompressed one has room already.
 pub(super) async fn encode(
     response: &mut Response<ResponseBody>,
     asked: &HeaderMap,
@@ -135,7 +135,7 @@ fn weight(headers: &HeaderMap, name: &str) -> Option<u16> {
     })
 }
 
-/// The weight of `q=0.5`, in thousandths; what is not a weight is none at all (RFC 9110 §12.4.2).
+/// The weight of `q=0.5`, in thousandths; `None` for what is not a weight (RFC 9110 §12.4.2).
 fn quality(parameter: &str) -> Option<u16> {
     let (name, value) = parameter.split_once('=')?;
     if !name.trim().eq_ignore_ascii_case("q") {

@@ -47,7 +47,7 @@ impl Holding {
 pub(crate) enum Step {
     Said(Outgoing),
     Answer(Response),
-    /// Nothing for as long as the keep-alive interval.
+    /// No message within the keep-alive interval.
     Quiet,
 }
 
@@ -94,13 +94,13 @@ impl Stream for Exchange {
             self.call = None;
             self.answer = Some(answer);
         }
-        // After the call, so that what it said last comes before its answer.
-        let said = match self.answer {
+        // After the call, so that its last messages come before its answer.
+        let sent = match self.answer {
             None => self.outgoing.poll_recv(context),
-            // Nothing comes any more that is not there yet.
+            // No message is added any longer.
             Some(_) => self.outgoing.try_recv().map_or(Poll::Pending, Poll::Ready),
         };
-        if let Poll::Ready(message) = said {
+        if let Poll::Ready(message) = sent {
             self.timer = None;
             return Poll::Ready(Some(Step::Said(message)));
         }

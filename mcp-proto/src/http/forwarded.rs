@@ -8,7 +8,7 @@ use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The proxies whose word about their clients is believed. None by default: every client may send these headers.
+/// The proxies whose headers about their clients are trusted. None by default: every client can send these headers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies(Vec<IpNet>);
 

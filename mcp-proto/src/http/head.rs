@@ -34,8 +34,8 @@ pub(crate) fn match_body(
     check(headers, &METHOD, method, false)
 }
 
-/// Whether the headers repeat version, method and name of a modern request to the byte, each of them once: what every client
-/// sends that means well, found by one look at all headers.
+/// Whether the headers repeat version, method and name of a modern request to the byte, each of them once: the usual
+/// case, found in one pass over all headers.
 pub(crate) fn repeat(headers: &HeaderMap, version: &str, method: &str, name: &str) -> bool {
     let mut found = [0; 3];
     for (header, value) in headers {
@@ -71,7 +71,7 @@ pub(crate) fn match_name(headers: &HeaderMap, name: &str) -> Result<(), ErrorObj
     check(headers, &NAME, name, true)
 }
 
-/// Whoever judges the header and whoever reads the body must not be told two things, nor one of them nothing.
+/// A proxy that judges the header and a server that reads the body must see the same name, and both must see one.
 pub(crate) fn match_no_name(headers: &HeaderMap, member: &str) -> Result<(), ErrorObject> {
     if headers.contains_key(&NAME) {
         return Err(mismatch(format!(
@@ -131,7 +131,7 @@ pub(crate) fn only<'h>(
     let Some(value) = values.next() else {
         return Ok(None);
     };
-    // Whoever judges the first and whoever acts on the last must not be two.
+    // Otherwise a proxy could judge the first and the server act on the last.
     if values.next().is_some() {
         return Err(mismatch(format!("the header {header} is given twice")));
     }
@@ -199,7 +199,7 @@ pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h 
         .map(str::trim_ascii)
 }
 
-/// A header's text as it may be told back: short.
+/// A header's text, shortened to be quoted in an error.
 fn shown(value: &str) -> String {
     value.chars().take(100).collect()
 }

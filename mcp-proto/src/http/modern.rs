@@ -50,7 +50,7 @@ fn is_date(text: &[u8]) -> bool {
         })
 }
 
-/// Judges the version that a modern notification names, as that of a request. It needs no more of `_meta` than that.
+/// Judges the version that a modern notification names, as that of a request. Nothing else of `_meta` is required.
 pub(super) fn judge_notification(
     headers: &HeaderMap,
     params: &Map<String, Value>,
@@ -95,7 +95,7 @@ impl Endpoint {
     ) -> Result<Exchange, Rejection> {
         let headers = &head.headers;
         let mut modern = match called.take_modern() {
-            // Two versions, none of which may be meant: that they differ is said first.
+            // Two versions, both of which may be wrong: the error for their difference comes first.
             Err(error) if error.code == ErrorObject::UNSUPPORTED_VERSION => {
                 head::match_version(headers, requested(&error))?;
                 return Err(error.into());

@@ -1,5 +1,6 @@
 //! Headers that repeat parameters of a tool: `Mcp-Param-…` against the arguments (2026-07-28, Streamable HTTP, "Custom
-//! headers from tool parameters"). Whoever routes by the header and whoever acts on the body must not be told two things.
+//! headers from tool parameters"). A proxy that routes by the header and a server that acts on the body must see the
+//! same value.
 
 use http::header::HeaderMap;
 use serde_json::{Number, Value};
@@ -8,7 +9,7 @@ use super::head;
 use crate::jsonrpc::ErrorObject;
 use crate::schema::{MirroredParam, header_value};
 
-/// The integers that every reader of JSON can tell exactly, ±(2^53−1): what a header may repeat.
+/// The integers that every JSON reader represents exactly, ±(2^53−1): those that a header may repeat.
 const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
 
 /// Checks every header that repeats a parameter: −32020 where it is missing, different or malformed, and where it says
@@ -57,7 +58,8 @@ pub(super) fn match_mirrored(
     Ok(())
 }
 
-/// Numbers are the same if their values are: `42.0` is 42. None is that not every reader can tell from its neighbours.
+/// Numbers are the same if their values are: `42.0` is 42. No number matches that some readers cannot represent
+/// exactly.
 fn is_same(number: &Number, said: &str) -> bool {
     if !is_safe(number) {
         return false;

@@ -35,7 +35,8 @@ pub(crate) struct Arrived {
     pub(crate) turn: LongTurn,
 }
 
-/// A turn that lasts until what a large request begins has to wait for something: judging it takes as long as reading it.
+/// A turn that lasts until the handling of a large request first waits for something: judging the request takes as long
+/// as reading it.
 #[derive(Debug)]
 pub(crate) struct LongTurn(Option<Turn>);
 
@@ -115,8 +116,8 @@ impl Text {
     }
 }
 
-/// The most bytes of a refused body that are read to no purpose but the client's hearing of it. They are read at a pace,
-/// so that more of them take a client longer, and nobody else.
+/// The most bytes of a refused body that are read and dropped only so that the client receives the refusal. They are
+/// read at a limited pace, so that a longer body delays its own client and no other.
 const MAX_DISCARDED: usize = 256 * 1024 * 1024;
 
 /// After how many bytes of a refused body others come first, and for how long: it is not worth a processor.
@@ -203,8 +204,8 @@ where
     Ok(Text { bytes, held })
 }
 
-/// For how many bytes there should be room when so many are needed: for all that were announced once a quarter has
-/// arrived, otherwise for twice as many as before. Memory follows what has arrived, not what was promised.
+/// The capacity to reserve when `needed` bytes have arrived: for all that were announced once a quarter has arrived,
+/// otherwise for twice as many as before. Memory follows what has arrived, not what was promised.
 fn room(before: usize, needed: usize, announced: usize) -> usize {
     if needed <= before {
         return before;
@@ -216,9 +217,9 @@ fn room(before: usize, needed: usize, announced: usize) -> usize {
     }
 }
 
-/// Reads the body of a request that is refused unread, in bounds: a client that still writes when the connection is
-/// closed may never see the answer. One that waits to be told to send, or announces more than the bound, is answered
-/// at once.
+/// Reads and drops the body of a refused request, in bounds: a client that still writes when the connection is closed
+/// may never see the answer. A client that waits for `100 Continue`, or announces more than the bound, is answered at
+/// once.
 pub(super) async fn discard<B: Body>(
     body: Pin<&mut B>,
     headers: &HeaderMap,

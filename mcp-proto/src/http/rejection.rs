@@ -20,7 +20,7 @@ pub(crate) enum Rejection {
     NoSessions,
     /// `Accept` excludes what would be sent.
     NotAcceptable(&'static str),
-    /// The body is no `application/json`.
+    /// The body is not `application/json`.
     UnsupportedMediaType,
     /// The body is compressed.
     UnsupportedEncoding,
@@ -34,7 +34,7 @@ pub(crate) enum Rejection {
     BodyBroken,
     /// A response where a request is expected.
     UnexpectedResponse,
-    /// The client, or all clients together, hold as much as they may.
+    /// The client, or all clients together, have reached a bound.
     Over(Over),
     /// Too many listeners of the server.
     TooManyListeners,

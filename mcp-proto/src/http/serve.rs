@@ -48,9 +48,9 @@ pub struct ServeConfig {
     pub proxies: Proxies,
     /// How long a [`Handshake`] may take; then the connection is closed. 10 s by default.
     pub handshake_timeout: Duration,
-    /// How long a client may take to send the head of a request, and how long a connection may be kept on which no
-    /// request runs: it is ended after as long and at most a quarter more. An HTTP/2 client is asked to go then, and ended
-    /// after twice as long, whatever it sends instead (pings). 60 s by default.
+    /// How long a client may take to send the head of a request, and how long a connection without a running request is
+    /// kept open: it is closed after this time, or at most a quarter more. An HTTP/2 client is then asked to go away,
+    /// and closed after twice the time, even if it sends pings. 60 s by default.
     pub header_timeout: Duration,
     /// How long a write to a client may make no progress; then the connection is closed. 60 s by default.
     ///
@@ -78,7 +78,8 @@ pub struct ServeConfig {
 /// ones are.
 ///
 /// # Errors
-/// Other machines reach the listener, and nobody has [decided](ServeConfig::callers) who may call. Nothing is served then.
+/// Other machines can reach the listener, and [who may call](ServeConfig::callers) was not decided. Nothing is served
+/// then.
 pub async fn serve<S, B>(
     listener: TcpListener,
     service: S,
@@ -172,7 +173,8 @@ async fn accept(listener: &TcpListener, table: &Arc<Table>) -> io::Result<(TcpSt
     }
 }
 
-/// How many connections wait to be accepted; the system may allow fewer. A client beyond them is heard a second later.
+/// How many connections wait to be accepted; the system may allow fewer. A client beyond them gets through a second
+/// later.
 const BACKLOG: u32 = 4_096;
 
 /// Listens on an address, with room for a rush of connections.

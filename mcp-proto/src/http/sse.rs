@@ -158,7 +158,7 @@ impl EventReader {
                 self.has_data = true;
             }
             "event" => value.clone_into(&mut self.current.event),
-            // An id that no header can carry back is none.
+            // An id that a header cannot carry back is ignored.
             "id" if !value.contains('\0') => self.current.id = Some(value.to_owned()),
             // Digits alone: `parse` would take a sign.
             "retry" if value.bytes().all(|byte| byte.is_ascii_digit()) => {

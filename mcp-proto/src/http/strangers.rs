@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use super::rejection::Rejection;
 
-/// How many are remembered; whoever comes after these is told of as if known.
+/// How many are remembered; later ones are logged as if known.
 const MAX_REMEMBERED: usize = 64;
 
-/// The names that were told of.
+/// The names that were logged.
 #[derive(Debug, Default)]
 pub(super) struct Strangers(Mutex<BTreeSet<String>>);
 

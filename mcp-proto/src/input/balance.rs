@@ -1,12 +1,12 @@
-//! What must hold of a conversation before a model is asked to go on with it (2025-11-25, "Sampling", "Message content
-//! constraints"): providers refuse, or misread, what breaks it.
+//! Rules for the messages of a sampling request (2025-11-25, "Sampling", "Message content constraints"): model
+//! providers refuse or misread conversations that break them.
 
 use std::collections::BTreeSet;
 
 use super::{CreateMessage, SamplingContent, SamplingMessage};
 use crate::content::Role;
 
-/// What breaks a rule, for the log: it is the server's own doing.
+/// Checks the rules. The error is for the log, since the fault is the server's.
 pub(super) fn check(message: &CreateMessage) -> Result<(), String> {
     let mut open = BTreeSet::new();
     for (index, said) in message.messages.iter().enumerate() {
@@ -18,7 +18,7 @@ pub(super) fn check(message: &CreateMessage) -> Result<(), String> {
     }
 }
 
-/// Whether a conversation speaks of tools, which clients without them cannot read.
+/// Whether a conversation uses tools, which clients without that capability cannot read.
 pub(super) fn has_tools(messages: &[SamplingMessage]) -> bool {
     let mut pieces = messages.iter().flat_map(|message| &message.content);
     pieces.any(|piece| {
@@ -29,7 +29,7 @@ pub(super) fn has_tools(messages: &[SamplingMessage]) -> bool {
     })
 }
 
-/// The uses of tools that a message leaves open, given those that the message before has.
+/// The tool uses that are open after a message, given those open before it.
 fn follow<'m>(
     open: &BTreeSet<&'m str>,
     message: &'m SamplingMessage,

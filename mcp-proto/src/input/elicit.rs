@@ -81,7 +81,7 @@ impl ElicitResult {
 }
 
 impl ElicitForm {
-    /// A form without fields yet; `message` tells the user what it is for.
+    /// A form without fields yet; `message` explains to the user what it is for.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -123,7 +123,7 @@ impl ElicitForm {
 
     pub(super) fn to_params(&self, version: ProtocolVersion) -> Map<String, Value> {
         let mut params = Map::new();
-        // Modes came with 2025-11-25, where a form need not say that it is one.
+        // Modes came with 2025-11-25, where the mode of a form is optional.
         if version >= ProtocolVersion::V2025_11_25 {
             params.insert("mode".to_owned(), json!("form"));
         }

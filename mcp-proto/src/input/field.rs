@@ -189,7 +189,7 @@ impl Field {
         }
         let default = self.members.get("default");
         let schema = Value::Object(self.members.clone());
-        // Null is no answer to any field, but it shows whether the schema is good.
+        // Null never fits a field, but checking it shows whether the schema is valid.
         match schema::check_once(&schema, default.unwrap_or(&Value::Null)) {
             Err(Unfit::Value(problem)) if default.is_some() => {
                 Some(format!("its default is not an answer to it: {problem}"))
@@ -199,7 +199,7 @@ impl Field {
         }
     }
 
-    /// The value as it is kept, or what is wrong with it by the same schema that the client was shown.
+    /// The accepted value, or what is wrong with it by the schema that the client was shown.
     pub(super) fn read(&self, value: &Value) -> Result<Value, String> {
         schema::check_once(&Value::Object(self.members.clone()), value)
             .map_err(|problem| problem.to_string())?;

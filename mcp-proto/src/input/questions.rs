@@ -11,7 +11,7 @@ use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::ClientCapabilities;
 use crate::version::ProtocolVersion;
 
-/// Several questions to the client, each under a key of its own.
+/// Several questions to the client, each under its own key.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[must_use]
 pub struct Questions(Vec<(String, Question)>);
@@ -76,7 +76,7 @@ impl Questions {
         self.0.len()
     }
 
-    /// Whether there is no question.
+    /// Whether there are no questions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

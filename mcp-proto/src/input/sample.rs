@@ -7,7 +7,7 @@ use super::balance;
 use crate::content::{ContentBlock, Role};
 use crate::version::ProtocolVersion;
 
-/// What the client's model is asked (schema: `CreateMessageRequestParams`).
+/// A request to the client's model (schema: `CreateMessageRequestParams`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -43,9 +43,9 @@ pub struct CreateMessage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Who says it.
+    /// The author of the message.
     pub role: Role,
-    /// What is said. One piece is written as such, several as a list (since 2025-11-25).
+    /// The content. A single piece is written as such, several as a list (since 2025-11-25).
     #[serde(with = "one_or_many")]
     pub content: Vec<SamplingContent>,
 }
@@ -149,12 +149,12 @@ pub enum ToolChoice {
     None,
 }
 
-/// What the client's model said (schema: `CreateMessageResult`).
+/// The message that the client's model wrote (schema: `CreateMessageResult`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageResult {
-    /// Who says it: the model.
+    /// The author of the message: the model.
     pub role: Role,
     /// What it says.
     #[serde(with = "one_or_many")]

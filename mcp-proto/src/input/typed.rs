@@ -26,7 +26,7 @@ impl ElicitForm {
     /// such enumerations. An [`Option`] and a member with a default may be left empty.
     ///
     /// # Errors
-    /// Names the first member that is no field.
+    /// Names the first member that cannot be a field.
     pub fn of<T: JsonSchema>(message: impl Into<String>) -> Result<Self, SchemaError> {
         let schema = schema::input_schema_of::<T>()?;
         let open = schema

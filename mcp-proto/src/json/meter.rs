@@ -35,7 +35,7 @@ pub struct Meter {
     granted: Cell<usize>,
     max: usize,
     is_over: Cell<bool>,
-    /// What a client holds for it; `None` where nobody counts.
+    /// What a client holds for it; `None` where it is not counted.
     held: Option<RefCell<Held>>,
     /// Why the client could not hold more.
     over: Cell<Option<Over>>,
@@ -55,7 +55,8 @@ impl Meter {
         }
     }
 
-    /// The same for a text for which a client holds so much already. It holds what is built as well, as it is built.
+    /// The same for a text that a client is already charged for by `held`. The parsed values are charged to it as they
+    /// are built.
     #[must_use]
     pub fn held_by(held: Held, max: usize) -> Self {
         // What could never find room beside its text is too much, not too early.
@@ -132,7 +133,7 @@ impl Meter {
         self.charge(block(name.len()) + NAMES / SPLIT_SLOTS)
     }
 
-    /// What was counted since [`used`](Self::used) said this is gone again: for a text that is read in parts.
+    /// Releases what was counted since [`used`](Self::used) returned this: for a text that is read in parts.
     pub fn go_back_to(&self, used: usize) {
         self.left.set(self.granted.get().saturating_sub(used));
     }
@@ -184,7 +185,7 @@ impl Meter {
     }
 }
 
-/// What is taken for so many bytes: a header of 8, in steps of 16, 32 at the least.
+/// What the allocator takes for so many bytes: a header of 8, in steps of 16, 32 at the least.
 const fn block(bytes: usize) -> usize {
     match bytes {
         0 => 0,

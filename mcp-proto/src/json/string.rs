@@ -1,10 +1,10 @@
 //! Texts as JSON strings, written as `serde_json` writes them, several bytes at a time.
 //!
-//! `serde_json` looks at each byte by itself, which is most of what a large text costs.
+//! `serde_json` looks at one byte at a time, which is most of the cost of a large text.
 
 /// How many bytes are looked at together: enough for the compiler to use vectors, few enough for short texts.
 const BLOCK: usize = 32;
-/// How many bytes are looked at as one number, to find the one that is to be escaped.
+/// How many bytes are looked at as one number, to find one that must be escaped.
 const WORD: usize = size_of::<u64>();
 
 /// Appends `text` as a JSON string, with its quotation marks.

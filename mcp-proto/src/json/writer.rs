@@ -10,13 +10,13 @@ use serde_json::Error;
 
 use super::string::push_string;
 
-/// The name under which [`RawValue`](serde_json::value::RawValue) says that it is JSON text already.
+/// The name under which [`RawValue`](serde_json::value::RawValue) serializes text that is JSON already.
 const RAW: &str = "$serde_json::private::RawValue";
 
 /// Appends a value as JSON.
 ///
 /// # Errors
-/// Those of the value's own [`Serialize`]; a map whose keys are neither texts nor numbers nor truth values.
+/// Those of the value's [`Serialize`]; a map whose keys are not strings, numbers or booleans.
 pub(crate) fn push_json<T: Serialize + ?Sized>(out: &mut String, value: &T) -> Result<(), Error> {
     value.serialize(&mut Writer { out, is_raw: false })
 }
@@ -74,7 +74,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// A key: what is no text is put between quotation marks.
+    /// A key: a number or boolean is put between quotation marks.
     fn key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
         let start = self.out.len();
         key.serialize(&mut *self)?;

@@ -1,4 +1,4 @@
-//! What goes wrong: the `error` of a response, its codes, and texts that are no message.
+//! Errors: the `error` of a response, its codes, and texts that are not a message.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub struct MessageError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// It is none.
+    /// It is not a message.
     Broken(MessageError),
     /// Its id is longer than [`MAX_REQUEST_ID_BYTES`], so no answer can carry it.
     LongId,
@@ -57,7 +57,7 @@ impl ErrorObject {
     pub const INTERNAL: i64 = -32603;
     /// No such resource (up to 2025-11-25; later it is [`ErrorObject::INVALID_PARAMS`]).
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
-    /// The user must open URLs first (2025-11-25; later an `input_required` result says so).
+    /// The user must open URLs first (2025-11-25; later revisions use an `input_required` result).
     pub const URL_ELICITATION_REQUIRED: i64 = -32042;
     /// HTTP headers and body disagree (2026-07-28, Streamable HTTP).
     pub const HEADER_MISMATCH: i64 = -32020;
@@ -108,7 +108,7 @@ impl ErrorObject {
         Self::new(Self::INVALID_PARAMS, message)
     }
 
-    /// −32603, which tells nothing of the inside.
+    /// −32603, without internal details.
     #[must_use]
     pub fn internal() -> Self {
         Self::new(

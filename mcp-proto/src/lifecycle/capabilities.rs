@@ -1,4 +1,4 @@
-//! What a client says it can do, as it came, and which of it is malformed.
+//! The capabilities that a client declares, unchanged, and which of them are malformed.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::json;
 
-/// What a client says it can do (schema: `ClientCapabilities`), kept as it came: extensions add members.
+/// The capabilities that a client declares (schema: `ClientCapabilities`), kept unchanged: extensions add members.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ClientCapabilities(Map<String, Value>);
@@ -63,7 +63,7 @@ impl ClientCapabilities {
             .is_some_and(|sampling| present(sampling.get("tools")).is_some())
     }
 
-    /// Whether the client tells its roots.
+    /// Whether the client lists its roots.
     #[must_use]
     pub fn has_roots(&self) -> bool {
         self.get("roots").is_some()

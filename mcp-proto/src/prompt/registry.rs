@@ -131,7 +131,7 @@ impl PromptRegistry {
         Ok(())
     }
 
-    /// Takes a prompt out; false if there is no prompt of this name.
+    /// Removes a prompt; false if no prompt has this name.
     pub(crate) fn remove(&mut self, name: &str) -> bool {
         let Some(index) = self.by_name.remove(name) else {
             return false;

@@ -61,7 +61,7 @@ impl ResourceRegistry {
         Ok(())
     }
 
-    /// Takes a resource out; false if there is no resource of this URI.
+    /// Removes a resource; false if no resource has this URI.
     pub(crate) fn remove(&mut self, uri: &str) -> bool {
         let Some(index) = self.by_uri.remove(uri) else {
             return false;
@@ -73,7 +73,7 @@ impl ResourceRegistry {
         true
     }
 
-    /// Takes a template out; false if there is no such template.
+    /// Removes a template; false if it does not exist.
     pub(crate) fn remove_template(&mut self, text: &str) -> bool {
         let before = self.templates.len();
         self.templates.retain(|one| one.0.uri_template != text);
@@ -190,7 +190,7 @@ impl ResourceRegistry {
         let read = reader(asked, context).await;
         let read = read.map_err(|error| error.into_interrupt(era, Some(uri)))?;
         if read.contents.is_empty() {
-            // An empty answer would say that it exists and holds nothing (2026-07-28, "Resources").
+            // An empty answer would mean that it exists and is empty (2026-07-28, "Resources").
             return Err(not_found(uri).into_interrupt(era, Some(uri)));
         }
         Ok(read)

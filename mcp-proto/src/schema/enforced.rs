@@ -17,8 +17,9 @@ use crate::json;
 const MAX_NODES: usize = 20_000;
 const MAX_DEPTH: usize = 64;
 
-/// The most values in an instance whose findings are told one by one, and the most bytes of their paths together. The
-/// validator collects every finding with its path before it gives one, so this bounds its work, not just its answer.
+/// The most values in an instance whose findings are reported one by one, and the most bytes of their paths together.
+/// The validator collects every finding with its path before it gives one, so this bounds its work, not just its
+/// answer.
 const MAX_EXPLAINED: usize = 10_000;
 const MAX_EXPLAINED_PATHS: usize = 1024 * 1024;
 /// Each value may fail many keywords (required members, alternatives), so a large schema explains fewer values: about
@@ -33,7 +34,7 @@ pub(crate) struct CompiledSchema {
     validator: jsonschema::Validator,
     /// The schema has alternatives. A failed one brings the findings of each of them along, all at once.
     has_choices: bool,
-    /// The most values of an instance whose findings are told one by one.
+    /// The most values of an instance whose findings are reported one by one.
     max_explained: usize,
     /// How many times as often a part of an instance is looked at as what it is in ([`references::check`]).
     again: usize,
@@ -62,7 +63,7 @@ impl CompiledSchema {
         Self::compile(schema)
     }
 
-    /// Compiles a schema of results, of any kind (since 2026-07-28; older clients are not told of others than objects).
+    /// Compiles a schema of results, of any kind (since 2026-07-28; older clients only see schemas of objects).
     pub(crate) fn of_results(schema: Value) -> Result<Self, SchemaError> {
         if !schema.is_object() {
             return Err(SchemaError(

@@ -1,9 +1,9 @@
-//! What is wrong with the arguments of a call, as it is answered.
+//! What is wrong with the arguments of a call, as the answer reports it.
 
 use serde::Serialize;
 
-/// The longest path and the longest message of a finding, in bytes; what is longer is cut. Of an instance that is too
-/// large, longer messages are not told at all.
+/// The longest path and the longest message of a finding, in bytes; what is longer is cut. For an instance that is too
+/// large, longer messages are left out.
 pub(super) const MAX_TOLD: usize = 1_024;
 
 /// One thing that is wrong with the arguments of a call.
@@ -14,17 +14,16 @@ pub struct Finding {
     pub path: String,
     /// What is wrong and what would be right.
     pub message: String,
-    /// The member that is missing there or that nobody knows there, if that is what is wrong. Not told to clients by
-    /// itself: the message names it.
+    /// The missing or unknown member there, if that is the error. Not sent to clients separately: the message names it.
     #[serde(skip)]
     pub member: Option<String>,
-    /// What is there, as text; `None` where it is long, or a list or an object. Not told to clients by itself.
+    /// The value there, as text; `None` where it is long, or a list or an object. Not sent to clients separately.
     #[serde(skip)]
     pub value: Option<String>,
 }
 
 impl Finding {
-    /// A finding, its texts cut where they would tell a client's megabytes back to it.
+    /// A finding, its texts cut so that they do not repeat a client's megabytes.
     pub(crate) fn new(path: &str, message: &str) -> Self {
         Self {
             path: shortened(path),

@@ -1,8 +1,8 @@
 //! Alternatives at the root of a schema of arguments, as a flattened enumeration makes them, laid into one object:
 //! providers of models refuse `oneOf`, `anyOf` and `allOf` there, and with one tool all of a server's.
 //!
-//! What is published then says which members there are, and which values of a tag; which of them belong together is
-//! judged by the type of the arguments.
+//! The published schema then lists all members and all values of a tag; which of them belong together is checked by the
+//! type of the arguments.
 
 use serde_json::{Map, Value, json};
 

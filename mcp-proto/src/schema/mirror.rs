@@ -27,7 +27,7 @@ pub(crate) struct MirroredParam {
 }
 
 impl MirroredParam {
-    /// Its value in the arguments of a call; `None` where there is none, or null.
+    /// Its value in the arguments of a call; `None` where it is absent or null.
     pub(crate) fn value<'a>(&self, arguments: Option<&'a Value>) -> Option<&'a Value> {
         let mut steps = self.path.iter();
         let found = steps.try_fold(arguments?, |value, step| value.as_object()?.get(step))?;
@@ -57,16 +57,16 @@ pub(crate) fn header_value(value: &Value) -> Option<Cow<'_, str>> {
 /// The parameters of an input schema that clients repeat.
 ///
 /// # Errors
-/// An annotation that clients reject, and the whole tool with it: one that is no token or not unique, that stands on
+/// An annotation that clients reject, and the whole tool with it: one that is not a token or not unique, that stands on
 /// anything but a string, an integer or a boolean, or where `properties` alone do not lead.
 pub(crate) fn params_to_mirror(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
     params_of(schema, |_| Ok(()))
 }
 
-/// The same of a schema that is to be published.
+/// The same for a schema that will be published.
 ///
 /// # Errors
-/// An annotation on a password besides: everybody on the way can read a header.
+/// Also an annotation on a password: every proxy on the way can read a header.
 pub(super) fn params_to_publish(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
     params_of(schema, |members| match members.get("format") {
         Some(format) if format == "password" => {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::SchemaError;
 
-/// Generates a schema by `root` and makes it plain. `nulls` says what becomes of a value that may be null.
+/// Generates a schema by `root` and makes it plain. `nulls` decides what happens to a value that may be null.
 pub(super) fn make(
     mut settings: SchemaSettings,
     nulls: fn(&mut Schema),
@@ -22,21 +22,20 @@ pub(super) fn make(
             simplify(schema);
         })));
     let schema = root(settings.into_generator()).to_value();
-    // A type that says nothing of its values has `true`, which is no object of keywords.
+    // A type without constraints has the schema `true`, which is not an object of keywords.
     let mut schema = match schema {
         Value::Bool(true) => Value::Object(Map::new()),
         schema => schema,
     };
     if let Some(members) = schema.as_object_mut() {
-        // The type's Rust name says nothing to a client.
+        // The type's Rust name means nothing to a client.
         members.remove("title");
     }
     refuse_references(&schema)?;
     Ok(schema)
 }
 
-/// Counts the nodes of a schema, and refuses one that is larger or deeper than anybody needs. Walks with a stack of its
-/// own.
+/// Counts the nodes of a schema, and refuses one that is unreasonably large or deep. Does not recurse.
 pub(super) fn bounded(
     schema: &Value,
     max_nodes: usize,
@@ -88,7 +87,7 @@ fn refuse_references(schema: &Value) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// For arguments: null is no value of its own. Where it may stand, the member may be left out, and an explicit null
+/// For arguments: null is not a separate value. Where it is allowed, the member may be left out, and an explicit null
 /// counts as left out.
 pub(super) fn without_nulls(schema: &mut Schema) {
     if let Some(members) = schema.as_object_mut() {
@@ -96,7 +95,7 @@ pub(super) fn without_nulls(schema: &mut Schema) {
     }
 }
 
-/// For results: a member that is skipped when it is none is never null; what is sent as null is described in words
+/// For results: a member that is skipped when it is `None` is never null; what is sent as null is described in words
 /// alone, since every way to allow null besides another type is one that clients reject.
 pub(super) fn with_nulls(schema: &mut Schema) {
     let Some(members) = schema.as_object_mut() else {
@@ -174,7 +173,7 @@ fn simplify(schema: &mut Schema) {
     if members.get("default").is_some_and(Value::is_null) {
         members.remove("default");
     }
-    // Widths such as uint32 are Rust's affair; minimum and maximum say the same to everybody.
+    // Widths such as uint32 are specific to Rust; minimum and maximum say the same in JSON Schema.
     let Some(format) = members.get("format").and_then(Value::as_str) else {
         return;
     };
@@ -210,7 +209,7 @@ fn spell_out(members: &mut Map<String, Value>) {
     }
 }
 
-/// The range of a width that every JSON reader can tell exactly; wider integers keep what the schema says already.
+/// The range of a width that every JSON reader represents exactly; wider integers keep what the schema has.
 fn range_of(format: &str) -> Option<(i64, i64)> {
     match format {
         "int32" => Some((i32::MIN.into(), i32::MAX.into())),

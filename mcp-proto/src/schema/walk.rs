@@ -1,9 +1,9 @@
-//! Every place of a document where a schema stands: names of properties and values of instances are no keywords.
+//! Every subschema of a document: names of properties and values of instances are not keywords.
 
 use serde_json::Value;
 
 /// Visits each schema object, with the names of the properties that lead to it if nothing but `properties` does. The
-/// first error ends the walk, which has a stack of its own.
+/// first error ends the walk, which does not recurse.
 pub(super) fn walk<'s, E>(
     schema: &'s Value,
     mut visit: impl FnMut(&'s Value, Option<&[&'s str]>) -> Result<(), E>,

@@ -17,7 +17,7 @@ pub enum Guarded {
     Tool(String),
     /// The prompt of this name.
     Prompt(String),
-    /// Every resource and template whose URI begins so. The longest beginning decides.
+    /// Every resource and template whose URI has this prefix. The longest prefix decides.
     Resources(String),
     /// Every request of this method, such as `completion/complete`.
     Method(String),
@@ -31,7 +31,7 @@ pub enum Wanted<'w> {
     Tool(&'w str, Option<&'w Map<String, Value>>),
     /// A prompt, and what it is filled in with.
     Prompt(&'w str, Option<&'w Map<String, Value>>),
-    /// A resource, to be read or to hear of its changes, by its URI; in the list of templates a template.
+    /// A resource by its URI, to read it or subscribe to it; in the list of templates, a template.
     Resource(&'w str),
     /// A completion, by the params of its request.
     Completion(&'w Map<String, Value>),
@@ -40,7 +40,7 @@ pub enum Wanted<'w> {
 /// All scopes that a caller needs for what it wants, if those that it has are not enough.
 type Judge = Arc<dyn Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync>;
 
-/// What callers need. Where nobody asks who calls, as on stdin and stdout, everything is allowed.
+/// The scopes that callers need. Without authorization, as on stdin and stdout, everything is allowed.
 #[derive(Clone, Default)]
 pub(crate) struct Needs {
     fixed: BTreeMap<Guarded, Scopes>,

@@ -8,10 +8,10 @@ use crate::json;
 
 /// The SHA-256 of a request's method and of its params, without the members of these that `except` names.
 ///
-/// The order of members does not matter, nor how a number is spelt (an integer as `1` or `1.0` up to 2⁵³, where readers
-/// agree that these are one); all else does. What is hashed is written straight into the hash: tags and lengths before
-/// what they stand for, members by name. The walk has a stack of its own, so no nesting is too deep for it; the stack
-/// holds at most all values of the params.
+/// The order of members does not matter, nor how a number is spelt (an integer as `1` or `1.0` up to 2⁵³, where JSON
+/// readers agree that these are equal); everything else does. Values are written directly into the hash: tags and
+/// lengths first, members sorted by name. The walk does not recurse, so no nesting is too deep for it; the stack holds
+/// at most all values of the params.
 pub(crate) fn digest(method: &str, params: &Map<String, Value>, except: &[&str]) -> [u8; 32] {
     let mut hash = Sha256::new();
     write_text(&mut hash, method);
@@ -24,7 +24,7 @@ pub(crate) fn digest(method: &str, params: &Map<String, Value>, except: &[&str])
     hash.finalize().into()
 }
 
-/// The SHA-256 of a value, of which the same is true.
+/// The SHA-256 of a value, by the same rules.
 pub(crate) fn digest_value(value: &Value) -> [u8; 32] {
     let mut hash = Sha256::new();
     write_values(&mut hash, vec![(None, value)]);

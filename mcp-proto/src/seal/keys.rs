@@ -100,7 +100,7 @@ impl Keys {
         });
     }
 
-    /// The keys as they are now. Nothing is sealed or opened under the lock.
+    /// The current keys. Nothing is sealed or opened under the lock.
     pub(super) fn ring(&self) -> Arc<Ring> {
         // A change is made to a copy, so a panic leaves the ring whole.
         let ring = self.0.read().unwrap_or_else(PoisonError::into_inner);

@@ -13,7 +13,7 @@ use super::{Keys, Nonce, SealError, principal_parts};
 /// What a request state is good for: the same request, made again by the same caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StateBinding<'a> {
-    /// The authenticated caller. Nobody is somebody else than the caller with an empty name.
+    /// The authenticated caller. `None` differs from a caller with an empty name.
     pub(crate) principal: Option<&'a str>,
     /// The method of the request.
     pub(crate) method: &'a str,
@@ -28,15 +28,15 @@ pub(crate) struct Ticket<T> {
     pub(crate) content: T,
     /// The name of this ticket among all, to use it once.
     pub(crate) id: Nonce,
-    /// When it ends, in seconds since 1970 (UTC). At that second it is not good any more.
+    /// When it ends, in seconds since 1970 (UTC). From that second on it is expired.
     pub(crate) expires: u64,
 }
 
 /// Why a ticket is not good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TicketError {
-    /// Forged, altered, given for another request or to another caller, or sealed with a key that is gone: which of
-    /// these, nobody learns.
+    /// Forged, altered, given for another request or to another caller, or sealed with a key that is gone; the client
+    /// does not learn which.
     #[error("requestState is not one that this server gave for this request")]
     Unreadable,
     #[error("requestState has expired; send the request again without it")]

@@ -13,9 +13,9 @@ const SHARE: usize = 10;
 
 /// Remembers which tickets were used, so that each is good once.
 ///
-/// It is bounded, and when it is full of tickets that have not expired, no other is accepted until one has: whoever
-/// could push an id out could use that ticket again. A single caller can fill a tenth of it only. It is the memory of one process: processes that share keys, but
-/// not this, accept a ticket once each.
+/// It is bounded, and when it is full of tickets that have not expired, no other is accepted until one has: a caller
+/// that could push an id out could use that ticket again. A single caller can fill only a tenth of it. It is kept per
+/// process: processes that share keys, but not this, accept a ticket once each.
 #[derive(Debug)]
 pub(crate) struct UsedOnce {
     max: usize,
@@ -41,8 +41,8 @@ impl UsedOnce {
         }
     }
 
-    /// Uses the ticket of `caller`: `Ok` once in its life, `now` being in seconds since 1970 (UTC). Callers that nobody
-    /// authenticated cannot be told apart, so no share is theirs.
+    /// Uses the ticket of `caller`: `Ok` once in its life, `now` being in seconds since 1970 (UTC). Callers without
+    /// authentication cannot be distinguished, so they have no share.
     pub(crate) fn accept<T>(
         &self,
         ticket: &Ticket<T>,

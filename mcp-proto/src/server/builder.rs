@@ -42,8 +42,8 @@ const DEFAULT_PAGE_SIZE: usize = 500;
 
 /// Collects what a [`Server`](crate::Server) offers. Handlers get a clone of the state as their first argument.
 ///
-/// A handler runs on the connection's task: what blocks belongs into `tokio::task::spawn_blocking`. It is dropped when
-/// the call is cancelled; what must finish belongs into a task of its own.
+/// A handler runs on the connection's task: blocking work belongs into `tokio::task::spawn_blocking`. It is dropped
+/// when the call is cancelled; work that must finish belongs into a separate task.
 #[must_use]
 pub struct ServerBuilder<S> {
     info: Implementation,
@@ -163,7 +163,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     ///
     /// The handler sees the arguments as they were sent. That includes an explicit null for a member that the schema
     /// does not require, although the schema may not allow null there: models send it, so it is accepted as left out,
-    /// and a handler that stores its arguments can tell the two apart. One that cannot take a null must pass it over.
+    /// and a handler that stores its arguments can distinguish the two. A handler that cannot use a null must ignore
+    /// it.
     ///
     /// A result that its output schema does not allow reaches the client as `INTERNAL_ERROR`, with the findings in the
     /// log; see [`Tool::with_trusted_output`] for what that costs.
@@ -176,9 +177,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.keep_first(added)
     }
 
-    /// Words the failures of calls whose arguments do not fit the schema of their tool, given the tool's name, the arguments
-    /// (an object) and what is wrong: for a contract that has a code and details of its own for them. By default it is the code
-    /// `INVALID_ARGUMENTS` with all findings.
+    /// Words the failures of calls whose arguments do not fit the schema of their tool, given the tool's name, the
+    /// arguments (an object) and what is wrong: for an API with its own code and details for them. By default it is the
+    /// code `INVALID_ARGUMENTS` with all findings.
     ///
     /// ```
     /// use mcp_proto::{Server, ToolError};
@@ -316,8 +317,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Serves skills: `skills/list`, `skills/get` and `resources/directory/read` (extension
-    /// `io.modelcontextprotocol/skills`, SEP-2640), their files as resources, their `SKILL.md` in the list of resources.
-    /// The last call counts. [`Server::replace_skills`](crate::Server::replace_skills) loads them anew.
+    /// `io.modelcontextprotocol/skills`, SEP-2640), their files as resources, their `SKILL.md` in the list of
+    /// resources. The last call counts. [`Server::replace_skills`](crate::Server::replace_skills) loads them again.
     ///
     /// ```
     /// use mcp_proto::{Server, Skill, Skills};
@@ -342,13 +343,13 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Shares the tasks of [`tasks`](Self::tasks) with all servers that use this store: each shows, answers and cancels those
-    /// of all ([guide](crate::guide::tasks)). By default tasks are known to the server that runs them alone.
+    /// of all ([guide](crate::guide::tasks)). By default a task is known only to the server that runs it.
     pub fn task_store(mut self, store: Arc<dyn TaskStore>) -> Self {
         self.task_store = Some(store);
         self
     }
 
-    /// How clients are asked.
+    /// How clients are asked for input.
     pub fn input(mut self, config: InputConfig) -> Self {
         self.input = config;
         self
@@ -367,9 +368,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// How long clients of the modern era may keep the lists, and skills. By default everybody may keep them for 60
-    /// seconds, and nobody a list that [`ServerBuilder::list_resources`] makes; such a list is the caller's own
-    /// whatever this says.
+    /// How long clients of the modern era may keep the lists, and skills. By default all clients and proxies may keep
+    /// them for 60 seconds, except for a list that [`ServerBuilder::list_resources`] makes. Such a list is always
+    /// private to its caller.
     pub fn list_cache(mut self, hint: CacheHint) -> Self {
         self.list_cache = Some(hint);
         self
@@ -422,9 +423,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Asks callers over HTTP for scopes: without them they do not see it in a list, and a request for it gets 403 with a
     /// challenge that names them all. Resources that skills bring are `skill://…`. Said again, the last counts.
     ///
-    /// It binds those whose [`Scopes`] are known: those whom an
-    /// [`Authorization`](crate::http::authorize::Authorization) let in, or the embedding service, which puts their scopes
-    /// among the extensions of the HTTP request. Others, as on stdin and stdout, may use everything.
+    /// It applies to callers whose [`Scopes`] are known: those that an
+    /// [`Authorization`](crate::http::authorize::Authorization) accepted, or those whose scopes the embedding service
+    /// put among the extensions of the HTTP request. Others, as on stdin and stdout, may use everything.
     pub fn require_scopes(mut self, guarded: Guarded, scopes: Scopes) -> Self {
         self.offered.needs.insert(guarded, scopes);
         self

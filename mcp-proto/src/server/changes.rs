@@ -1,4 +1,4 @@
-//! Changes of what the server offers: one broadcast, heard by every listener through its own filter.
+//! Changes of what the server offers: one broadcast, which every listener receives through its own filter.
 
 mod told;
 
@@ -19,7 +19,7 @@ pub(crate) use told::Told;
 
 /// How many listeners may be open at once unless the builder says otherwise.
 pub(super) const DEFAULT_MAX_LISTENERS: usize = 20_000;
-/// How many changes a listener may lag behind; one that lags more is told that everything may have changed.
+/// How many changes a listener may lag behind; one that lags more is notified that everything may have changed.
 const MAX_LAG: usize = 256;
 /// `_meta` key of an update that stands for several: how many changes of any kind the listener has missed.
 const META_MISSED: &str = "mcp-proto/missed";
@@ -27,7 +27,7 @@ const META_MISSED: &str = "mcp-proto/missed";
 /// Whether an update is one of the resource (or the family) that was subscribed to.
 pub(super) type Matcher = Arc<dyn Fn(&str, &ResourceUpdate) -> bool + Send + Sync>;
 
-/// What a listener wants to hear of.
+/// The changes that a listener asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Interest {
     pub(crate) tools_list: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Interest {
     pub(crate) resources: BTreeSet<String>,
     /// More URIs may be subscribed to later.
     pub(crate) may_subscribe: bool,
-    /// It hears of tasks, from elsewhere, and needs a place for that too.
+    /// It also receives task notifications, which come from elsewhere; they need a permit too.
     pub(crate) tasks: bool,
 }
 
@@ -47,13 +47,13 @@ pub(crate) struct Changes {
     matcher: Option<Matcher>,
     closed: watch::Sender<bool>,
     permits: Arc<Semaphore>,
-    /// Somebody has subscribed to a resource at some time.
+    /// Whether a client has ever subscribed to a resource.
     subscribed: Arc<AtomicBool>,
 }
 
-/// One listener's end. Dropping it frees its place.
+/// One listener's end. Dropping it frees its permit.
 pub(crate) struct Listener {
-    /// `None` for one who wants to hear of nothing: it needs no place, and nothing wakes it but the end.
+    /// `None` for a listener without interests: it needs no permit, and only the server's close wakes it.
     heard: Option<Heard>,
     closed: watch::Receiver<bool>,
     interest: Interest,
@@ -66,7 +66,7 @@ pub(crate) struct Listener {
 struct Heard {
     receiver: broadcast::Receiver<Arc<Sent>>,
     permits: Arc<Semaphore>,
-    /// `None` while nobody is there to be told.
+    /// `None` while no client is connected to be notified.
     place: Option<OwnedSemaphorePermit>,
 }
 
@@ -82,8 +82,8 @@ impl Changes {
     }
 
     pub(super) fn send(&self, change: Change) {
-        // Fails only when nobody listens, which is fine.
-        let _heard = self.sender.send(Arc::new(Sent::new(change)));
+        // Fails only without listeners, which is fine.
+        let _ = self.sender.send(Arc::new(Sent::new(change)));
     }
 
     /// Marks that from now on updates may be of interest. Never taken back: legacy subscriptions live in sessions.
@@ -99,7 +99,7 @@ impl Changes {
         self.closed.send_replace(true);
     }
 
-    /// Starts to listen from now on; `None` when every place is taken. Who wants to hear of nothing takes none.
+    /// Starts to listen from now on; `None` when every permit is taken. A listener without interests takes none.
     pub(crate) fn listen(&self, interest: Interest) -> Option<Listener> {
         if !interest.resources.is_empty() {
             self.expect_updates();
@@ -125,7 +125,8 @@ impl Changes {
 }
 
 impl Heard {
-    /// Passes over what waits: who is told that everything may have changed needs no more. How many that were.
+    /// Skips the waiting changes, for a listener that is notified that everything may have changed. Returns their
+    /// number.
     fn skip(&mut self) -> u64 {
         let skipped = self.receiver.len() as u64;
         self.receiver = self.receiver.resubscribe();
@@ -162,15 +163,15 @@ impl Listener {
         drop(self.closed.wait_for(|closed| *closed).await);
     }
 
-    /// Leaves its place to others while nobody is there to be told; it hears on. Whoever keeps such listeners bounds
-    /// their number.
+    /// Gives its permit back while no client is connected; it still receives changes. The caller bounds the number of
+    /// such listeners.
     pub(crate) fn leave_place(&mut self) {
         if let Some(heard) = &mut self.heard {
             heard.place = None;
         }
     }
 
-    /// Takes a place again; false when there is none.
+    /// Takes a permit again; false when none is free.
     pub(crate) fn take_place(&mut self) -> bool {
         let Some(heard) = &mut self.heard else {
             return true;
@@ -181,7 +182,7 @@ impl Listener {
         heard.place.is_some()
     }
 
-    /// The resources it hears of from now on; gives those that it heard of before.
+    /// Sets the resources that it is subscribed to; returns those before.
     pub(crate) fn subscribe_to(&mut self, resources: BTreeSet<String>) -> BTreeSet<String> {
         if !resources.is_empty() {
             // They may have been subscribed to in another process.
@@ -207,7 +208,7 @@ impl Listener {
             .extend(resources.map(|uri| Told::updated(uri, None)));
     }
 
-    /// A matcher that panics must not take along whatever else the connection does.
+    /// A matcher that panics must not end everything else on the connection.
     fn hear_of(&mut self, sent: &Sent) {
         if catch_unwind(AssertUnwindSafe(|| self.queue(sent))).is_err() {
             tracing::error!("a subscription matcher panicked: a listener missed an update");

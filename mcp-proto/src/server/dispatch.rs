@@ -25,13 +25,13 @@ use crate::scopes::{Scopes, Wanted};
 use crate::tool::{self, Plain, Tool};
 use crate::version::{Era, ProtocolVersion};
 
-/// How many of the names that there are an error lists.
+/// How many existing names an error lists.
 const MAX_NAMES: usize = 50;
 
 /// A request that has found its room.
 pub(super) enum Dispatched<'s> {
     Now(Result<Payload, ErrorObject>),
-    /// A plain call: what is called all the time needs no box of its own.
+    /// A plain call, the most frequent request, without a box.
     Tool(ToolCall<'s>),
     Later(BoxFuture<'s, Result<Payload, ErrorObject>>),
 }
@@ -146,7 +146,7 @@ impl Server {
         }
     }
 
-    /// A tool that is there for everybody, whose calls are answered by its handler alone: it neither asks nor becomes a task.
+    /// A tool that every caller may see, and whose handler neither asks the client nor becomes a task.
     fn plain(&self, offered: &Offered, name: &str) -> Option<Plain> {
         let tools = self.0.capabilities.tools.filter(|_| !self.hides());
         tools.and_then(|_| offered.tools.plain(name))
@@ -224,8 +224,8 @@ impl Server {
         self.method(method, Era::Modern).is_some() || self.0.methods.has(method)
     }
 
-    /// The refusal of a method that there is not in an era. A handshake that comes in a modern request is told which
-    /// versions have one (2026-07-28, "Versioning").
+    /// The error for a method that this era does not define. For a handshake in a modern request it lists the versions
+    /// that have one (2026-07-28, "Versioning").
     pub(crate) fn unknown_method(method: &str, era: Era) -> ErrorObject {
         let error = ErrorObject::method_not_found(method);
         if method != "initialize" || era == Era::Legacy {
@@ -248,8 +248,9 @@ impl Server {
         Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
     }
 
-    /// The scopes that a request needs, if its caller has not all of them. Who observes requests is told of it. The caller's
-    /// extensions keep what was judged: the requests of a batch are judged by, and answered from, the same.
+    /// The scopes that a request needs, if its caller has not all of them. The refusal is reported to the observer of
+    /// requests. The caller's extensions keep the judged offer, so that the requests of a batch are judged by and
+    /// answered from the same one.
     #[cfg(feature = "http")]
     pub(crate) fn missing_scopes(
         &self,

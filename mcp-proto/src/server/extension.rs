@@ -107,7 +107,7 @@ impl ExtensionMethods {
         let notified: Notified = Box::new(move |params, context| {
             match json::typed(Value::Object(params)) {
                 Ok(params) => handler(state.clone(), params, context),
-                // It has no answer that could say so.
+                // A notification has no answer to report it in.
                 Err((path, problem)) => {
                     tracing::debug!(method = name, path, %problem, "a notification was ignored");
                 }

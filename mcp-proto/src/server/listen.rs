@@ -1,4 +1,4 @@
-//! `subscriptions/listen` (2026-07-28): one request that stays open and tells of changes.
+//! `subscriptions/listen` (2026-07-28): one request that stays open and sends change notifications.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -23,7 +23,7 @@ use crate::task::Watched;
 const MAX_META_VALUES: usize = 1_000;
 
 impl Server {
-    /// The refusal of a listener for which there is no place.
+    /// The error for a listener when all permits are taken.
     pub(crate) fn too_many_listeners() -> ErrorObject {
         ErrorObject::new(
             ErrorObject::INTERNAL,
@@ -31,7 +31,7 @@ impl Server {
         )
     }
 
-    /// What a listener hears that takes whatever this server tells.
+    /// The interest of a listener in everything that this server notifies of.
     pub(crate) fn everything_told(&self) -> Interest {
         Interest {
             tools_list: self.0.tells(&Change::ToolsListChanged),
@@ -43,7 +43,7 @@ impl Server {
         }
     }
 
-    /// Acknowledges what it agrees to, then tells of changes until the server closes or the client goes.
+    /// Acknowledges what it agrees to, then sends changes until the server closes or the client disconnects.
     pub(super) async fn listen(
         &self,
         mut params: Map<String, Value>,
@@ -85,7 +85,7 @@ impl Server {
             "notifications/subscriptions/acknowledged",
             json!({ "notifications": agreed, "_meta": subscription }),
         );
-        // A failed send means that nobody reads any more; the transport drops this future in a moment.
+        // A failed send means that the client no longer reads; the transport drops this future in a moment.
         if context.outbox.send(acknowledged).await.is_ok() {
             let mut tasks = Watched::new(self.tasks(), tasks.unwrap_or_default());
             while let Some(mut change) = tokio::select! {
@@ -125,7 +125,7 @@ impl Server {
         };
         if self.0.tells_updates() {
             for uri in uris {
-                // Nothing but changes is said on a listen, and nothing before its acknowledgement.
+                // A listen carries only changes, and nothing before its acknowledgement.
                 match self.check_subscription(&uri, || context.silent()).await {
                     Ok(()) => {
                         interest.resources.insert(uri);
@@ -138,8 +138,8 @@ impl Server {
         Ok(interest)
     }
 
-    /// [`RequestError::NotFound`] where there is no such resource to subscribe to; another error where there is, but not
-    /// for this.
+    /// [`RequestError::NotFound`] for a resource that does not exist; another error for one that exists, but not for
+    /// this caller.
     pub(crate) async fn check_subscription(
         &self,
         uri: &str,
@@ -199,7 +199,7 @@ fn agreed(interest: &Interest, subscribes: bool) -> Map<String, Value> {
     agreed
 }
 
-/// Every message of a listen says which one it belongs to.
+/// Every message of a listen names the listen that it belongs to.
 fn mark(change: &mut Notification, subscription: &RequestId) {
     let meta = change.params.entry("_meta").or_insert_with(|| json!({}));
     if let Some(meta) = meta.as_object_mut() {

@@ -22,7 +22,7 @@ use crate::version::Era;
 /// Where a page begins: what a cursor holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Start {
-    /// At the first item. No cursor says so.
+    /// At the first item. A cursor never means this.
     Beginning,
     /// Behind the item `after`, or at the item `at` once the other is gone.
     Between { after: String, at: String },
@@ -121,7 +121,7 @@ impl Server {
         )
     }
 
-    /// A list whose items are at hand, in an order of their own.
+    /// A list of known items, in their order.
     pub(super) fn list<'l, T: Serialize + 'l>(
         &self,
         method: Method,
@@ -275,7 +275,7 @@ async fn list_more(
     }
 }
 
-/// The page of `size` items that begins there; `None` when the list has changed so much that nobody knows where that is.
+/// The page of `size` items that begins there; `None` when the list has changed so much that the position is unknown.
 fn cut<'l, T: 'l>(
     items: impl Iterator<Item = &'l T>,
     key: fn(&T) -> &str,
@@ -322,7 +322,7 @@ fn skill_resources(
     (page, next)
 }
 
-/// Both items beside the cursor are gone: to guess would be to leave others out.
+/// Both items next to the cursor are gone: a guess could leave others out.
 fn moved(method: Method) -> ErrorObject {
     ErrorObject::invalid_params(format!(
         "the list has changed where params.cursor points: start {} again without it",

@@ -32,7 +32,7 @@ pub(crate) struct Offered {
     pub(crate) prompts: PromptRegistry,
     pub(crate) completions: CompletionRegistry,
     pub(crate) needs: Needs,
-    /// The whole results of lists that are one page and the same for everybody, in each revision.
+    /// The complete results of lists that are one page and the same for every caller, in each revision.
     pub(super) ready: Vec<(Method, ProtocolVersion, Payload)>,
 }
 

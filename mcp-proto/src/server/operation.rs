@@ -30,7 +30,7 @@ const FAILURE_BYTES: usize = 64 * 1024;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Operation<'o> {
-    /// The method; `_OTHER` if there is none of that name.
+    /// The method; `_OTHER` if no method has that name.
     pub method: &'o str,
     /// The tool of a `tools/call`, if there is one of that name.
     pub tool: Option<&'o str>,
@@ -40,11 +40,12 @@ pub struct Operation<'o> {
     pub resource: Option<&'o str>,
     /// The URI that a `resources/read` asks for, as the client wrote it.
     pub uri: Option<&'o str>,
-    /// Whether it is a call of a tool that does not say that it only reads.
+    /// Whether it is a call of a tool that is not declared read-only.
     pub writes: bool,
-    /// Who called, if that is known: the [`Principal`](crate::Principal).
+    /// The caller, if known: the [`Principal`](crate::Principal).
     pub principal: Option<&'o str>,
-    /// What the client says it is; `None` where it did not say, and for what was [`Forbidden`](OperationError::Forbidden).
+    /// The name and version that the client gives; `None` where it gave none, and for what was
+    /// [`Forbidden`](OperationError::Forbidden).
     pub client: Option<&'o Implementation>,
     /// The revision that it was handled in, and by [`ProtocolVersion::era`] its era; `None` for what was
     /// [`Forbidden`](OperationError::Forbidden).
@@ -67,7 +68,7 @@ pub struct Operation<'o> {
 pub enum OperationError {
     /// The code of its JSON-RPC error.
     Code(i64),
-    /// Its tool said so (`isError`).
+    /// Its tool reported it (`isError`).
     Tool,
     /// Its caller lacks a scope: it was refused before it was handled, with HTTP 403.
     Forbidden,
@@ -83,7 +84,7 @@ pub(super) struct Begun(Option<Observed>);
 
 struct Observed {
     server: Arc<Inner>,
-    /// `None` if there is no method of that name.
+    /// `None` if no method has that name.
     method: Option<String>,
     named: Named,
     principal: Option<String>,
@@ -105,7 +106,7 @@ struct Named {
 }
 
 impl Begun {
-    /// Remembers a request, if somebody observes requests.
+    /// Remembers a request, if requests are observed.
     pub(super) fn new(
         server: &Arc<Inner>,
         called: &Called,

@@ -41,7 +41,7 @@ impl Rounds {
     }
 }
 
-/// What a `requestState` holds: whatever must not be asked again.
+/// What a `requestState` holds: the answers that must not be asked for again.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Remembered {
     answers: BTreeMap<String, Value>,
@@ -60,8 +60,8 @@ struct Kept {
 }
 
 impl Server {
-    /// Answers a request whose handler may ask. Whatever is offered meanwhile, all its rounds are of the handler that it
-    /// began with, which its caller was allowed.
+    /// Answers a request whose handler may ask. All its rounds use the handler that it began with, which its caller was
+    /// allowed, even if the offer changes meanwhile.
     pub(super) async fn in_rounds(
         &self,
         offered: Arc<Offered>,
@@ -220,7 +220,7 @@ impl Server {
 }
 
 impl Interrupt {
-    /// What is told where nobody can be asked.
+    /// The error for a request whose client cannot be asked.
     pub(crate) fn into_error(self) -> ErrorObject {
         match self.0 {
             Reason::Error(error) => error,
@@ -266,7 +266,7 @@ fn binding<'a>(
     StateBinding {
         principal,
         method: method.name(),
-        // Each round has a `_meta` of its own.
+        // Each round has a different `_meta`.
         arguments: digest(method.name(), params, &["_meta"]),
     }
 }

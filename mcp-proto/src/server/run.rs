@@ -1,4 +1,5 @@
-//! Running the handler that a request is for, and writing what it gives: a large result where it holds nobody up.
+//! Running the handler that a request is for, and writing what it gives: a large result where it does not delay other
+//! requests.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -157,8 +158,9 @@ impl Server {
         wire::tool_result(result, version, &self.0.info_json)
     }
 
-    /// Writes a result of about this size on a blocking thread, so many at once as there are processors; in place where
-    /// there is no runtime. The result and its text are counted from here on: others may have to be written first.
+    /// Writes a result of about this size on a blocking thread, at most as many at once as there are processors; in
+    /// place without a runtime. The result and its text are counted from here on, since it may wait for others to be
+    /// written first.
     async fn written(
         &self,
         client: Option<Client>,
@@ -189,7 +191,7 @@ impl Server {
         let turn = Arc::clone(&self.0.writers).acquire_owned().await;
         let server = self.clone();
         let written = apart(move || {
-            // Kept until it is done, whether or not somebody still waits.
+            // Kept until it is done, even if the caller no longer waits.
             let _turn = turn;
             write(&server)
         });

@@ -11,14 +11,14 @@ use crate::scopes::Wanted;
 use crate::version::ProtocolVersion;
 
 impl Server {
-    /// Hides tools from now on: they are not listed, and a call of one gets the answer for an unknown tool. Calls that run
-    /// go on. Every client that listens hears `notifications/tools/list_changed`, if that changes anything. Tools that
-    /// clients should not see at first are hidden right after the server is built. A tool that [`Server::update`] puts
-    /// under the name of a hidden one is hidden too, until [`Server::show_tools`] shows it.
+    /// Hides tools from now on: they are not listed, and a call of one gets the answer for an unknown tool. Calls that
+    /// run go on. Every client that listens receives `notifications/tools/list_changed`, if that changes anything.
+    /// Tools that clients should not see at first are hidden right after the server is built. A tool that
+    /// [`Server::update`] puts under the name of a hidden one is hidden too, until [`Server::show_tools`] shows it.
     ///
-    /// False, and nothing is hidden, if there is no tool of one of these names, or if the builder did not declare
-    /// [`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed): clients may then keep the list for
-    /// ever.
+    /// False, and nothing is hidden, if one of these names belongs to no tool, or if the builder did not declare
+    /// [`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed): clients may then keep the list
+    /// for ever.
     ///
     /// ```
     /// use mcp_proto::{CallToolResult, Server, Tool};
@@ -45,9 +45,9 @@ impl Server {
         self.set_hidden(names, false)
     }
 
-    /// Hides, before anybody is served, the tools that do not say that they only read
-    /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)): nobody hears of a change. Such tools that are added
-    /// later ([`Server::update`]) are hidden too.
+    /// Hides, before the first request, the tools that are not declared read-only
+    /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)). No change is sent. Such tools that are added later
+    /// ([`Server::update`]) are hidden too.
     pub fn hide_writing_tools(&self) {
         let _turn = self.turn_to_change();
         let mut offered = Offered::clone(&self.offered());
@@ -83,7 +83,7 @@ impl Server {
 
     /// Offers this from now on.
     pub(super) fn offer(&self, mut offered: Offered) {
-        // A list that is not ready is made when it is asked for.
+        // A list that is not ready is made on request.
         offered.ready = self.ready_lists(&offered).unwrap_or_default();
         let current = self.0.offered.write();
         *current.unwrap_or_else(PoisonError::into_inner) = Arc::new(offered);
@@ -105,7 +105,7 @@ impl Server {
         self.0.visible.is_some()
     }
 
-    /// The lists that are one page and the same for everybody, as they are sent.
+    /// The lists that are one page and the same for every caller, as sent.
     pub(super) fn ready_lists(
         &self,
         offered: &Offered,

@@ -21,12 +21,13 @@ pub(super) fn settings() -> Map<String, Value> {
 
 impl Server {
     /// Serves these skills from now on, such as a folder that was loaded again; requests that run see either all of the
-    /// old ones or all of the new. Tells that the list of resources has changed, and of each file that has, so far as
-    /// the builder declared it ([`ServerBuilder::resources_list_changed`](crate::ServerBuilder::resources_list_changed),
+    /// old ones or all of the new. Notifies listeners that the list of resources has changed, and of each changed file,
+    /// if the builder declared it
+    /// ([`ServerBuilder::resources_list_changed`](crate::ServerBuilder::resources_list_changed),
     /// [`ServerBuilder::subscriptions`](crate::ServerBuilder::subscriptions)).
     ///
-    /// False for a server that was built without [`ServerBuilder::skills`](crate::ServerBuilder::skills): its clients
-    /// have been told that it has none, so nothing changes. An empty [`Skills`] there is enough.
+    /// False for a server that was built without [`ServerBuilder::skills`](crate::ServerBuilder::skills): its
+    /// capabilities do not declare skills, so nothing changes. An empty [`Skills`] there is enough.
     pub fn replace_skills(&self, skills: Skills) -> bool {
         let Some(served) = &self.0.skills else {
             return false;
@@ -45,7 +46,7 @@ impl Server {
         true
     }
 
-    /// The skills as they are now; `None` for a server without the extension.
+    /// The current skills; `None` for a server without the extension.
     pub(super) fn skills(&self) -> Option<Skills> {
         let skills = self.0.skills.as_ref()?;
         let skills = skills.read().unwrap_or_else(PoisonError::into_inner);
@@ -146,7 +147,7 @@ fn refused(problem: &SkillUriError, uri: &str) -> ErrorObject {
     ErrorObject::invalid_params(problem.to_string()).with_data(json!({ "uri": uri }))
 }
 
-/// The files that are not what they were, or are no more.
+/// The files that have changed or were removed.
 fn changed(before: &Skills, after: &Skills) -> Vec<String> {
     let files = |skills: &Skills| {
         let files = skills.list().flat_map(|skill| &skill.resources);

@@ -25,8 +25,8 @@ use crate::tool::{CallToolResult, Tool, ToolError};
 
 type Step = Box<dyn FnOnce(&mut Offered) -> Result<(), BuildError> + Send>;
 
-/// What is added to a running server and taken away from it at once, in the order in which it is said; for
-/// [`Server::update`]. The handlers are those of [`ServerBuilder`](crate::ServerBuilder), with a state of their own.
+/// What is added to a running server and removed from it at once, in the order of the calls; for [`Server::update`].
+/// The handlers are those of [`ServerBuilder`](crate::ServerBuilder), with a separate state.
 #[must_use]
 pub struct Update<S> {
     state: S,
@@ -113,7 +113,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         self.of_resources(move |offered| offered.resource_template(template, state, handler))
     }
 
-    /// Takes a resource away. Subscriptions to it stay, and hear of updates that the server sends.
+    /// Removes a resource. Subscriptions to it stay, and receive updates that the server sends.
     pub fn without_resource(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
         self.of_resources(move |offered| match offered.resources.remove(&uri) {
@@ -214,8 +214,8 @@ const MISSING: &str = "it is not offered, so it cannot be taken away";
 
 impl Server {
     /// Changes what the server offers while it runs. A request sees all of the change or nothing of it, calls that run
-    /// go on, and every client that listens hears once that a list has changed, in both eras. An update costs about as
-    /// much as there are things on offer, so many are changed in one.
+    /// go on, and every client that listens is notified once that a list has changed, in both eras. The cost of an
+    /// update grows with the number of things on offer, so combine many changes in one.
     ///
     /// ```
     /// use mcp_proto::{CallToolResult, Server, Tool, Update};

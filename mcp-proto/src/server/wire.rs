@@ -82,7 +82,7 @@ pub(crate) struct ResultMeta<'a> {
     server_info: Option<&'a RawValue>,
 }
 
-/// The hint of a list that is the same for everybody.
+/// The hint of a list that is the same for every caller.
 pub(crate) const PUBLIC_LIST: CacheHint = CacheHint::public(Duration::from_secs(60));
 
 impl<'a, T> Complete<'a, T> {

@@ -23,12 +23,12 @@ pub enum SkillError {
         /// The name, which is also the folder's.
         name: String,
     },
-    /// There is no `SKILL.md` in what is to be a skill.
+    /// A skill's folder has no `SKILL.md`.
     #[error("skill {skill:?}: the file {found:?} must be a regular file named SKILL.md")]
     NoSkillFile {
         /// The skill.
         skill: String,
-        /// What is there in its stead.
+        /// What was found instead.
         found: String,
     },
     /// `SKILL.md` does not begin with frontmatter, or the frontmatter is not right.

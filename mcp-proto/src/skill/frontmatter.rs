@@ -34,8 +34,8 @@ pub(super) fn write(name: &str, description: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}")
 }
 
-/// What stands between the opening and the closing line of three hyphens. The line break before the closing line is part
-/// of that line, as most readers of frontmatter have it; a block scalar with `|+` can tell.
+/// The text between the opening and the closing line of three hyphens. The line break before the closing line counts as
+/// part of that line, as in most readers of frontmatter; only a block scalar with `|+` shows the difference.
 fn block(text: &str) -> Result<&str, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rest = text

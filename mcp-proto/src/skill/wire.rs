@@ -54,7 +54,7 @@ impl SkillEntry {
     }
 
     /// `_meta` of its `SKILL.md`: the other fields of the frontmatter, their names after
-    /// `io.modelcontextprotocol.skills/`. A field whose name could not be that of a `_meta` key is left out.
+    /// `io.modelcontextprotocol.skills/`. A field whose name cannot be part of a `_meta` key is left out.
     pub(super) fn meta(&self) -> Option<Map<String, Value>> {
         let fields = self.frontmatter.iter();
         let others = fields.filter(|(key, _)| !matches!(key.as_str(), "name" | "description"));

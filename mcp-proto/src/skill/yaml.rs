@@ -1,7 +1,7 @@
 //! From YAML to JSON, verbatim or not at all.
 //!
-//! Scalars mean what the core schema of YAML 1.2.2 (§10.3.2) says. Hosts compare what they read in a `SKILL.md` field by
-//! field with what the server has read, so what JSON cannot say, or what two readers may read differently, is refused:
+//! Scalars follow the core schema of YAML 1.2.2 (§10.3.2). Hosts compare their reading of a `SKILL.md` field by field
+//! with the server's. So everything that JSON cannot express, or that two readers may read differently, is refused:
 //! aliases, tags, keys that are not strings or come twice, numbers out of range. Without aliases the result is no
 //! larger than the text, which is therefore the bound.
 

@@ -1,4 +1,5 @@
-//! One call of a connection: a stream of what it says, ended by its answer. Dropped or aborted, it says nothing more.
+//! One call of a connection: a stream of its messages, ended by its answer. Once dropped or aborted, it sends nothing
+//! more.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -19,7 +20,7 @@ pub(super) struct Call {
 
 enum State {
     Running(BoxFuture<'static, Response>),
-    /// It has its answer; what it said before goes first.
+    /// It has its answer; its earlier messages go first.
     Answered(Box<Response>),
     Ended,
 }
@@ -59,7 +60,7 @@ impl Stream for Call {
                 Outgoing::Request(request, answer) => {
                     return Poll::Ready(Some(Said::Request(request, answer)));
                 }
-                // The stream is the process's own: there is no connection to spare.
+                // The stream is the process's own: the connection cannot be closed.
                 Outgoing::Release(_) => {}
             }
         }

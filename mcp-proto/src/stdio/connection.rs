@@ -37,13 +37,13 @@ type Calls = SelectAll<Abortable<Call>>;
 pub(super) struct Connection {
     server: Server,
     config: StdioConfig,
-    /// What is known of the other end.
+    /// What is known about the peer.
     extensions: Extensions,
     calls: Calls,
     running: HashMap<RequestId, Running>,
     legacy: Legacy,
     news: News,
-    /// What running calls have said since the last look; joins `out`.
+    /// What running calls have sent since the last check; appended to `out`.
     said: BytesMut,
     /// What is written next.
     out: Output,
@@ -51,7 +51,7 @@ pub(super) struct Connection {
 
 struct Running {
     abort: AbortHandle,
-    /// It never ends by itself, so the end of the input ends it.
+    /// A listen never ends by itself, so the end of the input ends it.
     listens: bool,
     legacy: legacy::Running,
 }
@@ -113,7 +113,7 @@ impl Connection {
                 change = self.news.next(), if self.out.has_room() => {
                     self.out.push(change.notification());
                 }
-                // A peer that does not read its answers may still say that it ends.
+                // A peer that does not read its answers may still close its input.
                 read = lines.read(&mut reader), if reads => {
                     if read? == 0 {
                         deadline = Some(Box::pin(tokio::time::sleep(self.config.drain_time)));
@@ -121,7 +121,7 @@ impl Connection {
                 }
                 written = self.out.write(&mut writer), if self.out.is_due() => {
                     match written {
-                        // It may go without hearing what is said at the end.
+                        // The peer may leave without reading the last messages.
                         Err(gone) if ended && gone.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
                         written => written?,
                     }
@@ -158,8 +158,8 @@ impl Connection {
         }
     }
 
-    /// Waits until a call has said or answered something, and queues all that is ready: the more goes into one write,
-    /// the fewer system calls a busy connection costs. Cancel-safe: what is taken is queued before the next wait.
+    /// Waits until a call has sent a message or an answer, and queues all that is ready, so that a busy connection
+    /// needs fewer system calls. Cancel-safe: what is taken is queued before the next wait.
     fn progress<'c>(
         calls: &'c mut Calls,
         running: &'c mut HashMap<RequestId, Running>,
@@ -177,7 +177,7 @@ impl Connection {
                     Poll::Ready(None) | Poll::Pending => break,
                 }
             }
-            // The end of the last call counts, also of one that was aborted and says nothing.
+            // The end of the last call counts, also if it was aborted and sent nothing.
             if out.len() > before || calls.is_empty() != idle {
                 Poll::Ready(())
             } else {
@@ -186,7 +186,7 @@ impl Connection {
         })
     }
 
-    /// Takes the buffered lines as far as there is room for what is said to them; whether all of them are taken.
+    /// Handles the buffered lines as long as there is room for their answers; returns whether all were handled.
     fn take_lines(&mut self, lines: &mut Lines) -> bool {
         while self.out.has_room() {
             if self.is_full() {
@@ -394,7 +394,7 @@ impl Connection {
     }
 }
 
-/// Queues the answer of a call, which is over with it.
+/// Queues the answer of a call, which ends the call.
 fn take_answer(
     running: &mut HashMap<RequestId, Running>,
     legacy: &mut Legacy,

@@ -15,7 +15,7 @@ const READ_AHEAD: usize = 256 * 1024;
 #[derive(Debug)]
 pub(crate) struct Lines {
     buffer: BytesMut,
-    /// Where the search for the next line feed goes on.
+    /// Where the search for the next line feed continues.
     searched: usize,
     /// The rest of a line that was too long is being dropped.
     skipping: bool,
@@ -91,7 +91,7 @@ impl Lines {
         }
         self.buffer.clear();
         self.searched = 0;
-        // Told once, when the line breaks the bound; the rest of it is dropped without a word.
+        // Reported once, when the line exceeds the bound; the rest of it is dropped silently.
         (!std::mem::replace(&mut self.skipping, true)).then_some(Line::TooLong)
     }
 }

@@ -1,4 +1,4 @@
-//! Stdin and stdout of this process, each on a thread of its own.
+//! Stdin and stdout of this process, each on its own thread.
 //!
 //! A blocked read or write cannot be cancelled. Tokio's own stdin and stdout block threads of the runtime, and a runtime
 //! that is dropped waits for these. Nothing waits for the threads here: they end with the process.
@@ -54,7 +54,7 @@ pub fn stdout() -> Stdout {
     let (chunks, receiver) = mpsc::unbounded_channel();
     let writing = thread::Builder::new().name("stdout".to_owned());
     if let Err(error) = writing.spawn(move || write(receiver)) {
-        // The first write finds that nobody takes it.
+        // The first write then fails.
         tracing::error!(%error, "stdout has no thread");
     }
     Stdout {
@@ -85,8 +85,8 @@ fn write(mut chunks: mpsc::UnboundedReceiver<(Vec<u8>, Written)>) {
     while let Some((chunk, written)) = chunks.blocking_recv() {
         let mut stdout = io::stdout().lock();
         let outcome = stdout.write_all(&chunk).and_then(|()| stdout.flush());
-        // Nobody may wait for it any more.
-        let _told = written.send(outcome);
+        // The caller may no longer wait for it.
+        drop(written.send(outcome));
     }
 }
 

@@ -35,7 +35,7 @@ pub struct UnixPeer {
     pub uid: u32,
     /// Its group.
     pub gid: u32,
-    /// Its process, where the system tells.
+    /// Its process id, where the system provides it.
     pub pid: Option<i32>,
 }
 

@@ -27,8 +27,8 @@ pub(crate) type Refuse = Arc<dyn Fn(&str, &Value, &[Finding]) -> ToolError + Sen
 /// A tool that neither asks its client nor becomes a task.
 pub(crate) struct Plain(pub(super) Arc<Registered>);
 
-/// A call of a tool whose arguments were judged. Nothing of its handler has run yet. It goes on although the tool is taken
-/// off the list.
+/// A call of a tool whose arguments were judged. Nothing of its handler has run yet. It continues if the tool is
+/// removed meanwhile.
 pub(crate) struct Started {
     registered: Arc<Registered>,
     request_id: RequestId,
@@ -55,8 +55,7 @@ impl Registered {
         let mirrored = input.mirrored()?;
         let output = tool.output_schema.clone();
         let output = output.map(CompiledSchema::of_results).transpose()?;
-        // A result made by hand fits its schema as far as its author is right. Debug builds, and so the tests, check
-        // whatever there is to check.
+        // A result made by hand may not fit its schema. Debug builds, and so the tests, check every result.
         let checked = cfg!(debug_assertions) || !tool.trusted_output;
         Ok(Self {
             tool,
@@ -96,8 +95,9 @@ impl Registered {
         Ok(self.told(error.into_result()?))
     }
 
-    /// A result as clients can take it. Structured content keeps to the output schema (MCP "Output Schema"), that of a
-    /// failure too: widely used clients check it alike, and throw. A failure that does not is told as text alone.
+    /// A result in the form that clients accept. Structured content must fit the output schema (MCP "Output Schema"),
+    /// that of a failure too: widely used clients check both, and throw. A failure that does not fit is sent as text
+    /// alone.
     fn told(&self, mut result: CallToolResult) -> CallToolResult {
         if let (true, Some(schema)) = (result.is_error, &self.output) {
             let fits = |json: &RawValue| {

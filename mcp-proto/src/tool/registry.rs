@@ -32,10 +32,10 @@ pub(crate) struct ToolRegistry {
     mirrors: bool,
     /// The application's own words for arguments that do not fit.
     refuse: Option<Refuse>,
-    /// Names that were hidden, and hide what comes back under them; as many as the application ever hid at one time or
-    /// another and did not show again.
+    /// Hidden names; a tool that is added again under one of them is hidden too. As many as the application has hidden
+    /// and not shown again.
     hidden: BTreeSet<String>,
-    /// Tools that do not say that they only read are hidden, those too that are added later.
+    /// Tools that are not declared read-only are hidden, also those added later.
     only_reading: bool,
 }
 
@@ -161,7 +161,7 @@ impl ToolRegistry {
         Ok(())
     }
 
-    /// Takes a tool out; false if there is no tool of this name.
+    /// Removes a tool; false if no tool has this name.
     pub(crate) fn remove(&mut self, name: &str) -> bool {
         let Some(index) = self.by_name.remove(name) else {
             return false;
@@ -188,8 +188,8 @@ impl ToolRegistry {
         self.tools.iter().map(|entry| &entry.registered.tool)
     }
 
-    /// Hides or shows tools. Whether that changes anything; `None`, and nothing does, if there is no tool of one of these
-    /// names.
+    /// Hides or shows tools. Returns whether that changes anything; `None`, without a change, if one of these names
+    /// belongs to no tool.
     pub(crate) fn set_hidden(&mut self, names: &[&str], hidden: bool) -> Option<bool> {
         let places = names.iter().map(|name| self.by_name.get(*name).copied());
         let places: Option<Vec<usize>> = places.collect();
@@ -226,13 +226,13 @@ impl ToolRegistry {
         }
     }
 
-    /// Whether a tool says that it only reads.
+    /// Whether a tool is declared read-only.
     pub(crate) fn only_reads(&self, name: &str) -> bool {
         self.get(name)
             .is_some_and(|it| it.registered.tool.only_reads())
     }
 
-    /// Hides the tools that do not say that they only read.
+    /// Hides the tools that are not declared read-only.
     pub(crate) fn hide_writing(&mut self) {
         self.only_reading = true;
         for entry in &mut self.tools {

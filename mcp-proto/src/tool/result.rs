@@ -44,7 +44,7 @@ pub enum ToolError {
         data: Option<Value>,
     },
     /// The client is asked something first, or the answer is a protocol error, made from an
-    /// [`ErrorObject`](crate::jsonrpc::ErrorObject): for what the model cannot mend.
+    /// [`ErrorObject`](crate::jsonrpc::ErrorObject): for what the model cannot fix.
     #[error("{}", .0.describe())]
     Interrupt(Interrupt),
 }
@@ -68,7 +68,7 @@ impl CallToolResult {
         }
     }
 
-    /// The same as a failure that the model should read; [`ToolError`] says it with a code.
+    /// The same as a failure that the model should read; [`ToolError`] also has a code.
     #[must_use]
     pub fn with_error(mut self) -> Self {
         self.is_error = true;

@@ -115,7 +115,7 @@ pub(super) fn encode(value: &str, keep_reserved: bool, uri: &mut String) {
     uri.extend(utf8_percent_encode(rest, NOT_RESERVED));
 }
 
-/// A value without its percent-encoding; none if that is no UTF-8.
+/// A value without its percent-encoding; `None` if that is not UTF-8.
 pub(super) fn decode(value: &str) -> Option<String> {
     let decoded = percent_decode_str(value).decode_utf8().ok()?;
     Some(decoded.into_owned())

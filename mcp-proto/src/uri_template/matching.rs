@@ -14,7 +14,7 @@ const PRESENT: u8 = 2;
 /// After one of its parameters, it fits the rest of the steps of a [`Step::Parameters`].
 const INSIDE: u8 = 4;
 
-/// The values of the variables, by their numbers, if the URI matches; those that are absent are none.
+/// The values of the variables, by their numbers, if the URI matches; absent ones are `None`.
 pub(super) fn read(steps: &[Step], variables: usize, uri: &str) -> Option<Vec<Option<UriValue>>> {
     // Most URIs do not match most templates, and differ at an end.
     let starts = match steps.first() {
@@ -190,7 +190,7 @@ struct One<'u> {
 }
 
 impl Parameters {
-    /// The parameter whose name begins at `at`; none if it is not known or its value is too long.
+    /// The parameter whose name begins at `at`; `None` if it is unknown or its value is too long.
     fn one<'u>(&self, uri: &'u str, at: usize) -> Option<One<'u>> {
         let rest = uri.get(at..)?;
         let bytes = uri.as_bytes();
@@ -243,7 +243,7 @@ impl Found {
         self.bind(value.variable, found, value.most)
     }
 
-    /// Reads the parameters at `at`, in front of whose step the table is good, and says where they end.
+    /// Reads the parameters at `at`, up to whose step the table is valid, and returns where they end.
     fn parameters(
         &mut self,
         parameters: &Parameters,
@@ -274,7 +274,7 @@ impl Found {
         Some(at)
     }
 
-    /// Gives a variable its value; none if it has another, of which this is no prefix, nor the other way round.
+    /// Gives a variable its value; `None` if it has a different one, unless one is a prefix of the other.
     fn bind(&mut self, variable: usize, value: UriValue, most: Option<usize>) -> Option<()> {
         let slot = self.0.get_mut(variable)?;
         let Some((known, known_most)) = slot else {
@@ -282,7 +282,7 @@ impl Found {
             return Some(());
         };
         if *known == value {
-            // The one that is no prefix says more.
+            // The one that is not a prefix holds more.
             *known_most = known_most.zip(most).map(|(one, other)| one.max(other));
             return Some(());
         }

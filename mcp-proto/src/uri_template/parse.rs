@@ -4,7 +4,7 @@ use super::encoding::{encode, triplet};
 use super::operator::Operator;
 use super::{Modifier, Part, UriTemplate, UriTemplateError, Variable, variables_of};
 
-/// Reads a template, or says where it is none.
+/// Reads a template, or returns where it is invalid.
 pub(super) fn parse(text: &str) -> Result<Vec<Part>, UriTemplateError> {
     if text.len() > UriTemplate::MAX_BYTES {
         let most = UriTemplate::MAX_BYTES;
@@ -81,7 +81,7 @@ fn may_be_literal(character: char) -> bool {
     match u32::from(character) {
         0x00..=0x20 | 0x7f..=0x9f => false,
         0x21..=0x7e => !"\"<>\\^`{|}".contains(character),
-        // Beyond ASCII: ucschar and iprivate of RFC 3987, which leave out what is no character or only a control.
+        // Beyond ASCII: ucschar and iprivate of RFC 3987, which leave out what is not a character or only a control.
         0xfdd0..=0xfdef | 0xfff0..=0xffff | 0xe0000..=0xe0fff => false,
         code => code & 0xfffe != 0xfffe,
     }

@@ -33,7 +33,7 @@ impl Variables {
         }
     }
 
-    /// The string of this name; none if there is no such name, or a list or a map.
+    /// The string of this name; `None` if the name does not exist, or is a list or a map.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         match self.value(name)? {
@@ -42,7 +42,7 @@ impl Variables {
         }
     }
 
-    /// The list of this name; a string is a list of one. None if there is no such name, or a map.
+    /// The list of this name; a string is a list of one. `None` if the name does not exist, or is a map.
     #[must_use]
     pub fn list(&self, name: &str) -> Option<&[String]> {
         match self.value(name)? {
@@ -52,7 +52,7 @@ impl Variables {
         }
     }
 
-    /// The value of this name, whatever it is.
+    /// The value of this name, of any kind.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&UriValue> {
         let (_, value) = self.0.iter().find(|(known, _)| known == name)?;

@@ -38,7 +38,7 @@ pub(super) fn check(dir: &Path) -> Result<ExitCode, CareError> {
     };
     let mut tally = Tally::default();
     if let Err(error) = tally.all(&inspector) {
-        // What SQLite cannot read it tells so, wherever it comes across it.
+        // Damage that SQLite itself finds comes as an error of any read.
         let CareError::Unreadable(error) = error else {
             return Err(error);
         };
@@ -67,7 +67,7 @@ impl Tally {
             let page = inspector.view()?.list(&Page { after, limit })?;
             for record in &page {
                 self.universes += 1;
-                // A view of its own, so that the server's log does not grow for long.
+                // A new view for each universe, so that the server's write-ahead log does not grow for long.
                 let view = inspector.view()?;
                 // It may have been deleted, or have gone on.
                 if let Some(record) = view.record(&record.meta.id)? {
@@ -173,7 +173,7 @@ impl Tally {
         }
     }
 
-    /// Judges the snapshot, if it is of the revision that the log has come to; after damage, goes on from it.
+    /// Checks the snapshot, if it is of the revision that the log has reached; after damage, continues from it.
     fn snapshot(
         &mut self,
         replay: &mut Replay<'_>,

@@ -1,4 +1,5 @@
-//! The care of universes in a database: what does not depend on where they are. A database has tools of its own for the rest.
+//! The care of universes in a database: the commands that do not depend on the kind of store. A database has its own
+//! tools for the rest.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `export`: a universe as JSON, as REST tells it.
+//! `export`: a universe as JSON, as REST returns it.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};

@@ -12,7 +12,8 @@ use crate::generate;
 /// What a universe is made from, and what becomes of it.
 #[derive(Debug, Clone, Args)]
 pub struct Given {
-    /// Any text; digits alone are a number, up to 4294967295 and without a zero in front. A random one by default, which is told on stderr.
+    /// Any text; digits alone are a number, up to 4294967295 and without a zero in front. A random one by default,
+    /// which is printed on stderr.
     #[arg(long)]
     seed: Option<String>,
     /// How systems are built: classic (the default), compact, multiStarHeavy, moonRich, sparseOutpost, deepHierarchy.
@@ -36,7 +37,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Makes the universe. Gives what is to be done with it, or writes its state to stdout.
+    /// Makes the universe. Returns the request to store it, or writes its state to stdout.
     pub(super) fn request(self) -> Result<Option<Request>, CareError> {
         let (named, id) = (self.name.clone(), self.id.clone());
         let name = named.as_deref().map(Replacement::check_name).transpose();

@@ -49,7 +49,7 @@ pub(super) fn read(file: &Path, id: Option<UniverseId>) -> Result<Request, CareE
     Ok(Request::Import { id, name, state })
 }
 
-/// Reads somebody's state one entity at a time.
+/// Reads a given state one entity at a time.
 pub(super) fn state_of(text: &RawValue) -> Result<State, TextError> {
     let value = |text: &str| serde_json::from_str(text).map_err(|problem| problem.to_string());
     let (state, _warnings) = State::read_text(text.get(), Strictness::Lenient, &value)?;

@@ -49,7 +49,7 @@ pub struct Given {
     pub to: Place,
 
     /// Copies what is written meanwhile, too, until the server of the data directory has ended, or, for a database,
-    /// until this is told to end (Ctrl-C, SIGTERM) after its servers have; then compares what is left and ends.
+    /// until this is stopped (Ctrl-C, SIGTERM) after its servers have ended; then compares what is left and ends.
     #[arg(long)]
     pub follow: bool,
 }

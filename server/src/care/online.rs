@@ -1,4 +1,4 @@
-//! Asking the server that holds a data directory, by its socket, and doing what is asked for.
+//! Requests to the server that holds a data directory, over its socket, and their execution.
 
 use std::borrow::Cow;
 use std::io;
@@ -72,7 +72,7 @@ pub(crate) struct Online {
 }
 
 impl Request {
-    /// Has the server that holds the directory do it. Gives what it tells, or `None` if there is no server.
+    /// Sends the request to the server that holds the directory. Returns its answer, or `None` if there is no server.
     pub(super) async fn ask(&self, dir: &Path) -> Result<Option<String>, CareError> {
         let stream = match share::care(dir).await {
             Ok(Some(stream)) => stream,
@@ -137,7 +137,7 @@ impl Online {
         writer.write_all(format!("{answer}\n").as_bytes()).await
     }
 
-    /// Does what is asked for. Gives what is to be told.
+    /// Executes the request. Returns the answer.
     ///
     /// # Errors
     /// A sentence.

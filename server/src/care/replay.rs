@@ -17,7 +17,7 @@ pub(super) struct Replay<'v> {
     /// `None` after damage, until a snapshot.
     pub(super) state: Option<State>,
     pub(super) snapshot: Option<Snapshot>,
-    /// Why there is none.
+    /// Why there is no snapshot.
     pub(super) no_snapshot: Option<String>,
     ahead: std::vec::IntoIter<Entry>,
 }

@@ -74,7 +74,7 @@ pub(super) struct Reply {
     pub(super) body: Bytes,
 }
 
-/// What a list tells of a universe.
+/// A universe as a list returns it.
 #[derive(Debug, Clone, Deserialize, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Summary {
@@ -334,7 +334,7 @@ async fn handshake(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
 ) -> hyper::Result<SendRequest<Full<Bytes>>> {
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    // What ends it is told by the request that it carries.
+    // The request on the connection reports its errors.
     tokio::spawn(connection);
     Ok(sender)
 }

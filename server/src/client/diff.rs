@@ -19,7 +19,7 @@ pub struct Arguments {
     /// The universe's id.
     id: UniverseId,
 
-    /// The universe that it is compared with; by default itself, as it is now.
+    /// The universe that it is compared with; by default itself, in its current state.
     #[arg(required_unless_present_any = ["from", "to"])]
     other: Option<UniverseId>,
 

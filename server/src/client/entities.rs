@@ -26,7 +26,7 @@ struct Told {
     state: Value,
 }
 
-/// The record of a universe as REST tells it, at a revision or as it is.
+/// The record of a universe as REST returns it, at a revision or the current one.
 pub(super) async fn record(
     connection: &mut Connection,
     id: &UniverseId,

@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", requires = "below")]
     depth: Option<usize>,
 
-    /// Only entities whose name or id contains this, whatever the case.
+    /// Only entities whose name or id contains this, in upper or lower case.
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
 

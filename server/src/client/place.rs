@@ -1,4 +1,4 @@
-//! The server that `--url` names: where it is, what it is shown, and whether it is spoken to by TLS.
+//! The server that `--url` names: its address, the token for it, and whether to use TLS.
 
 use std::fmt;
 use std::io;
@@ -88,7 +88,7 @@ impl Place {
         }
     }
 
-    /// Connects to it. It takes as long as the system and the server do.
+    /// Connects to it. It has no time limit of its own.
     pub(super) async fn connect(&self) -> io::Result<Box<dyn Stream>> {
         let port = self.authority.port_u16();
         let port = port.unwrap_or(if self.trust.is_some() { 443 } else { 80 });
@@ -112,7 +112,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The header that shows the token, if there is one. What is wrong is said without the token.
+/// The header with the token, if there is one. Errors do not contain the token.
 fn authorization(common: &Common) -> Result<Option<HeaderValue>, ClientError> {
     let token = match (&common.token_file, &common.token_env) {
         (Some(file), _) => {

@@ -28,8 +28,8 @@ pub struct Arguments {
     /// The universe's id.
     id: UniverseId,
 
-    /// A command as JSON, such as '{"type":"tick","dt":86400}'; or a file with commands, - for stdin, one after another.
-    /// An array of commands is done whole or not at all.
+    /// A command as JSON, such as '{"type":"tick","dt":86400}'; or a file with commands, - for stdin, one after
+    /// another. An array of commands is applied as a whole or not at all.
     #[arg(required = true, value_name = "COMMAND|FILE|-")]
     commands: Vec<String>,
 
@@ -37,7 +37,7 @@ pub struct Arguments {
     #[arg(long)]
     atomic: bool,
 
-    /// Only if the universe is at this revision and nobody else's commands come in between.
+    /// Only if the universe is at this revision and no other commands come in between.
     #[arg(long, value_name = "N")]
     expect: Option<u64>,
 

@@ -37,7 +37,7 @@ pub struct Arguments {
     pub(super) common: Common,
 }
 
-/// What a server tells at a moment.
+/// The figures of a server at one moment.
 struct Sample {
     at: Instant,
     figures: Figures,
@@ -56,7 +56,7 @@ struct Shown {
     refused_per_second: f64,
     requests_per_second: f64,
     mcp_operations_per_second: f64,
-    /// How long a batch took to become durable, in the mean; null if there was none.
+    /// How long a batch took to become durable, in the mean; null without a batch.
     append_seconds: Option<f64>,
     feed_readers: f64,
     listeners: f64,

@@ -9,7 +9,7 @@ use service_host::{Asking, KeysFile, Tls};
 pub struct Door {
     /// Who may call.
     pub asking: Asking,
-    /// Whether HTTPS is spoken.
+    /// The options of HTTPS.
     pub tls: Tls,
     /// The keys that are shared with other servers.
     pub keys: KeysFile,

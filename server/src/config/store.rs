@@ -1,4 +1,4 @@
-//! Where universes are kept, as `--store` says it.
+//! Where universes are kept: the value of `--store`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,7 +28,7 @@ pub struct InvalidStore;
 impl FromStr for StoreKind {
     type Err = InvalidStore;
 
-    /// Takes every URL: what is wrong with one is said later, without its password.
+    /// Accepts every URL: errors are reported later, without its password.
     fn from_str(text: &str) -> Result<Self, InvalidStore> {
         match text {
             "embedded" => Ok(Self::Embedded),
@@ -40,7 +40,7 @@ impl FromStr for StoreKind {
 }
 
 impl StoreUrl {
-    /// A URL as it was given; whether it can be meant is said where it is used.
+    /// A URL as given; it is checked where it is used.
     pub(crate) fn new(url: &str) -> Self {
         Self(url.to_owned())
     }

@@ -34,7 +34,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The simulator's `bodyType`. Dwarf planets are no planets, so that the planets are eight.
+    /// The simulator's `bodyType`. Dwarf planets do not count as planets, so there are eight planets.
     pub(super) fn body_type(self) -> &'static str {
         match self {
             Self::Star => "star",

@@ -11,7 +11,7 @@ use crate::reach::encoded;
 pub(super) const LIST: &str = "universe://";
 /// A universe's whole state.
 pub(super) const WHOLE: &str = "universe://{id}";
-/// What is known of it without its state, and how much there is of everything.
+/// What is known about it without its state, and how many entities of each kind it has.
 pub(super) const SUMMARY: &str = "universe://{id}/summary";
 /// Its hierarchies as indented text.
 pub(super) const TREE: &str = "universe://{id}/tree";

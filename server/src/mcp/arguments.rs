@@ -24,7 +24,7 @@ pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result
         .map_err(|problem| invalid(id.as_deref(), "INVALID_ARGUMENTS", &problem.to_string()))
 }
 
-/// An argument whose value cannot be meant, of a call about a universe.
+/// The error for an argument with an invalid value, in a call about a universe.
 pub(super) fn invalid(universe: Option<&str>, code: &str, problem: &str) -> ToolError {
     let error = ToolError::new(code, about(universe, problem));
     match universe {
@@ -57,7 +57,7 @@ pub(super) fn key(
     })
 }
 
-/// The failure of a call whose arguments the schema of the tool does not allow.
+/// The error for a call whose arguments do not fit the schema of the tool.
 pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding]) -> ToolError {
     let empty = Map::new();
     let given = arguments.as_object().unwrap_or(&empty);
@@ -176,7 +176,7 @@ fn meant(schema: Option<&Value>, arguments: &Value, path: &str) -> String {
     }
 }
 
-/// The universe that a call is about, also where the name of the argument is misspelt.
+/// The universe of a call, also if the name of the argument is misspelt.
 fn named(arguments: &Map<String, Value>) -> Option<&str> {
     let is_id = |name: &str| !nearest::nearest(name, ["universeId"]).is_empty();
     let found = arguments.get("universeId").or_else(|| {

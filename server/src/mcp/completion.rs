@@ -15,8 +15,8 @@ const MAX_PAGES: usize = 10;
 /// How many entities are looked through where they stand.
 const INLINE_ENTITIES: usize = 2_000;
 
-/// Ids that fit what was typed. Those that begin with it come before those whose names do: most ids are random, and
-/// nobody types them.
+/// Ids that fit what was typed. Those that begin with it come before those whose names do: most ids are random, and are
+/// not typed.
 struct Matches {
     typed: String,
     by_id: Vec<String>,
@@ -135,7 +135,7 @@ impl Matches {
         }
     }
 
-    /// Whether a text begins with what was typed, whatever the case.
+    /// Whether a text begins with what was typed, ignoring case.
     fn begins(&self, text: &str) -> bool {
         let mut text = text.chars().flat_map(char::to_lowercase);
         self.typed.chars().all(|typed| text.next() == Some(typed))

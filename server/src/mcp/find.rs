@@ -1,4 +1,4 @@
-//! Finding the universe that a request names, and saying so when there is none.
+//! Finding the universe that a request names, and the error if it does not exist.
 
 use mcp_proto::RequestError;
 use mcp_proto::jsonrpc::ErrorObject;
@@ -40,7 +40,7 @@ pub(super) async fn failure(
     }
 }
 
-/// A failure that names the universe. Those of the store do not by themselves.
+/// An error that names the universe, which those of the store do not.
 pub(super) fn about(id: &str, error: &ServiceError) -> String {
     let told = error.to_string();
     match told.contains(id) {

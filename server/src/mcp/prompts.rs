@@ -25,7 +25,7 @@ const MAX_ARGUMENT: usize = 4 * 1024;
 /// A small system, one command a line. A test sends them.
 const EXAMPLE: &str = include_str!("../../data/example-system.jsonl");
 
-/// What a model must know of the commands to begin with.
+/// What a model needs to know about the commands at first.
 const GUIDE: &str = "\
 How to build it, with send_universe_command, one command a call:
 
@@ -46,7 +46,7 @@ replace all of them: read those that are there first and send them along.
 8. At the end read the tree resource of the universe, compare it with the plan, and say what you built, what is known \
 and what you invented.";
 
-/// Adds the prompts; `whence` says where universes come from.
+/// Adds the prompts; `whence` explains where universes come from.
 pub(super) fn add(
     builder: ServerBuilder<CommandService>,
     whence: &str,

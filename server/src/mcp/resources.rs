@@ -107,7 +107,7 @@ async fn list(
     let after = after
         .transpose()
         .map_err(|problem| RequestError::invalid_params(problem.to_string()))?;
-    // One more than asked for tells whether there is a next page.
+    // One more than asked for shows whether there is a next page.
     let asked = store::Page {
         after,
         limit: page.limit.saturating_add(1).min(store::MAX_PAGE),

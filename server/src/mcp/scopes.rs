@@ -71,7 +71,7 @@ fn of_tool(reach: &Reach, name: &str, only_reads: bool, given: Given<'_>) -> Opt
     }
 }
 
-/// What is needed for a universe; where none is named, for seeing that there is such a thing.
+/// The scopes needed for a universe; if none is named, for listing the tool or resource.
 fn of_any(reach: &Reach, access: Access, universe: Option<&str>) -> Option<Scopes> {
     match universe {
         Some(id) => reach.missing(access, Some(id)),

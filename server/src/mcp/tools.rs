@@ -122,13 +122,13 @@ pub(super) fn universe_schema() -> Value {
 pub(super) fn hints(reads: bool, destroys: bool) -> ToolAnnotations {
     let mut hints = ToolAnnotations::default();
     hints.read_only_hint = Some(reads);
-    // It says nothing about a tool that only reads.
+    // The hint means nothing for a tool that only reads.
     hints.destructive_hint = Some(destroys).filter(|_| !reads);
     hints.open_world_hint = Some(false);
     hints
 }
 
-/// Makes a result where it holds up nobody: a large one when it is its caller's turn.
+/// Makes a result where it delays no other request: a large one when it is its caller's turn.
 pub(super) async fn written(
     context: &Context,
     small: bool,

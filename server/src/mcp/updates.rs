@@ -1,14 +1,15 @@
 //! From what the command service has made durable to what clients have subscribed to.
 //!
-//! | what happens | who hears `notifications/resources/updated` |
+//! | what happens | who receives `notifications/resources/updated` |
 //! |---|---|
 //! | a command or a `PUT`, a tick too | the universe's whole state, its summary, its pictures and its events |
 //! | an entity is added, changed or removed, or gets or loses a child | besides these that entity, and the tree |
 //! | the list of root bodies or root groups changes | besides these the tree |
 //! | the state is replaced as a whole, or the universe is deleted | every resource of the universe |
-//! | a universe is created, renamed or deleted | `universe://`; and everybody hears `resources/list_changed` |
+//! | a universe is created, renamed or deleted | `universe://`; and all listeners receive `resources/list_changed` |
 //!
-//! Nothing is worked out as long as nobody has subscribed. Commands that became durable together are told once.
+//! Nothing is computed as long as no client has subscribed. Commands that became durable together cause one
+//! notification.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,10 +21,10 @@ use super::address::{self, Address, Part};
 use crate::commands::{self, CommandService, Universe};
 use crate::store::UniverseId;
 
-/// How many entities of one change are told apart; one of more is told as one of everything.
+/// The most entities that one change names; a larger change counts as a change of everything.
 const MAX_TOLD: usize = 1_000;
 
-/// What of a universe has changed, for [`concerns`].
+/// The parts of a universe that changed, for [`concerns`].
 struct Touched {
     universe: UniverseId,
     parts: Parts,
@@ -37,7 +38,7 @@ enum Parts {
     },
 }
 
-/// Tells the listeners of `server` what changes in `service`.
+/// Notifies the listeners of `server` of changes in `service`.
 pub(super) fn tell(service: &CommandService, server: &Server) {
     // The server has the service: holding it here would keep both for ever.
     let server = server.downgrade();

@@ -1,4 +1,4 @@
-//! The view of a universe inside a conversation: a page of MCP Apps that draws what the tools tell it.
+//! The view of a universe inside a conversation: a page of MCP Apps that draws the results of tools.
 
 use mcp_proto::{ServerBuilder, UiResource};
 
@@ -10,7 +10,7 @@ pub(super) const URI: &str = "ui://universe/view";
 /// The page: one file, which loads nothing.
 const PAGE: &str = include_str!("view/view.html");
 
-/// Adds the page. It is the same for everybody: what concerns a universe reaches it as the result of a tool.
+/// Adds the page. It is the same for every caller: it receives the data of a universe as the result of a tool.
 pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<CommandService> {
     let mut page = UiResource::new(URI, "universe-view")
         .with_title("A universe, drawn")

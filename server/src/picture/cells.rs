@@ -8,7 +8,7 @@ use super::scene::{At, Color};
 use super::view::{Body, Kind};
 use super::{MAX_BODIES, PictureError, is_there};
 
-/// What is drawn by itself.
+/// One separate drawing: a body, a group or a system.
 pub(super) struct Cell {
     pub(super) root: Body,
     /// The group it is in.
@@ -35,7 +35,7 @@ pub(super) struct Shown {
     pub(super) is_part: bool,
 }
 
-/// Finds what is to be shown: a body, what is in a group, or all systems; places it in an area (left, top, width, height).
+/// Finds what to show: a body, the members of a group, or all systems; places it in an area (left, top, width, height).
 pub(super) fn shown(
     state: &State,
     focus: Option<&str>,

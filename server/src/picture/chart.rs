@@ -133,7 +133,7 @@ fn heading(
             color: theme.muted(),
         },
     ];
-    // From the right, as far as there is room beside the title.
+    // From the right, as far as there is room next to the title.
     let mut right = f64::from(options.width) - 16.0;
     let taken = texts
         .first()

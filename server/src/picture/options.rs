@@ -1,4 +1,4 @@
-//! How a picture is to be: size, time, theme, what is in the middle.
+//! Options of a picture: size, time, theme, what is in the middle.
 
 use universe_core::{Findings, nearest};
 
@@ -12,10 +12,10 @@ pub(crate) const PARAMETERS: [&str; 5] = ["width", "height", "time", "theme", "f
 pub(crate) const THEMES: [&str; 2] = ["dark", "light"];
 /// The least and the greatest width and height, pixels.
 pub(crate) const SIDES: (u32, u32) = (64, 2_048);
-/// A time whose digits count, seconds: beyond it angles are noise.
+/// The largest time in seconds: beyond it angles are only rounding noise.
 pub(crate) const MAX_TIME: f64 = 1e15;
 
-/// How a picture is to be.
+/// Options of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Options {
     /// Pixels; 1,200 by default.

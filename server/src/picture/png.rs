@@ -1,4 +1,5 @@
-//! A scene as PNG. Letters are those of Noto Sans Mono, which are part of the program: no font of the machine is asked.
+//! A scene as PNG. Letters are those of Noto Sans Mono, which is part of the program: fonts of the machine are not
+//! used.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster};
 use tiny_skia::{

@@ -89,7 +89,7 @@ impl Bands {
     }
 }
 
-/// A record as it is drawn, and what it is around. `None` if it is not drawn.
+/// A record as it is drawn, and the body that it surrounds. `None` if it is not drawn.
 fn band(id: &str, record: &Record, is_disk: bool) -> Option<(String, Band)> {
     let it: Members = record.read()?;
     let host = it.host_star_id.or(it.central_star_id).or(it.parent_id)?;

@@ -106,7 +106,7 @@ impl Size {
 }
 
 impl Color {
-    /// A CSS colour; of what is none, a grey.
+    /// A CSS colour; grey if the text is not one.
     pub(super) fn read(text: Option<&str>) -> Self {
         let parsed = text.and_then(|text| csscolorparser::parse(text).ok());
         let [red, green, blue, _] = parsed.map_or([160, 160, 160, 255], |color| color.to_rgba8());

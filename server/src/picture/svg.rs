@@ -1,4 +1,4 @@
-//! A scene as SVG: a document by itself, without scripts and without anything from elsewhere.
+//! A scene as SVG: a self-contained document, without scripts or external resources.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

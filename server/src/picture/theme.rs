@@ -1,4 +1,4 @@
-//! The colours of pictures that are no body's own.
+//! The colours of pictures that do not come from a body.
 
 use super::scene::Color;
 

@@ -93,7 +93,7 @@ pub(super) fn health(uptime: Duration) -> Response<RestBody> {
     )
 }
 
-/// Which program this is, and what it speaks.
+/// The program, its version and the protocols that it supports.
 pub(super) fn version() -> Response<RestBody> {
     let version = json!({
         "name": env!("CARGO_PKG_NAME"),
@@ -152,7 +152,7 @@ async fn write_made(
             warnings,
             generate,
         };
-        // The state goes between them as it is: serde would read it once more.
+        // The text of the state goes between them unchanged: serde would read it once more.
         let (mut out, rest) = (serde_json::to_vec(&named)?, serde_json::to_vec(&rest)?);
         out.pop();
         out.extend_from_slice(b",\"state\":");
@@ -259,7 +259,7 @@ pub(super) async fn encoded(
     Ok(Response::from_parts(head, Full::new(text).boxed_unsync()))
 }
 
-/// The tag of a body as it is, for the same body in an encoding: the two differ (RFC 9110 §8.8.3.3).
+/// The tag of an unencoded body, changed for the same body in an encoding: the two differ (RFC 9110 §8.8.3.3).
 fn encoded_tag(tag: &HeaderValue, encoding: Encoding) -> HeaderValue {
     let text = tag.to_str().ok().and_then(|tag| tag.strip_suffix('"'));
     let encoded = text.map(|text| format!("{text}-{}\"", encoding.as_str()));
@@ -340,7 +340,7 @@ impl Failure {
         }
     }
 
-    /// With the nearest universes, if it is about one that does not exist.
+    /// Adds the nearest universes, if it is the error for one that does not exist.
     pub(super) async fn explained(mut self, service: &CommandService) -> Self {
         if let Some(id) = &self.unknown
             && let Some(Value::String(told)) = self.body.get_mut("error")

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use crate::commands::{CommandService, LogEntry};
 use crate::store::{Entry, Revision, TailError, UniverseId};
 
-/// The most bytes of texts that are kept for all feeds together. The newest one is kept whatever its size.
+/// The most bytes of texts that are kept for all feeds together. The newest one is always kept.
 pub(super) const MAX_KEPT: usize = 16 << 20;
 /// The largest piece of a text that a feed is given at once: what it was given cannot be taken back.
 const PIECE: usize = 16 << 10;
@@ -43,8 +43,8 @@ struct Kept {
 #[derive(Debug)]
 pub(super) struct Text(Mutex<Option<Parts>>);
 
-/// The text of an event, all in the first part if it is given at once. In the middle of a large one is the command as the entry
-/// of the log has it, which is shared with whoever else has the entry.
+/// The text of an event, all in the first part if it is given at once. In the middle of a large one is the command as
+/// the entry of the log has it, which is shared with other users of the entry.
 #[derive(Debug, Default)]
 struct Parts([Bytes; 3]);
 
@@ -137,7 +137,7 @@ async fn follow(
                 channel.keep(&entry);
                 entry.revision
             }
-            // Feeds find the gap themselves, and say so.
+            // Feeds find the gap themselves, and report it.
             Some(Err(
                 TailError::Damaged { last: at, .. }
                 | TailError::Trimmed { head: at, .. }
@@ -233,8 +233,8 @@ impl Kept {
 }
 
 impl Text {
-    /// What follows the first `begin` bytes, as much of it as is given at once, and whether that is all. `None` if the
-    /// text has gone.
+    /// What follows the first `begin` bytes, at most one piece of it, and whether that is all. `None` if the text has
+    /// gone.
     pub(super) fn piece(&self, begin: usize) -> Option<(Bytes, bool)> {
         let text = lock(&self.0);
         let text = text.as_ref()?;
@@ -302,7 +302,7 @@ fn event(entry: &Entry) -> Parts {
     }
 }
 
-/// Entries that cannot be told. The feed goes on after them, and so does a reader who comes back.
+/// The event for entries that cannot be sent. The feed continues after them, and so does a reader that comes back.
 pub(super) fn damaged(first: Revision, last: Revision) -> Bytes {
     damaged_text(first, last).into()
 }

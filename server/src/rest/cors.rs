@@ -1,4 +1,4 @@
-//! Who may call: hosts and origins, and what browsers are told of it (WHATWG Fetch, CORS).
+//! Who may call: hosts and origins, and the headers about it for browsers (WHATWG Fetch, CORS).
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,

@@ -24,7 +24,7 @@ impl Rest {
         authorization.admit(head).await.map_err(Failure::from)
     }
 
-    /// What the caller of a request may do: nothing, where callers are asked and this one was not.
+    /// What the caller of a request may do: nothing, if authorization is required and this caller was not authorized.
     pub(super) fn reach_of(&self, head: &request::Parts) -> Reach {
         let nothing = self
             .config
@@ -74,8 +74,8 @@ impl Rest {
 }
 
 impl Rest {
-    /// The methods that a caller may use where it has read something, for the header `Allow` of the answer: a client can
-    /// tell beforehand what would be refused. `None` where only reading is known.
+    /// The methods that a caller may use on something it has read, for the header `Allow` of the answer: a client can
+    /// see beforehand what would be refused. `None` for routes that can only be read.
     pub(super) fn allowed(&self, reach: &Reach, route: &Route) -> Option<HeaderValue> {
         let may = |access, id| !self.config.read_only && reach.missing(access, id).is_none();
         let methods = match route {
@@ -118,7 +118,7 @@ fn is_safe(method: &Method) -> bool {
 }
 
 impl Route {
-    /// Whether nobody is asked for a token: it says how the server is and what it takes, and nothing of what is in it.
+    /// Whether it needs no token: it describes the server and its API, and nothing of the contents.
     fn is_open(&self) -> bool {
         matches!(
             self,

@@ -1,6 +1,6 @@
 //! `GET /universes/{id}/events`: the feed of a universe as server-sent events, read from its log.
 //!
-//! The id of each event is its revision, so a reader that comes back with `Last-Event-ID` goes on without a gap.
+//! The id of each event is its revision, so a reader that comes back with `Last-Event-ID` continues without a gap.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,9 +41,9 @@ struct Feed {
     channel: Arc<Channel>,
     latest: watch::Receiver<Latest>,
     id: UniverseId,
-    /// The last revision whose event was begun.
+    /// The last revision whose event was started.
     last: Revision,
-    /// An event of which so many bytes were given.
+    /// An event, and how many bytes of it were sent.
     begun: Option<(Arc<Text>, usize)>,
     heartbeat: Duration,
     stage: watch::Receiver<Stage>,
@@ -79,8 +79,8 @@ impl Rest {
         let record = record.map_err(|error| ServiceError::reading(&id, &error))?;
         let (present, oldest) = (record.head.revision, record.oldest);
         let place = client.hold(Kind::Listeners, 1)?;
-        // An id from beyond the present is of another universe, and what came after one from before the log's
-        // beginning is no longer kept: their readers must read the universe as it is.
+        // An id after the present revision is of another universe, and what followed one before the log's beginning is
+        // no longer kept: their readers must read the whole universe again.
         let (after, opening) = match wanted {
             Some(wanted) if wanted > present || wanted < oldest => {
                 (present, format!("{OPENING}{}", reset(present)))
@@ -183,7 +183,7 @@ impl Feed {
     }
 }
 
-/// What the last reader of an ending server hears: when to come back, not all of them at once.
+/// The last event of a feed when the server ends: when to come back, spread over a second.
 fn farewell() -> Bytes {
     let scattered = Uuid::new_v4().as_u64_pair().0 % 1_000;
     format!("retry: {}\n\n", 250 + scattered).into()

@@ -24,9 +24,9 @@ const NAMES: [&str; 8] = [
 /// What a body says of a universe.
 pub(super) struct Given {
     pub(super) replacement: Replacement,
-    /// Which one is to be copied, and as of which revision.
+    /// The universe to copy, and as of which revision.
     pub(super) fork: Option<(UniverseId, Option<Revision>)>,
-    /// What one is to be made from, not yet read.
+    /// The recipe of a universe, not read yet.
     pub(super) generate: Option<Value>,
 }
 

@@ -186,7 +186,7 @@ pub(super) fn value(text: &[u8], meter: &Meter) -> Result<Value, String> {
 }
 
 /// The members of a body, with the text of one of them instead of its value. `None` if the body is not an object with
-/// that member, or anything is wrong with it: [`json`] says what.
+/// that member, or it is malformed: [`json`] reports how.
 pub(super) fn apart<'t>(
     body: &'t [u8],
     member: &str,
@@ -361,6 +361,6 @@ fn revision_of_tag(tag: &str) -> Option<Revision> {
     let encoded = |encoding: &Encoding| text.strip_suffix(encoding.as_str())?.strip_suffix('-');
     let text = Encoding::ALL.iter().find_map(encoded).unwrap_or(text);
     let revision = text.parse().ok().map(Revision)?;
-    // Tags are compared as texts: "+1" and "01" are none of ours.
+    // Tags are compared as texts: this server never makes "+1" or "01".
     (revision.to_string() == text).then_some(revision)
 }

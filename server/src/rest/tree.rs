@@ -11,7 +11,7 @@ use crate::offload;
 use crate::store::{Revision, UniverseId};
 use crate::view::tree::tree;
 
-/// How many entities a page has, unless it is asked for otherwise.
+/// How many entities a page has by default.
 pub(super) const DEFAULT_LIMIT: u64 = 500;
 /// The most entities of one page.
 pub(super) const MAX_LIMIT: u64 = 10_000;

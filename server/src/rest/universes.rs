@@ -19,11 +19,11 @@ use crate::reach::Reach;
 use crate::store::{Page, Position, Revision, UniverseId};
 use crate::view::ResultForm;
 
-/// How many universes a page of the list has, unless it is asked for otherwise.
+/// How many universes a page of the list has by default.
 pub(super) const DEFAULT_LIMIT: usize = 100;
 /// The most universes of one page.
 pub(super) const MAX_LIMIT: usize = 500;
-/// The bytes after which a page ends, however few universes it has; its `Link` goes on from there.
+/// The bytes after which a page ends, even with few universes; its `Link` continues from there.
 const PAGE_BYTES: usize = 8 << 20;
 
 impl Rest {
@@ -57,7 +57,7 @@ impl Rest {
             Some("summary") => true,
             Some(_) => return Err(Failure::bad_request("view must be full or summary")),
         };
-        // One more than asked for tells whether there is a next page.
+        // One more than asked for shows whether there is a next page.
         let page = Page {
             after,
             limit: limit + 1,
@@ -286,7 +286,7 @@ impl Rest {
     }
 }
 
-/// Whether only the headers are asked for, of a body that takes long to write. They have no length then.
+/// Whether only the headers are requested, of a body that takes long to write. They then have no length.
 fn is_unwritten(head: &request::Parts, universe: &Universe) -> bool {
     head.method == Method::HEAD && !offload::is_small(&universe.state)
 }

@@ -94,8 +94,8 @@ impl Hold {
         }
     }
 
-    /// Makes durable what was asked for and frees the directory, whoever still has the service. Bounded by the bounds
-    /// of [`CommandService::close`] and [`SqliteStore::close`].
+    /// Makes accepted commands durable and frees the directory, even if the service is still in use. Bounded by the
+    /// bounds of [`CommandService::close`] and [`SqliteStore::close`].
     pub(super) async fn close(self) {
         self.retention.abort();
         self.service.close().await;

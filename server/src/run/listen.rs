@@ -54,7 +54,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         }
     };
     let app = App::new(hold.service.clone(), mcp.clone(), config.rest);
-    // They are followed as long as the server is there.
+    // They are followed as long as the server runs.
     let _keys = config.keys.map(|keys| keys.give(server.keys()));
     let socket = match hold.online() {
         Some(online) => {
@@ -66,7 +66,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     let token = config.asked.as_ref().and_then(Asked::shown_token);
     let place = (if is_https { "https" } else { "http" }, address);
     greet(arguments, &config.data_dir, place, url.as_deref(), token);
-    // They are followed as long as the server is there.
+    // They are followed as long as the server runs.
     let _followed = config.asked.map(Asked::follow);
     let mut failed = false;
     let shutdown = async {
@@ -99,8 +99,8 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     Ok(())
 }
 
-/// Opens the store. A process that holds the directory for one client is asked for it; one that listens keeps it.
-/// `None` when told to stop.
+/// Opens the store. A process that holds the directory for one client is asked to release it; one that listens keeps
+/// it. `None` when stopped.
 async fn take(
     arguments: &Arguments,
     config: &Config,
@@ -138,7 +138,7 @@ async fn take(
     }
 }
 
-/// Tells the person who started it where everything is.
+/// Prints where everything is, for the person who started it.
 fn greet(
     arguments: &Arguments,
     data_dir: &std::path::Path,

@@ -1,4 +1,5 @@
-//! A client on stdin and stdout, whose lines are passed on to whatever server there is, one after the other.
+//! A client on stdin and stdout, whose lines are passed on to the server that holds the directory, and to its
+//! successors.
 //!
 //! The client outlives its servers. When one ends, what was running is answered as such, and the client's handshake and
 //! its subscriptions are repeated to the next one.
@@ -22,7 +23,7 @@ use crate::config::Config;
 use lines::{Line, Lines, lines, write_line};
 use memory::{Handshake, Memory};
 
-/// The longest answer that is passed on, in bytes. A state is told twice in one, once with its quotes escaped.
+/// The longest answer that is passed on, in bytes. It may have a state twice, once with its quotes escaped.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
 
 /// How long a server may take for the repeated handshake.
@@ -34,7 +35,7 @@ const FAREWELL_TIME: Duration = Duration::from_secs(1);
 /// How a relay ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The client has no more to say, or the process was told to stop.
+    /// The client has closed its input, or the process was stopped.
     Client,
     /// The server is gone.
     Server,
@@ -42,11 +43,11 @@ pub(super) enum End {
     Succeeded,
 }
 
-/// What became of the client's lines.
+/// How many of the client's lines were passed on.
 enum Sent {
     /// All were passed on.
     All,
-    /// The server takes no more.
+    /// The server accepts no more.
     Some,
 }
 
@@ -75,7 +76,7 @@ impl Client {
         }
     }
 
-    /// Passes lines both ways until one side ends or the server is to be left.
+    /// Passes lines both ways until one side ends or the directory should change hands.
     ///
     /// # Errors
     /// Those of stdin and stdout.
@@ -101,7 +102,7 @@ impl Client {
         Ok(end)
     }
 
-    /// The two directions run side by side: neither waits for the other, whatever is full.
+    /// The two directions run side by side: neither waits for the other, even if a buffer is full.
     async fn pass(
         &mut self,
         answers: &mut Lines<impl AsyncRead + Unpin>,
@@ -139,8 +140,8 @@ impl Client {
         })
     }
 
-    /// Introduces the client to a server as it introduced itself to the first one; it has had its answers. Gives what
-    /// it must be told for having been without a server.
+    /// Repeats the client's handshake with a new server, without passing on answers that it already has. Returns the
+    /// notifications about what the client missed without a server.
     async fn introduce(
         &self,
         answers: &mut Lines<impl AsyncRead + Unpin>,
@@ -156,10 +157,10 @@ impl Client {
             subscriptions,
         } = handshake;
         write_line(writer, &initialize).await?;
-        // An answer that the client waits for is passed on; what it asked for since then was told to be lost.
+        // An answer that the client still waits for is passed on; its requests since then were answered as lost.
         if answered {
             skip_answer(answers).await?;
-            // The server says nothing of its own before it hears that the client is ready, so these are answers.
+            // The server sends nothing else before the client is initialized, so these lines are answers.
             for (n, uri) in subscriptions.iter().enumerate() {
                 let id = format!("universe-server/subscription/{n}");
                 let params = json!({ "uri": uri });
@@ -177,7 +178,7 @@ impl Client {
         }
     }
 
-    /// The server went with these requests unanswered: whether they were done, nobody here knows.
+    /// The server ended with these requests unanswered: whether they were done is unknown here.
     async fn tell_running(&mut self) -> Result<(), RunError> {
         let running = lock(&self.memory).take_running();
         for id in running {
@@ -192,7 +193,7 @@ impl Client {
     }
 }
 
-/// What changed while there was no server nobody here knows, so everything may have.
+/// What changed without a server is unknown here, so everything may have.
 fn missed(subscriptions: &[String]) -> Vec<String> {
     let told = |method: &str, params: serde_json::Value| {
         json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
@@ -238,8 +239,8 @@ async fn pass_up(
                     max = max_line_bytes,
                     "a line was longer than allowed and was dropped"
                 );
-                // Fails only if nobody is left to be told.
-                let _told = notices.send(too_long(max_line_bytes)).await;
+                // Fails only if the client is gone.
+                let _ = notices.send(too_long(max_line_bytes)).await;
             }
             Some(Err(error)) => return Err(error.into()),
             None => return Ok(Sent::All),
@@ -247,7 +248,7 @@ async fn pass_up(
     }
 }
 
-/// From the server to the client, after what it has missed, and what the other direction has to tell the client.
+/// From the server to the client, after what it has missed, with the notices of the other direction.
 async fn pass_down(
     answers: &mut Lines<impl AsyncRead + Unpin>,
     output: &mut Stdout,

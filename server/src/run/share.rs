@@ -1,8 +1,8 @@
 //! Sharing one data directory: other processes reach the server that holds it by a Unix socket in the directory.
 //!
-//! What is spoken there is MCP in lines, after a first line that is private to these processes and told from MCP byte
-//! for byte: one that [joins](join), one that [asks for the directory](ask_for_directory), one that asks for its
-//! [care](care), or one that goes on in [HTTP](rest).
+//! The protocol there is MCP in lines, after a first line that is private to these processes and compared byte for
+//! byte: one that [joins](join), one that [asks for the directory](ask_for_directory), one that asks for its
+//! [care](care), or one that continues in [HTTP](rest).
 
 mod wire;
 
@@ -39,7 +39,7 @@ pub const SOCKET: &str = "universe.sock";
 /// What it is called until its mode is set. No longer than its name, since the paths of sockets are short.
 const UNREADY: &str = "universe.new";
 
-/// The most processes that share a server; one more is told so and let go.
+/// The most processes that share a server; a further one is refused.
 const MAX_PEERS: usize = 64;
 
 /// How long a holder that works may take to answer a first line.
@@ -121,8 +121,8 @@ pub(super) async fn join(dir: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// The stream to the server that holds the directory, once that listens to a request about the care of the data. `None` if
-/// there is no server.
+/// The stream to the server that holds the directory, ready for a request about the care of the data. `None` if there
+/// is no server.
 ///
 /// # Errors
 /// As for [`join`].
@@ -130,8 +130,7 @@ pub(crate) async fn care(dir: &Path) -> io::Result<Option<UnixStream>> {
     if_any(dir, wire::CARE).await
 }
 
-/// The stream to the server that holds the directory, once that answers requests of HTTP on it. `None` if there is no
-/// server.
+/// The stream to the server that holds the directory, ready for HTTP requests. `None` if there is no server.
 ///
 /// # Errors
 /// As for [`join`].
@@ -149,7 +148,7 @@ async fn if_any(dir: &Path, line: &[u8]) -> io::Result<Option<UnixStream>> {
     Ok(Some(stream))
 }
 
-/// Whether nobody is there.
+/// Whether no server listens.
 fn is_nobody(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -157,10 +156,10 @@ fn is_nobody(error: &io::Error) -> bool {
     )
 }
 
-/// Asks the holder to let go of the directory and says whether it will.
+/// Asks the holder to release the directory and returns whether it will.
 ///
 /// # Errors
-/// That nobody answers, in time.
+/// No answer came in time.
 pub(super) async fn ask_for_directory(dir: &Path) -> io::Result<bool> {
     let mut stream = greet(dir, wire::HANDOVER).await?;
     match wire::accepted(&mut stream, ANSWER_TIME).await {
@@ -179,7 +178,7 @@ async fn greet(dir: &Path, line: &[u8]) -> io::Result<UnixStream> {
     timeout(ANSWER_TIME, greeted).await?
 }
 
-/// Whoever holds the directory's lock owns the names; what lies there is left over from a crash.
+/// The holder of the directory's lock owns the names; existing files are left over from a crash.
 fn bind(dir: &Path) -> io::Result<UnixListener> {
     let unready = dir.join(UNREADY);
     match std::fs::remove_file(&unready) {
@@ -187,7 +186,7 @@ fn bind(dir: &Path) -> io::Result<UnixListener> {
         _ => {}
     }
     let listener = UnixListener::bind(&unready)?;
-    // Nobody finds it before it is its owner's alone.
+    // It gets its name only once it is private to its owner.
     std::fs::set_permissions(&unready, Permissions::from_mode(0o600))?;
     std::fs::rename(&unready, dir.join(SOCKET))?;
     Ok(listener)
@@ -314,7 +313,7 @@ impl Shared {
         self.asked.clone()
     }
 
-    /// Lets nobody join any more, and gives what is running the time it has at the end.
+    /// Accepts no more processes, and gives running calls their time to finish.
     pub(super) fn stop(&self) {
         self.closing.cancel();
     }

@@ -1,9 +1,9 @@
-//! Serving MCP on stdin and stdout: over a store of its own, or through the server that holds the data directory.
+//! Serving MCP on stdin and stdout: over its own store, or through the server that holds the data directory.
 //!
-//! A desktop client starts a server process of its own. The first one holds the directory; the others relay their lines
+//! Each desktop client starts its own server process. The first one holds the directory; the others relay their lines
 //! to it. When it ends, because its client was closed, one of the others becomes the holder and the rest relay to that
 //! one. A server that listens comes first: a process that serves one client gives it the directory and relays to it.
-//! Their clients notice nothing but an error for what was running at that moment.
+//! Their clients only see an error for requests that were running at that moment.
 
 use std::io;
 use std::time::Duration;
@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How many bytes a server in this process may lag behind its client, each way.
 const PIPE_BYTES: usize = 256 * 1024;
 
-/// Serves the client until it ends or the process is told to stop.
+/// Serves the client until it ends or the process is stopped.
 pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), RunError> {
     let stop = stop_signal()?;
     let mut client = Client::new(config, stop.clone());
@@ -75,7 +75,7 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), Ru
                 patience = hold_from + PATIENCE;
             }
             Some(End::Server) => {
-                // Whoever asked for the directory has had it: nobody is waited for.
+                // The server that asked for the directory has had it, so there is nothing to wait for.
                 hold_from = Instant::now();
                 patience = hold_from + PATIENCE;
             }
@@ -87,7 +87,7 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), Ru
     }
 }
 
-/// Holds the directory for the client and for whoever joins.
+/// Holds the directory for the client and for processes that join.
 async fn serve(
     hold: Hold,
     arguments: &Arguments,

@@ -11,7 +11,7 @@ use crate::offload;
 /// How much of the result is answered. The events are part of every form (REQ-MCP-9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultForm {
-    /// Revision, time, events and changes, the changes up to [`FITTING_BYTES`], and the state if it is no larger.
+    /// Revision, time, events and changes, the changes up to [`FITTING_BYTES`], and the state if it is not larger.
     Fitting,
     /// Revision, time, events and changes, all of them.
     Changes,
@@ -45,7 +45,7 @@ pub struct CommandAnswer<'a> {
 }
 
 impl ResultForm {
-    /// The words for the forms that are asked for by name.
+    /// The names of the forms that can be requested.
     pub const WORDS: [&str; 3] = ["changes", "events", "state"];
 
     /// Whether the answer is written quickly: a large state is not written, and not compared whole.

@@ -1,4 +1,4 @@
-//! Writing JSON up to a size: what is larger costs no more than that size.
+//! Writing JSON up to a size: a larger value costs no more than that size.
 
 use std::io::{self, Write};
 

@@ -10,7 +10,7 @@ use crate::store::{Entry, Revision, TailError, Timestamp, UniverseId};
 /// How many entries a page has by default, and at the most.
 pub(crate) const DEFAULT_LIMIT: u64 = 20;
 pub(crate) const MAX_LIMIT: u64 = 100;
-/// The bytes after which a page ends, however few entries it has; `next` goes on from there.
+/// The bytes after which a page ends, even with few entries; `next` continues from there.
 const PAGE_BYTES: usize = 256 * 1024;
 
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ pub(crate) struct Page {
     pub(crate) next: Option<u64>,
 }
 
-/// Why there is no page.
+/// Why a page cannot be made.
 pub(crate) enum PageError {
     /// What was asked for cannot be meant.
     Asked(String),
@@ -56,7 +56,7 @@ struct Told<'e> {
     replaced: Option<Replaced>,
 }
 
-/// What was put in place of what was; the state itself is told by the universe.
+/// The numbers of a replaced state; the state itself is read from the universe.
 #[derive(Serialize)]
 struct Replaced {
     #[serde(skip_serializing_if = "Option::is_none")]

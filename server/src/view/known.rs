@@ -5,7 +5,7 @@ use universe_core::nearest;
 use crate::commands::CommandService;
 use crate::store::{MAX_PAGE, Page, Record};
 
-/// How many ids are told to a caller who named an unknown universe.
+/// How many ids the error for an unknown universe lists.
 const TOLD_IDS: usize = 20;
 
 /// Universes for a caller that named an unknown one.

@@ -17,7 +17,7 @@ pub struct Selection {
     pub subtree: Option<String>,
     /// How many levels below [`Selection::subtree`]; all of them without it.
     pub depth: Option<usize>,
-    /// Only entities whose name or id contains this, whatever the case.
+    /// Only entities whose name or id contains this, ignoring case.
     pub name: Option<String>,
     /// Only bodies of this `bodyType`.
     pub kind: Option<String>,
@@ -57,7 +57,7 @@ pub struct Part<'s> {
 const SEPARATOR: char = '/';
 
 impl Selection {
-    /// Looks the selection up. Costs a look at each entity of the families, unless ids or a subtree are asked for.
+    /// Looks the selection up. Visits each entity of the families, unless ids or a subtree are selected.
     ///
     /// # Errors
     /// A sentence: the subtree or the parent does not exist, or the cursor is not one of [`Part::next`].
@@ -231,8 +231,7 @@ fn read_cursor(cursor: &str) -> Result<(Family, &str), String> {
     read.ok_or_else(|| "cursor must be the `next` of the page before".to_owned())
 }
 
-/// A body or group with what is below it, down to a depth. By a list of its own, since the depth is what the universe
-/// makes of it.
+/// A body or group with what is below it, down to a depth. Does not recurse, since the depth is set by the universe.
 fn subtree<'s>(
     state: &'s State,
     root: &'s str,

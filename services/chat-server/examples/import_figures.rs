@@ -1,7 +1,8 @@
 //! How fast exports are read, and in how much memory: `cargo run --release -p chat-server --example import_figures -- [MIB]`
 //!
-//! Makes a `result.json` of so many MiB (1,024 by default) and a WhatsApp chat of 40,000 messages in a temporary folder,
-//! reads both, and takes them away again. The largest memory is that of the process so far, as Linux tells it.
+//! Makes a `result.json` of so many MiB (1,024 by default) and a WhatsApp chat of 40,000 messages in a temporary
+//! folder, reads both, and takes them away again. The largest memory is that of the process so far, as Linux reports
+//! it.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -130,7 +131,7 @@ fn write_whatsapp(path: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// The most memory of this process so far, in KiB; 0 where it is not told.
+/// The most memory of this process so far, in KiB; 0 where it is not reported.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));

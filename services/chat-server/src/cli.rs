@@ -1,4 +1,4 @@
-//! The command line: what is asked for, and the exit code it comes to.
+//! The command line: arguments, their execution, and the exit code.
 //!
 //! 0 is fine, 1 is not found or not possible, 2 is wrong usage, 3 is that an import has left something out.
 
@@ -77,7 +77,7 @@ pub fn main() -> ExitCode {
     };
     block_on(PROGRAM, async {
         match done.await {
-            // Whoever read it has had enough.
+            // The reader of stdout has closed it.
             Err(CliError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                 Ok(ExitCode::SUCCESS)
             }

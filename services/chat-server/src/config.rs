@@ -24,7 +24,7 @@ pub const MAX_LIST: usize = 10_000;
 pub struct Config {
     /// Where the index is kept; `None`: in the user's data directory.
     pub data_dir: Option<PathBuf>,
-    /// Whether telephone numbers are kept from everybody who asks.
+    /// Whether telephone numbers are redacted from all answers.
     pub redact_phone_numbers: bool,
     /// The sources, in the order of the file.
     pub sources: Vec<SourceConfig>,
@@ -67,7 +67,7 @@ pub enum SourceKind {
     TelegramBot {
         /// Where its API is, without the token.
         base_url: String,
-        /// The file whose first line is its token.
+        /// The file with its token in the first line.
         token_file: PathBuf,
     },
     /// A running signal-cli.
@@ -99,7 +99,7 @@ pub struct ChatFilter {
     pub lenient: bool,
 }
 
-/// Somebody who is called otherwise elsewhere.
+/// A person with other names elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Person {
@@ -121,7 +121,7 @@ impl Config {
     /// Reads the file. Paths in it are relative to its folder; `~/` is the user's home.
     ///
     /// # Errors
-    /// [`ConfigError`]: it cannot be read, is no TOML, or says what cannot be meant.
+    /// [`ConfigError`]: it cannot be read, is not TOML, or is invalid.
     pub fn read(file: &Path) -> Result<Self, ConfigError> {
         let wrong = |problem: String| ConfigError {
             file: file.to_owned(),
@@ -215,7 +215,7 @@ impl ChatFilter {
     }
 }
 
-/// The file as it is written.
+/// The file in its written form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -230,7 +230,7 @@ struct Written {
     person: Vec<Person>,
 }
 
-/// A source as it is written: which members belong to which kind is judged afterwards, in words.
+/// A source in its written form: which members belong to which kind is checked afterwards, with better errors.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenSource {
@@ -334,7 +334,7 @@ impl WrittenSource {
         })
     }
 
-    /// A member that this kind of source does not have is a mistake that nobody would find otherwise.
+    /// A member that this kind of source does not have is a mistake that would otherwise go unnoticed.
     fn only_its_own(&self) -> Result<(), String> {
         let export = matches!(
             self.kind,
@@ -379,8 +379,8 @@ fn list(names: &[String]) -> Result<BTreeSet<String>, String> {
     Ok(names.iter().map(|name| alike(name)).collect())
 }
 
-/// A name without regard to case, composed (NFC): the name of a file has each accent as a character of its own on some
-/// systems.
+/// A name without regard to case, composed (NFC): on some systems the name of a file has each accent as a separate
+/// character.
 fn alike(name: &str) -> String {
     name.trim().to_lowercase().nfc().collect()
 }

@@ -1,6 +1,5 @@
-//! What may be told of a person's chats: the index behind the rules of the configuration. Whoever asks, a tool, a resource
-//! or the command line, asks here, and gets nothing of chats that may not be seen, no telephone numbers if they are
-//! redacted, and times in the zone of the source.
+//! The index behind the privacy rules of the configuration. Tools, resources and the command line all ask here. They
+//! get nothing of hidden chats, no telephone numbers if those are redacted, and times in the zone of the source.
 
 mod attachment;
 mod chats;
@@ -45,7 +44,7 @@ const LOOK: Duration = Duration::from_secs(2);
 pub enum Mode {
     /// They are kept running by [`Desk::run`]: questions wait a little for what is being read.
     Runs,
-    /// Nothing: what is in the index is told.
+    /// Nothing: answers come from the index as it is.
     Reads,
 }
 
@@ -64,7 +63,8 @@ struct Inner {
 }
 
 impl Desk {
-    /// What `config` lets be told of `index`. Nothing is read and nobody connected to before [`run`](Self::run).
+    /// The parts of `index` that `config` allows. Nothing is read and no network connected to before
+    /// [`run`](Self::run).
     #[must_use]
     pub fn new(config: &Config, index: Index, mode: Mode) -> Self {
         let zones = config.sources.iter().map(|source| {

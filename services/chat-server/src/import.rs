@@ -58,7 +58,7 @@ pub struct Options {
     pub zone: TimeZone,
     /// Whether 3/4 is in March or in April; `None`: found out from the whole file.
     pub day_order: Option<DayOrder>,
-    /// The owner's name in the export; `None`: as far as the export tells.
+    /// The owner's name in the export; `None`: taken from the export, if it has it.
     pub me: Option<String>,
 }
 
@@ -90,7 +90,7 @@ pub struct Doubt {
     pub alternative: DayOrder,
     /// `likely` or `guess`.
     pub confidence: String,
-    /// What speaks for the order.
+    /// The evidence for the order.
     pub why: String,
 }
 
@@ -157,13 +157,13 @@ pub enum ImportError {
 /// Takes events, and may end the reading. Events of a chat come after its [`Event::Chat`].
 pub type Take<'t> = dyn FnMut(Event) -> ControlFlow<()> + 't;
 
-/// Hears how many bytes of how many have been read.
+/// Receives how many bytes of how many have been read.
 pub type Progress<'p> = dyn FnMut(u64, u64) + 'p;
 
 /// What kinds of exports are at `path`, by their contents.
 ///
 /// # Errors
-/// [`ImportError`] if there is nothing to read, in words that say what was looked for and what was found.
+/// [`ImportError`] if there is nothing to read, in words that name what was looked for and what was found.
 pub fn formats(path: &Path) -> Result<BTreeSet<Format>, ImportError> {
     layout::formats(path)
 }

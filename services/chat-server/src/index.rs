@@ -63,7 +63,7 @@ pub const MAX_SOURCES: usize = 64;
 pub struct Options {
     /// Most reads at a time, each with a connection and a blocking thread; 1 to 64. Default 4.
     pub readers: usize,
-    /// How many messages a follower may be behind before it is told that it lags. Default 10,000.
+    /// How many messages a follower may be behind before it gets a lag notice. Default 10,000.
     pub max_lag: u64,
 }
 
@@ -109,8 +109,8 @@ impl Index {
         match directory.lock()? {
             Some(lock) => {
                 let started = start(&directory, lock, &commits)?;
-                // Nobody else has it yet.
-                let _first = writer.set(started);
+                // It is not shared yet.
+                drop(writer.set(started));
             }
             None => directory.await_writer()?,
         }
@@ -160,16 +160,15 @@ impl Index {
             return Ok(true);
         }
         if let Some(lock) = directory.lock()? {
-            // Two who come here at once are told apart by the lock.
-            let _first = writer.set(start(directory, lock, commits)?);
+            // If two threads come here at once, the lock decides.
+            let _ = writer.set(start(directory, lock, commits)?);
             self.inner.writes.store(true, Ordering::Relaxed);
         }
         Ok(self.is_writer())
     }
 
-    /// Where a source puts what it has. Batches of all sources are committed by one thread, several at a time if
-    /// several wait; a `keep` that returns is on the disk. If another process writes, each `keep` is refused and tells
-    /// so.
+    /// The sink of a source. Batches of all sources are committed by one thread, several at a time if several wait; a
+    /// `keep` that returns is on the disk. If another process writes, each `keep` is refused with that reason.
     #[must_use]
     pub fn sink(&self, source: &str) -> Arc<dyn Sink> {
         Arc::new(SourceSink {
@@ -178,8 +177,8 @@ impl Index {
         })
     }
 
-    /// A name that stands for a text that is not told: the same for the same text for as long as the index lives, and
-    /// no way back without it. Ten digits of base 16.
+    /// A pseudonym for a hidden text: the same for the same text for as long as the index lives, and not reversible
+    /// without it. Ten digits of base 16.
     #[must_use]
     pub fn pseudonym(&self, text: &str) -> String {
         self.inner.secret.pseudonym(text)

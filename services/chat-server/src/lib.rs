@@ -1,7 +1,7 @@
 //! A person's chats for their agent: the library of the program `chat-server`.
 //!
-//! Exports and live networks are *sources*. Each feeds what it has, in one common model, into one local index, and
-//! everything that is asked is answered from there. Only the room `mcp` knows of MCP.
+//! Exports and live networks are *sources*. Each feeds its data, in one common model, into one local index, and all
+//! answers come from there. Only the module `mcp` depends on MCP.
 
 pub mod cli;
 pub mod config;

@@ -25,7 +25,7 @@ pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// How many requests may run at once.
 pub const MAX_REQUESTS: usize = 100;
 
-/// What a model is told first.
+/// The instructions for a model.
 const INSTRUCTIONS: &str = "\
 The chats of one person, from Telegram, WhatsApp and Signal, to be read and searched; nothing here writes or sends. \
 list_sources lists them, list_chats the chats of one. get_messages reads a chat newest first, by time \
@@ -42,10 +42,10 @@ struct State {
     feed: Arc<Feed>,
 }
 
-/// The MCP server of a desk, whose sources somebody else keeps running ([`Desk::run`]).
+/// The MCP server of a desk, whose sources the caller keeps running ([`Desk::run`]).
 ///
 /// # Errors
-/// A tool or a template that cannot be served; a test proves that there is none.
+/// A tool or a template that cannot be served; a test proves that all can.
 pub fn server(desk: Desk) -> Result<Server, BuildError> {
     let feed = Arc::new(Feed::default());
     let state = State {

@@ -1,5 +1,5 @@
-//! What every network has in common: chats, people, messages; those parts of it that the index keeps as JSON are kept as
-//! they are here. Whatever a network has beyond it is told in words.
+//! What every network has in common: chats, people, messages; the parts that the index keeps as JSON have this form.
+//! Everything else of a network is put in words.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,24 +13,24 @@ pub struct Chat {
     pub name: String,
     /// What kind it is.
     pub kind: ChatKind,
-    /// How many people take part, if the source tells; else the index counts those who wrote.
+    /// How many people take part, if the source has it; else the index counts those who wrote.
     pub participants: Option<u32>,
 }
 
 /// What kind of conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChatKind {
-    /// Two people, or a person and a bot, or one's own notes.
+    /// Two people, or a person and a bot, or the owner's notes.
     Direct,
     /// Several people.
     Group,
     /// One or few write, many read.
     Channel,
-    /// The source does not tell.
+    /// The source does not have it.
     Unknown,
 }
 
-/// Somebody who writes.
+/// A sender.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Participant {
     /// An id within the source; the name where the source gives none.
@@ -60,9 +60,9 @@ pub struct Message {
     pub reply_to: Option<String>,
     /// Who wrote it first, if it was passed on.
     pub forwarded_from: Option<String>,
-    /// When it was last edited; the time of the message itself where the source only tells that it was.
+    /// When it was last edited; the time of the message itself where the source only has that it was.
     pub edited: Option<Timestamp>,
-    /// Whether its author or somebody else took it back; the text that was known before is not kept.
+    /// Whether its author or another person deleted it; the earlier text is not kept.
     pub deleted: bool,
     /// How people reacted.
     pub reactions: Vec<Reaction>,
@@ -89,7 +89,7 @@ pub enum Body {
         /// The name of the place.
         name: Option<String>,
     },
-    /// Somebody's card.
+    /// A contact card.
     Contact {
         /// The name on it.
         name: String,
@@ -103,7 +103,7 @@ pub enum Body {
         /// Each answer and how many chose it.
         answers: Vec<(String, Option<u32>)>,
     },
-    /// What the network itself says: somebody joined, a call was missed. `action` is a word such as `join_group`.
+    /// A service message: a person joined, a call was missed. `action` is a word such as `join_group`.
     Service {
         /// What happened, in `snake_case`.
         action: String,
@@ -232,7 +232,7 @@ fn texts<const N: usize>(texts: [&Option<String>; N]) -> usize {
 }
 
 impl ChatKind {
-    /// As it is told to clients.
+    /// The name for clients.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

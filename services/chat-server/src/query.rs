@@ -10,8 +10,7 @@ use jiff::Timestamp;
 
 use crate::index::MAX_LIMIT;
 
-/// A parameter that cannot be taken as it is: what is wrong with it and what would be right. To clients it is
-/// `INVALID_PARAMETER`.
+/// An invalid parameter: what is wrong with it and what would be right. To clients it is `INVALID_PARAMETER`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid parameter '{parameter}': {reason}")]
 pub struct Invalid {

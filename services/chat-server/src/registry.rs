@@ -1,4 +1,4 @@
-//! All sources of a configuration: built, told apart by their ids, and kept running.
+//! All sources of a configuration: built, identified by their ids, and kept running.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entries that match no chat, for which nothing of the source is told.
+    /// The entries that match no chat, because of which nothing of the source is served.
     #[must_use]
     pub fn unmatched(&self) -> Vec<String> {
         let matched = self.matched.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ impl Entry {
             .collect()
     }
 
-    /// Whether nothing of it is told: privacy fails closed.
+    /// Whether nothing of it is served: privacy fails closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         !self.chats.lenient && self.chats.has_lists() && !self.unmatched().is_empty()
@@ -59,7 +59,7 @@ impl Entry {
 }
 
 impl Registry {
-    /// The sources of a configuration. Nothing is read and nobody is connected to before [`run`](Self::run).
+    /// The sources of a configuration. Nothing is read and no network is connected to before [`run`](Self::run).
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let mut registry = Self::default();
@@ -99,7 +99,7 @@ impl Registry {
             .is_some_and(|entry| entry.chats.allows(chat, name))
     }
 
-    /// Whether a chat of a source is told: it may be seen, and the lists of the source are right.
+    /// Whether a chat of a source is served: it is visible, and the lists of the source are right.
     #[must_use]
     pub fn tells(&self, source: &str, chat: &str, name: &str) -> bool {
         self.get(source)
@@ -248,7 +248,7 @@ impl Filtered {
         }
         let mut hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            // Each run of a source tells of a chat before it tells what is in it.
+            // Each run of a source sends a chat before its messages.
             Event::Chat(chat) if self.chats.allows(&chat.id, &chat.name) => {
                 hidden.remove(&chat.id);
                 true

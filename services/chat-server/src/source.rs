@@ -26,11 +26,11 @@ pub trait ChatSource: Send + Sync + std::fmt::Debug {
     /// Whether it is there to be asked.
     fn connection(&self) -> Connection;
 
-    /// Whether messages that arrive while the program runs are told at once.
+    /// Whether messages that arrive while the program runs are sent at once.
     fn streams(&self) -> bool;
 
     /// Feeds `sink` with everything that is not yet in the index: at once for an export, for ever for a live source,
-    /// which connects again by itself. Ends when there is no more to come or `stop` is cancelled.
+    /// which reconnects itself. Ends when no more can come or `stop` is cancelled.
     ///
     /// # Errors
     /// What keeps it from going on, in words for the person who configured it; what was fed before is kept.
@@ -52,15 +52,14 @@ pub enum Connection {
 
 /// Where the events of one source go: the index.
 pub trait Sink: Send + Sync {
-    /// Keeps a batch, durably and as a whole, before it returns: at most [`MAX_BATCH`] events. What is in the index
-    /// already is not doubled: messages are told apart by chat and id, and a message that comes again replaces what was
-    /// known of it.
+    /// Keeps a batch, durably and as a whole, before it returns: at most [`MAX_BATCH`] events. Known messages are not
+    /// doubled: messages are identified by chat and id, and one that comes again replaces its older version.
     fn keep(&self, batch: Batch) -> BoxFuture<'_, Result<(), SourceError>>;
 
     /// The mark of the last batch that was kept; `None` before the first.
     fn mark(&self) -> BoxFuture<'_, Result<Option<String>, SourceError>>;
 
-    /// What is known of the source as a whole; nothing by default.
+    /// What is known about the source as a whole; empty by default.
     fn report(&self) -> BoxFuture<'_, Result<Report, SourceError>> {
         futures_util::future::ready(Ok(Report::default())).boxed()
     }
@@ -71,13 +70,13 @@ pub trait Sink: Send + Sync {
 pub struct Batch {
     /// What happened.
     pub events: Vec<Event>,
-    /// Where the source goes on after this batch, kept together with it: an update's number, a file's digest.
+    /// Where the source continues after this batch, kept together with it: an update's number, a file's digest.
     pub mark: Option<String>,
-    /// What is known of the source as a whole now; `None`: as before.
+    /// What is now known about the source as a whole; `None`: as before.
     pub report: Option<Report>,
 }
 
-/// What is known of a source as a whole: what is not certain, what was left out, what lists of chats have matched.
+/// What is known about a source as a whole: doubts, omissions, and which chats its lists have matched.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Report {
@@ -149,14 +148,14 @@ pub enum Event {
         /// The message's id.
         id: String,
     },
-    /// Somebody reacted, or took it back (`removed`). Passed over if the message is not known.
+    /// A person reacted, or removed the reaction (`removed`). Ignored if the message is not known.
     Reacted {
         /// The chat's id.
         chat: String,
         /// The message's id.
         id: String,
-        /// The reaction of one person: its count is 1. With an empty emoji and `removed`: whatever that person gave, as
-        /// where each has one reaction at most.
+        /// The reaction of one person: its count is 1. With an empty emoji and `removed`: any reaction of that person,
+        /// for networks with one reaction each.
         reaction: Reaction,
         /// Whether it was taken back.
         removed: bool,

@@ -1,5 +1,4 @@
-//! What is told of chats and messages, as types that become JSON: the same for tools, notifications and the command
-//! line.
+//! Answers about chats and messages, as types that become JSON: the same for tools, notifications and the command line.
 
 pub mod compact;
 mod content;
@@ -27,7 +26,7 @@ pub struct Source {
     /// What to do about it if it is not, or what it is doing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Why nothing of it is told, if nothing is.
+    /// Why nothing of it is served, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_served: Option<String>,
     /// How many entries of its lists of chats match none.
@@ -39,13 +38,13 @@ pub struct Source {
     /// Chats whose dates can be read in two ways, the first of them. `chat-server day-order` settles it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub date_doubts: Vec<DoubtfulChat>,
-    /// How many further ones there are; list_chats tells of each.
+    /// How many further ones there are; list_chats shows each.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_date_doubts: u64,
     /// Chats that are there twice, in words: their messages count twice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub twice: Vec<String>,
-    /// Whether new messages are told as they arrive, to who subscribes to messages://ID/*.
+    /// Whether new messages are sent as they arrive, to subscribers of messages://ID/*.
     pub streams: bool,
     /// The time zone of `local_time`.
     pub time_zone: String,
@@ -74,7 +73,7 @@ pub struct Doubt {
     pub or_perhaps: DayOrder,
     /// likely or guess.
     pub confidence: String,
-    /// What speaks for it.
+    /// The evidence for it.
     pub because: String,
 }
 
@@ -95,7 +94,7 @@ pub struct Chat {
     pub kind: String,
     /// How many people: of what `counted` says.
     pub participant_count: u32,
-    /// members, as the source tells how many there are; or writers, those who have written what is known here.
+    /// members, if the source gives their number; or writers, those who have written what is known here.
     pub counted: &'static str,
     /// Its source.
     pub source: String,
@@ -139,7 +138,7 @@ pub struct Messages {
     pub note: Option<String>,
 }
 
-/// A message that was found, and what was said around it.
+/// A message that was found, and the messages around it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hit {
     /// The message.
@@ -147,9 +146,9 @@ pub struct Hit {
     /// The part with the first words that were found, **marked**; absent where a telephone number is left out of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snippet: Option<String>,
-    /// What was said before it, oldest first.
+    /// The messages before it, oldest first.
     pub before: Vec<Message>,
-    /// What was said after it, oldest first.
+    /// The messages after it, oldest first.
     pub after: Vec<Message>,
 }
 
@@ -169,11 +168,11 @@ pub struct Hits {
 /// A message among those around it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Around {
-    /// What was said before it, oldest first.
+    /// The messages before it, oldest first.
     pub before: Vec<Message>,
     /// The message.
     pub message: Message,
-    /// What was said after it, oldest first.
+    /// The messages after it, oldest first.
     pub after: Vec<Message>,
     /// What is not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -195,7 +194,7 @@ pub struct Statistics {
     pub senders: Vec<SenderCount>,
     /// How many messages all others wrote.
     pub other_senders: u64,
-    /// How many have no sender: what the network said, and deleted accounts.
+    /// How many have no sender: service messages, and deleted accounts.
     pub without_sender: u64,
     /// Days on which there was any message, in the zone below; the latest ones.
     pub days: Vec<DayCount>,
@@ -210,7 +209,7 @@ pub struct Statistics {
     pub note: Option<String>,
 }
 
-/// How much somebody wrote.
+/// How much a person wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SenderCount {
     /// The source.
@@ -242,7 +241,7 @@ pub struct People {
     pub note: Option<String>,
 }
 
-/// Somebody, in one source or several.
+/// A person, in one source or several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Person {
     /// What to call the person.
@@ -258,7 +257,7 @@ pub struct Person {
     pub identities: Vec<Identity>,
 }
 
-/// Who somebody is in a source.
+/// The identity of a person in a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Identity {
     /// The source.

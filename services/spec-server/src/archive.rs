@@ -1,18 +1,18 @@
 //! Changes become part of the specs: what that would make of them, doing it, and ticking tasks off.
 //!
-//! A change is applied as OpenSpec does it, RENAMED, then REMOVED, MODIFIED and ADDED, with its refusals, and what is in
-//! the specs already is no mistake: a change may be applied twice. Unlike OpenSpec, which writes a spec anew, only the
-//! lines of the requirements concerned are written; every other byte stays, line ends and a BOM too.
+//! A change is applied as OpenSpec does it, RENAMED, then REMOVED, MODIFIED and ADDED, with its refusals, and what is
+//! in the specs already is not an error: a change may be applied twice. Unlike OpenSpec, which rewrites the whole spec,
+//! only the lines of the requirements concerned are written; every other byte stays, line ends and a BOM too.
 //!
 //! The specs that would come of it are validated like any others before one is written: what validation refuses is not
 //! archived. Open tasks are a reason to ask first.
 //!
-//! **What is promised about failures.** Everything is read and checked before anything is written; if one capability
-//! cannot be changed, none is. Each file is replaced whole, so that a crash leaves the old one or the new one. A failure
-//! while writing puts back what was written before. A crash in the middle of several files leaves some of them new and
-//! the change still active, and archiving it again does the rest, since the folder is moved last. (It is refused, not
-//! guessed, if one rename takes the name that another has given up: whether they were done cannot be told from the spec.)
-//! A file that somebody else writes meanwhile is not overwritten, except in the very instant of the rename.
+//! **Guarantees about failures.** Everything is read and checked before anything is written; if one capability cannot
+//! be changed, none is. Each file is replaced whole, so that a crash leaves the old one or the new one. A failure while
+//! writing puts back what was written before. A crash in the middle of several files leaves some of them new and the
+//! change still active, and archiving it again does the rest, since the folder is moved last. (It is refused, not
+//! guessed, if one rename takes the name that another has given up: the spec does not show whether they were done.) A
+//! file that another program writes meanwhile is not overwritten, except at the very moment of the rename.
 
 mod apply;
 mod check;
@@ -42,7 +42,7 @@ pub use task::{TaskAt, Ticked, complete_task};
 pub struct Preview {
     /// One for each capability of the change whose delta can be applied, in their order.
     pub specs: Vec<PreviewSpec>,
-    /// Why it cannot be archived; if there are none, it can.
+    /// Why it cannot be archived; if empty, it can.
     pub problems: Vec<Problem>,
     /// What does not stand in the way and should be known.
     pub warnings: Vec<Problem>,
@@ -101,13 +101,13 @@ pub enum ArchiveError {
     /// It cannot be archived as it is.
     #[error("the change cannot be archived: {}", in_words(.0))]
     Refused(Vec<Problem>),
-    /// There are open tasks, and nobody said that it is to be archived all the same.
+    /// There are open tasks, and archiving was not forced.
     #[error("the change is not archived: {}", in_words(std::slice::from_ref(.0)))]
     OpenTasks(Problem),
     /// A file is not as it was when it was read.
     #[error("{} was changed by another program meanwhile: nothing was written; read it again", .0.display())]
     Changed(PathBuf),
-    /// The day is none.
+    /// The day is not a date.
     #[error("{0:?} is not a day; write YYYY-MM-DD")]
     BadDay(String),
     /// No task, or more than one, is meant.

@@ -1,4 +1,4 @@
-//! The command line: what is asked for, and the exit code it comes to.
+//! The command line: arguments, their execution, and the exit code.
 //!
 //! 0 is fine, 1 is invalid or not there or not possible, 2 is wrong usage.
 
@@ -83,7 +83,7 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(code) => code,
-        // Whoever read it has had enough.
+        // The reader of stdout has closed it.
         Err(CliError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
@@ -97,7 +97,7 @@ pub fn main() -> ExitCode {
 /// Does what the arguments say, but for serving, and writes the answer; the exit code.
 ///
 /// # Errors
-/// [`CliError`], in a sentence for whoever gave the arguments; the exit code is 1 then.
+/// [`CliError`], in a sentence for the user; the exit code is then 1.
 pub fn run(arguments: &Arguments, mut output: Output<'_>) -> Result<u8, CliError> {
     let project = || arguments.place.project();
     let code = match &arguments.command {

@@ -23,11 +23,11 @@ pub const SERVER_NAME: &str = "spox";
 /// The MCP server of the project that `settings` name. Must be called within a runtime: a task watches the folders of
 /// the project, and ends with the server.
 ///
-/// Nothing is read before a client asks. A place without a project is served all the same, as one may be made there
-/// later: until then every answer says so.
+/// Nothing is read before a client asks. A folder without a project is served too, since one may be created there
+/// later: until then every answer is that error.
 ///
 /// # Errors
-/// A tool or a template that cannot be served; a test proves that there is none.
+/// A tool or a template that cannot be served; a test proves that all can.
 pub fn server(settings: Settings) -> Result<Server, BuildError> {
     let allow_writes = settings.allow_writes;
     let desk = Desk::new(settings);
@@ -42,7 +42,7 @@ pub fn server(settings: Settings) -> Result<Server, BuildError> {
     Ok(server)
 }
 
-/// What a model is told first.
+/// The instructions for a model.
 fn instructions(allow_writes: bool) -> String {
     let writes = match allow_writes {
         true => {

@@ -31,7 +31,7 @@ pub struct Spec {
     pub purpose: Option<Section>,
     /// The line of `## Requirements`; `None` without that heading.
     pub requirements_line: Option<Line>,
-    /// The requirements in the order of the file, wherever they stand.
+    /// The requirements in the order of the file, from all sections.
     pub requirements: Vec<Requirement>,
     /// The texts under other headings: an overview, notes, what precedes the first requirement.
     pub sections: Vec<TextSection>,
@@ -125,7 +125,7 @@ pub struct Change {
     pub deltas: Vec<CapabilityDelta>,
 }
 
-/// `.openspec.yaml`: what OpenSpec has to know of a change.
+/// `.openspec.yaml`: OpenSpec's settings of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metadata {
     /// The file.
@@ -136,8 +136,8 @@ pub struct Metadata {
     pub created: Option<String>,
     /// Whether the change is to have no deltas. Counts only if there are no problems.
     pub skip_specs: bool,
-    /// Whether `skip_specs` is there with anything but `false`, such as `true` or a mistake; in a file that is no YAML,
-    /// whether a line begins like it.
+    /// Whether `skip_specs` is there with anything but `false`, such as `true` or a mistake; in a file that is not
+    /// YAML, whether a line begins like it.
     pub names_skip_specs: bool,
     /// Whether a spec that the change empties goes with its last requirement. Counts only if there are no problems.
     pub retire_capabilities: bool,
@@ -198,7 +198,7 @@ pub struct CapabilityDelta {
     pub source: Source,
     /// The purpose of a new capability.
     pub purpose: Option<Section>,
-    /// The changes, in the order of the file, whichever section they stand in.
+    /// The changes, in the order of the file, from all sections.
     pub operations: Vec<Delta>,
 }
 
@@ -209,7 +209,7 @@ pub struct Delta {
     pub operation: Operation,
     /// Its line.
     pub line: Line,
-    /// The requirement: as it is to be if added or modified; its name and whatever is said about it otherwise.
+    /// The requirement: its new text if added or modified; otherwise its name and the text about it.
     pub requirement: Requirement,
     /// The new name of a renamed one.
     pub renamed_to: Option<String>,
@@ -220,7 +220,7 @@ pub struct Delta {
 pub enum Operation {
     /// `## ADDED Requirements`.
     Added,
-    /// `## MODIFIED Requirements`: the whole requirement as it is to be.
+    /// `## MODIFIED Requirements`: the whole new requirement.
     Modified,
     /// `## REMOVED Requirements`.
     Removed,
@@ -259,7 +259,7 @@ impl Operation {
     /// In the order in which a change is applied.
     pub const IN_ORDER: [Self; 4] = [Self::Renamed, Self::Removed, Self::Modified, Self::Added];
 
-    /// As it is told to clients, in lower case.
+    /// The name for clients, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use std::thread;
 /// The most threads that one call has.
 const MAX_THREADS: usize = 4;
 
-/// The fewest things that are worth a thread of their own: to start one takes as long as to look at some ten files.
+/// The fewest things that are worth a separate thread: starting one takes as long as reading about ten files.
 const SHARE: usize = 64;
 
 /// What `work` makes of each of `items`, in their order. Few of them are done one after the other, many by several threads.

@@ -133,7 +133,7 @@ impl Project {
         found.ok_or_else(|| not_found(Kind::Spec, id, ids))
     }
 
-    /// The spec `id`, or `None` if there is none yet.
+    /// The spec `id`, or `None` if it does not exist yet.
     ///
     /// # Errors
     /// [`ReadError`], but never [`ReadError::NotFound`].
@@ -259,12 +259,12 @@ impl Project {
         self.existing_folder(Kind::Change, id)
     }
 
-    /// The file at `path`, whose folder is known to lie in the project; `None` if there is none.
+    /// The file at `path`, whose folder is known to lie in the project; `None` if it does not exist.
     pub(crate) fn source(&self, path: &Path) -> Result<Option<Source>, ReadError> {
         self.inner.reader.source(path)
     }
 
-    /// A path as it is told: below the root, with `/` between its parts.
+    /// A path for answers: below the root, with `/` between its parts.
     pub(crate) fn told(&self, path: &Path) -> String {
         let path = self.inner.reader.relative(path);
         let parts = path
@@ -273,7 +273,7 @@ impl Project {
         parts.collect::<Vec<_>>().join("/")
     }
 
-    /// The file of the spec `id` as it is, to be changed; `None` if there is none.
+    /// The raw file of the spec `id`, to be changed; `None` if it does not exist.
     pub(crate) fn raw_spec(&self, id: &str) -> Result<Option<RawFile>, ReadError> {
         let path = self.spec_path(id)?;
         let parts = id::parts(Kind::Spec, id, self.layout().kind)?;
@@ -283,7 +283,7 @@ impl Project {
         self.raw_file(&path)
     }
 
-    /// The file at `path`, which lies in a folder of this project, as it is, to be changed; `None` if there is none.
+    /// The raw file at `path`, which lies in a folder of this project, to be changed; `None` if it does not exist.
     pub(crate) fn raw_file(&self, path: &Path) -> Result<Option<RawFile>, ReadError> {
         self.inner.reader.raw(path)
     }
@@ -293,12 +293,12 @@ impl Project {
         self.inner.reader.holds(path)
     }
 
-    /// `path` as it is told: below the root.
+    /// `path` for answers: below the root.
     pub(crate) fn relative(&self, path: &Path) -> PathBuf {
         self.inner.reader.relative(path)
     }
 
-    /// While this is held nobody else in this process writes to the project.
+    /// While this is held, no other thread of this process writes to the project.
     pub(crate) fn writing(&self) -> MutexGuard<'_, ()> {
         self.inner
             .writing

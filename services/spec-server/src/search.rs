@@ -10,7 +10,7 @@
 //! | [`Ranker::Semantic`] | the cosine between the embeddings of the query and of the best passage |
 //! | [`Ranker::Hybrid`] | the mean of both scores, where what a ranking lacks has 0 |
 //!
-//! Each is in 0..=1. What scores below the [`Thresholds`] is not told at all.
+//! Each is in 0..=1. Results below the [`Thresholds`] are left out.
 
 mod bytes;
 mod changes;
@@ -57,7 +57,7 @@ pub enum Ranker {
 }
 
 impl Ranker {
-    /// As it is told to clients, in lower case.
+    /// The name for clients, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -122,14 +122,14 @@ impl Outdated {
     }
 }
 
-/// Why there is no answer.
+/// Why a search failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// The index is to be built explicitly, and has not been.
+    /// The index must be built explicitly, and was not.
     #[error("there is no search index at {}: build it with `spec-server index`, or search without `--index explicit`", .0.display())]
     NoIndex(PathBuf),
-    /// The index cannot be used as it is.
+    /// The index cannot be used.
     #[error("the search index {} {problem}: build it again with `spec-server index`", path.display())]
     Index {
         /// The file.

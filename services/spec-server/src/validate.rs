@@ -1,8 +1,9 @@
-//! Whether specs and changes are what they ought to be: what is wrong, where, and what would be right.
+//! Validation of specs and changes: what is wrong, where, and what would be right.
 //!
 //! There are two sets of rules. In an OpenSpec project the verdict on each spec and change, strict or not, is that of
-//! OpenSpec's own tool; in a Spec Oxide project that of Spec Oxide, except that headings in code blocks do not count. Beyond
-//! both, two active changes that touch one requirement are told of each other; that is advice, and changes no verdict.
+//! OpenSpec's own tool; in a Spec Oxide project that of Spec Oxide, except that headings in code blocks do not count.
+//! In addition, two active changes that touch the same requirement get a note about each other; that is advice, and
+//! changes no verdict.
 //!
 //! Everything here looks at the disk and therefore blocks.
 
@@ -36,7 +37,7 @@ pub enum Rules {
 /// A file or folder that cannot be read, in both sets.
 const UNREADABLE: Rule = Rule::error("unreadable");
 
-/// A folder that is a symbolic link, which nobody follows.
+/// A folder that is a symbolic link, which is not followed.
 const LINK: Rule = Rule::warning("link-not-followed").advice();
 
 /// Two changes touch one requirement.
@@ -90,7 +91,8 @@ pub fn structure(spec: &Spec) -> Vec<Finding> {
     findings.into_sorted()
 }
 
-/// What is wrong with a change of `project`, by file and line. Conflicts with other changes are told by [`changes`].
+/// What is wrong with a change of `project`, by file and line. Conflicts with other changes are reported by
+/// [`changes`].
 #[must_use]
 pub fn change(project: &Project, change: &Change, rules: Rules) -> Vec<Finding> {
     let mut findings = Findings::default();
@@ -135,7 +137,7 @@ pub fn specs(project: &Project, rules: Rules, only: Option<&str>) -> Result<Vec<
     Ok(items)
 }
 
-/// All active changes, or the one with the id `only`; what they touch together is told in both cases.
+/// All active changes, or the one with the id `only`; conflicts between them are reported in both cases.
 ///
 /// # Errors
 /// [`ReadError`] if the folder of changes cannot be listed, or `only` cannot be read.

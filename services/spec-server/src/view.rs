@@ -1,6 +1,7 @@
-//! What is told of specs and changes, as types that become JSON: the same for MCP and for `--json` on the command line.
+//! Answers about specs and changes, as types that become JSON: the same for MCP and for `--json` on the command line.
 //!
-//! Every answer is bounded. What does not fit is left out, never silently: `note` says what is missing and how to get it.
+//! Every answer is bounded. What does not fit is left out, never silently: `note` explains what is missing and how to
+//! get it.
 
 mod bound;
 mod change;

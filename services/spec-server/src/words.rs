@@ -7,7 +7,7 @@
 //! | `openspec/schemas/<name>/schema.yaml` | the artifacts of a workflow of the project's own, with their templates |
 //! | `mission.md` in the folder of specs (Spec Oxide) | the text |
 //!
-//! A file that is not there says nothing; one that cannot be read or understood is named in [`Words::problems`].
+//! A missing file is ignored; one that cannot be read or understood is named in [`Words::problems`].
 
 use std::path::Path;
 

@@ -145,7 +145,7 @@ struct Figures<'m> {
     main: Vec<SystemIndex>,
     high: Vec<SystemIndex>,
     pairs: Vec<Pair>,
-    /// What the names of the questions that are asked have in them.
+    /// The text in the names of the selected questions.
     kind: &'m str,
 }
 
@@ -440,8 +440,8 @@ impl<'m> Figures<'m> {
         }
     }
 
-    /// Asks each question of the kind that is wanted three times and keeps the shortest: the others had somebody else's
-    /// work in between.
+    /// Asks each question of the selected kind three times and keeps the shortest time: the others include other
+    /// processes' work.
     fn measure<Q, A>(&self, name: &str, questions: &[Q], answer: impl Fn(&Q) -> A) -> Row {
         let time = |question: &Q| {
             let begin = Instant::now();

@@ -22,9 +22,9 @@ pub use read::{MAX_DUMP_BYTES, MAX_DUMP_ENTRIES, MAX_DUMP_FILES, load};
 
 /// From how many kills in an hour a system is called dangerous.
 pub const DANGEROUS_KILLS: u32 = 5;
-/// How old data may be, in seconds, before answers say so: the public API counts an hour.
+/// How old data may be, in seconds, before answers warn of it: the public API counts an hour.
 pub const OLD_SECONDS: u64 = 3_600;
-/// From which age in seconds kills say nothing about now, and no risk is judged by them: a day.
+/// From which age in seconds kills are too old to judge a risk by: a day.
 pub const STALE_SECONDS: u64 = 86_400;
 
 /// What a dump says, by the ids of systems.
@@ -54,7 +54,7 @@ pub struct Kinds {
 }
 
 /// What happened in a system in the hour before the dump. A system that is not in the dump has zeros: the API leaves
-/// out those where nothing happened. What no array of the dump tells of is zero too ([`Activity::counts`]).
+/// out those where nothing happened. Figures without an array in the dump are zero too ([`Activity::counts`]).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Players' ships killed.
@@ -119,7 +119,7 @@ impl Activity {
         }
     }
 
-    /// How many systems the dump tells of kills or jumps in.
+    /// For how many systems the dump has kills or jumps.
     #[must_use]
     pub fn systems(&self) -> usize {
         self.systems.len()
@@ -160,8 +160,8 @@ impl Activity {
             .map_or_else(dumped, |scene| scene.heat)
     }
 
-    /// The risk that somebody waits at a gate of the system of this id: by the kills of the hour, high at least where a
-    /// feed shows a camp.
+    /// The risk of a camp at a gate of the system of this id: by the kills of the hour, and at least high where a feed
+    /// shows a camp.
     #[must_use]
     pub fn camp_risk(&self, system: u32) -> Level {
         let by_kills = self.figures(system).camp_risk();
@@ -213,7 +213,7 @@ impl Figures {
         measure.level(self.count(measure))
     }
 
-    /// The risk that somebody waits at a gate here, by kills in the last hour.
+    /// The risk of a camp at a gate here, by kills in the last hour.
     #[must_use]
     pub fn camp_risk(&self) -> Level {
         match self.kills() {
@@ -235,7 +235,7 @@ pub fn faction_name(id: u32) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
-/// The id of a faction by its name or the first word of it, whatever the case.
+/// The id of a faction by its name or the first word of it, ignoring case.
 #[must_use]
 pub fn faction_id(name: &str) -> Option<u32> {
     let name = name.trim().to_lowercase();

@@ -21,10 +21,10 @@ use crate::mcp::{Snapshot, extras};
 pub use log::{LOG_LEVEL_VARIABLE, LogLevel};
 pub use serve::ServeArguments;
 
-/// The name of the program in what it tells.
+/// The name of the program in its messages.
 const PROGRAM: &str = "starmap-server";
 
-/// How many entries that were left out of a map are told one by one.
+/// How many entries that were left out of a map are reported one by one.
 const MAX_WARNINGS: usize = 10;
 
 /// Routes through New Eden, for programs by MCP and for people here.
@@ -35,7 +35,7 @@ struct Arguments {
     command: Command,
 }
 
-/// The server under the name of its contract: starts at once, on stdin and stdout unless it is told to listen.
+/// The server under the name of its contract: starts at once, on stdin and stdout unless it listens.
 #[derive(Debug, Parser)]
 #[command(name = crate::mcp::SERVER_NAME, version)]
 struct AriaUniverse {
@@ -53,7 +53,7 @@ enum Command {
     Verify(maps::Verify),
     /// Counts what is on a map.
     Stats(maps::Stats),
-    /// Tells what is different between two maps.
+    /// Shows the differences between two maps.
     Diff(maps::Diff),
     /// Finds the way between two systems.
     Route(route::Route),
@@ -67,7 +67,7 @@ enum Command {
 /// Where the map is.
 #[derive(Debug, Clone, Default, Args)]
 pub struct MapArguments {
-    /// The map: a built file, or anything that build takes. ARIA_UNIVERSE_GRAPH unless told, else the file that build
+    /// The map: a built file, or anything that build takes. Default: ARIA_UNIVERSE_GRAPH, else the file that build
     /// writes.
     #[arg(long, value_name = "PATH")]
     pub graph: Option<PathBuf>,
@@ -78,7 +78,7 @@ pub struct MapArguments {
 struct Sources {
     #[command(flatten)]
     map: MapArguments,
-    /// A dump of the public API: kills are told beside the systems.
+    /// A dump of the public API: kills are shown with the systems.
     #[arg(long, value_name = "PATH")]
     activity: Option<PathBuf>,
     /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
@@ -87,10 +87,10 @@ struct Sources {
     connections: Option<PathBuf>,
 }
 
-/// Why there is no answer.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    /// Nobody reads any longer.
+    /// The reader of stdout has closed it.
     #[error("the pipe is closed")]
     Closed,
     #[error(transparent)]
@@ -135,7 +135,7 @@ pub fn aria_universe() -> ExitCode {
     serve::run(crate::mcp::SERVER_NAME, &AriaUniverse::parse().serve)
 }
 
-/// Reads a map, and tells on stderr what had to be left out of it.
+/// Reads a map, and reports on stderr what had to be left out of it.
 fn load(path: Option<&Path>) -> Result<load::Loaded, Failure> {
     let path = load::graph_path(path);
     let loaded = load::load(&path)?;

@@ -1,4 +1,5 @@
-//! Connections of one's own besides the gates, kept in a file: the jump bridges of an alliance, the wormholes of the day.
+//! The user's own connections besides the gates, kept in a file: the jump bridges of an alliance, the wormholes of the
+//! day.
 //!
 //! The file is a JSON array of what tools take as `connections`:
 //!

@@ -35,7 +35,7 @@ pub struct Diff {
     pub security: Vec<SecurityChange>,
     /// Systems that belong to another constellation or region.
     pub moved: Vec<Move>,
-    /// Systems that are somewhere else in space, or whose position became known or unknown.
+    /// Systems with a different position, or whose position became known or unknown.
     pub positions: PositionChanges,
 }
 

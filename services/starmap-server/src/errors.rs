@@ -3,7 +3,7 @@
 use mcp_proto::ToolError;
 use serde_json::{Value, json};
 
-/// The most characters of a text from outside that an error tells back.
+/// The most characters of a text from outside that an error quotes.
 const MAX_SHOWN: usize = 100;
 
 /// Any failure of a query of the map.
@@ -47,7 +47,7 @@ pub struct RouteNotFoundError {
     pub origin: String,
     /// Where to.
     pub destination: String,
-    /// Why there is none, if that is known.
+    /// The reason, if it is known.
     pub reason: Option<String>,
 }
 
@@ -127,7 +127,7 @@ impl UniverseError {
         }
     }
 
-    /// The body that clients are told: `{"error":{"code","message","data"}}`.
+    /// The body for clients: `{"error":{"code","message","data"}}`.
     #[must_use]
     pub fn to_mcp_error(&self) -> Value {
         json!({ "error": { "code": self.code(), "message": self.to_string(), "data": self.data() } })
@@ -180,7 +180,7 @@ fn because(reason: Option<&str>) -> String {
     reason.map_or_else(String::new, |reason| format!(": {reason}"))
 }
 
-/// A text from outside as an error tells it: not without end, and without characters that would break a line.
+/// A text from outside as an error quotes it: bounded, and without characters that would break a line.
 pub(crate) fn shown(text: &str) -> String {
     let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let mut told: String = text.chars().take(MAX_SHOWN).map(visible).collect();

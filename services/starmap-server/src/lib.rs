@@ -1,7 +1,7 @@
 //! Routes through New Eden: the library of the program `starmap-server`.
 //!
-//! A [`Map`](map::Map) is read from a file, once, and never changes; everything asked of it is a pure function. Only the
-//! room `mcp` knows of MCP.
+//! A [`Map`](map::Map) is read from a file, once, and never changes; every query is a pure function. Only the module
+//! `mcp` depends on MCP.
 
 pub mod activity;
 pub mod cli;

@@ -1,4 +1,4 @@
-//! Reading a map from whatever file there is, and writing it to the one that reads fastest.
+//! Reading a map from any known file, and writing it in the format that reads fastest.
 //!
 //! What a file is, its content says, never its name alone:
 //!
@@ -9,8 +9,8 @@
 //! - the official Static Data Export in JSON Lines: the zip as it is downloaded, or its folder, unpacked;
 //! - the own format of this program, which [`write()`] makes.
 //!
-//! A file that cannot be read whole is refused whole. Single entries that name what is not there are left out and told
-//! as [`Warning`]s.
+//! A file that cannot be read completely is refused. Single entries that name missing ones are left out and reported as
+//! [`Warning`]s.
 
 mod archive;
 mod aria;

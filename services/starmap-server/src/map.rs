@@ -26,8 +26,8 @@ pub(crate) use table::PerSystem;
 /// Where trade gathers in New Eden.
 pub const TRADE_HUBS: [&str; 5] = ["Jita", "Amarr", "Dodixie", "Rens", "Hek"];
 
-/// A map in memory. Systems, constellations and regions are sorted by id, and their handles are their places: whatever
-/// takes handles of another, larger map may panic.
+/// A map in memory. Systems, constellations and regions are sorted by id, and their handles are their places: functions
+/// may panic for handles of another, larger map.
 #[derive(Debug, Clone)]
 pub struct Map {
     version: String,
@@ -116,11 +116,11 @@ pub enum SecurityClass {
 
 impl Map {
     /// Puts a map together. What is wrong with single entries (a gate to nowhere, a system of no constellation, a name
-    /// that occurs twice) is left out or mended, and told as a [`Warning`].
+    /// that occurs twice) is left out or repaired, and reported as a [`Warning`].
     ///
     /// # Errors
-    /// [`MapError`] for a map that cannot be meant: without systems, too large, with an id twice, with names that are
-    /// none, with numbers beyond what they measure.
+    /// [`MapError`] for an invalid map: without systems, too large, with an id twice, with invalid names, with numbers
+    /// out of range.
     pub fn new(parts: Parts) -> Result<(Self, Vec<Warning>), MapError> {
         build::build(parts)
     }
@@ -170,7 +170,7 @@ impl Map {
         &self.systems[index.0 as usize]
     }
 
-    /// The class of a system of this map: [`System::class`], without a look at all the rest of it.
+    /// The class of a system of this map: [`System::class`], without loading the rest of it.
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
@@ -211,7 +211,7 @@ impl Map {
         &self.neighbours[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// The labels that tell all distances by gates alone; `None` if the map is too intricate for them.
+    /// The labels that give all distances by gates alone; `None` if the map is too intricate for them.
     pub(crate) fn hubs(&self) -> Option<&Hubs> {
         self.hubs.get_or_init(|| Hubs::new(self)).as_ref()
     }
@@ -249,7 +249,7 @@ impl Map {
         self.names.region(name)
     }
 
-    /// The day that the data was released, if its version says so.
+    /// The day that the data was released, if its version has it.
     #[must_use]
     pub fn released(&self) -> Option<jiff::civil::Date> {
         let mut starts = self.version.char_indices().map(|(at, _)| at);

@@ -11,17 +11,17 @@ use std::collections::BTreeSet;
 use crate::map::{ConstellationIndex, Map, RegionIndex, SystemIndex};
 use layout::Layout;
 
-/// The most systems that are drawn; of a larger area the first of them by id, and the picture says so.
+/// The most systems that are drawn; of a larger area the first ones by id, with a note in the picture.
 pub const MAX_DRAWN: usize = 600;
 /// The longest side of a picture in pixels, without its title and legend.
 pub const MAX_SIDE: f64 = 3_000.0;
 
-/// What is to be drawn.
+/// What is drawn.
 #[derive(Debug, Clone)]
 struct Scene<'m> {
     map: &'m Map,
     title: String,
-    /// The systems that the picture is about, each with its name.
+    /// The subject of the picture: the systems with their names.
     systems: Vec<SystemIndex>,
     /// Systems around them, which are drawn faintly.
     around: Vec<SystemIndex>,

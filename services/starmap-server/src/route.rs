@@ -40,7 +40,7 @@ pub struct Query<'q> {
     /// What it prefers.
     pub mode: Mode,
     /// What it does not pass through. The two ends are always allowed: a pilot is where he is, and wants where he
-    /// wants; [`warnings`] tell of an end that is avoided.
+    /// wants; [`warnings`] report an avoided end.
     pub avoid: &'q Avoid,
     /// Connections besides the gates.
     pub extras: &'q Extras,
@@ -74,7 +74,7 @@ pub enum By {
 /// Costs are whole millionths ([`Cost`]), hence their sums are exact and ties are ties.
 ///
 /// # Errors
-/// [`NoRoute`], which says why there is none.
+/// [`NoRoute`], with the reason.
 pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
     let net = Net::new(map, query);
     let mut search = Search::new(map, &net, Direction::To(query.destination));

@@ -11,7 +11,7 @@ use crate::map::{Map, SecurityClass, System};
 pub struct Stats {
     /// The version of the data.
     pub version: String,
-    /// The day that the data was released, if its version says so.
+    /// The day that the data was released, if its version has it.
     pub released: Option<String>,
     /// How many systems.
     pub systems: usize,

@@ -1,4 +1,4 @@
-//! Judging a map: whether it hangs together, and whether it is one that routes can be told from.
+//! Checking a map: whether it is connected, and whether it is fit for routes.
 
 use std::fmt;
 

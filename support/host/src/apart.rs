@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 #[error("the work was not done")]
 pub struct NotDone;
 
-/// Does `work` on a blocking thread. Work that has begun goes on when the future is dropped.
+/// Runs `work` on a blocking thread. Work that has begun continues when the future is dropped.
 ///
 /// # Errors
 /// It panicked, which the log says, or the runtime is ending.

@@ -19,7 +19,7 @@ pub use keys::{KeysFile, SharedKeys};
 const LEAST_MEMORY: ByteSize = ByteSize::mib(32);
 const MOST_MEMORY: ByteSize = ByteSize::tib(1);
 
-/// Where the server is reached: on stdin and stdout unless it is told to listen.
+/// Where the server is reached: on stdin and stdout unless it listens.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Door {
     /// Listens on this address instead of serving stdin and stdout; port 0 picks a free one.
@@ -49,7 +49,7 @@ pub struct Door {
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub max_memory: Option<ByteSize>,
 
-    /// Offers only tools that say that they change nothing.
+    /// Offers only tools that are declared read-only.
     #[arg(long)]
     pub read_only: bool,
 
@@ -57,7 +57,7 @@ pub struct Door {
     #[command(flatten)]
     pub asking: Asking,
 
-    /// Whether it speaks HTTPS.
+    /// The options of HTTPS.
     #[command(flatten)]
     pub tls: Tls,
 
@@ -82,7 +82,7 @@ pub enum DoorError {
          --auth-token-file), an authorization server (--oauth-issuer), or --allow-anyone, or listen on a loopback address"
     )]
     NeedsToken(SocketAddr),
-    /// Everybody may call, and callers are asked for tokens.
+    /// All callers are allowed, and tokens are required.
     #[error(
         "with --allow-anyone no caller needs a token: leave it out, or --token-file, --auth-token-file and --oauth-issuer"
     )]
@@ -90,10 +90,10 @@ pub enum DoorError {
     /// A part of what is needed of an authorization server.
     #[error("--oauth-issuer, --oauth-audience and --oauth-jwks go together: give all three")]
     Incomplete,
-    /// An origin that is none.
+    /// Not an origin.
     #[error("--allowed-origin {0}")]
     Origin(InvalidName),
-    /// A host that is none.
+    /// Not a host.
     #[error("--allowed-host {0}")]
     Host(InvalidName),
     /// A proxy that is not an address or a network.
@@ -146,7 +146,8 @@ pub fn memory(text: &str) -> Result<ByteSize, String> {
 }
 
 impl Door {
-    /// Whether others can reach the server and nobody is asked who calls: [`Host::run`](crate::Host::run) refuses that.
+    /// Whether other machines can reach the server and callers need no authorization: [`Host::run`](crate::Host::run)
+    /// refuses that.
     #[must_use]
     pub fn is_open(&self) -> bool {
         let callers = self.address().map(|address| self.asking.callers(address));
@@ -160,7 +161,7 @@ impl Door {
         self.listen.or_else(|| self.port.map(port))
     }
 
-    /// Sets the door policy of `config`, and says who may call.
+    /// Sets the hosts, origins and authorization of `config`, and returns who may call.
     ///
     /// # Errors
     /// [`DoorError`], in a sentence for the person who gave the arguments.

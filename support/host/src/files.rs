@@ -1,16 +1,17 @@
-//! Files that are written whole or not at all, and never over what somebody else has written meanwhile.
+//! Files that are written whole or not at all, and never over another program's changes meanwhile.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// What a file or a folder was like when it was read: enough to see that it is another one now. Of a folder it tells
-/// whether entries have come, gone or been renamed.
+/// The identity of a file or folder when it was read, to detect changes. For a folder it shows whether entries were
+/// added, removed or renamed.
 ///
-/// The time of the last change (`ctime`) is in it, which no program can set: a file that is written over by one of the
-/// same length and the same time of modification is another one, too. Two changes within one tick of the file system's
-/// clock are not told apart: see [`Stamp::age`]. Elsewhere than on Unix it is the length and the time of modification alone.
+/// The time of the last change (`ctime`) is in it, which no program can set: a file that is replaced by one of the same
+/// length and modification time counts as changed, too. Two changes within one tick of the file system's clock cannot
+/// be distinguished: see [`Stamp::age`]. On systems other than Unix it is the length and the time of modification
+/// alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -24,7 +25,7 @@ pub struct Stamp {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplaceError {
-    /// Somebody else has written it since it was read.
+    /// Another program has written it since it was read.
     #[error("{} was changed by another program since it was read: nothing was written; read it again", .0.display())]
     Changed(PathBuf),
     /// The disk's word.
@@ -38,7 +39,7 @@ pub enum ReplaceError {
 }
 
 impl Stamp {
-    /// The stamp of the file or folder at `path` as it is; `None` if there is none. Links are followed.
+    /// The current stamp of the file or folder at `path`; `None` if it does not exist. Links are followed.
     ///
     /// # Errors
     /// The system's word.
@@ -100,7 +101,7 @@ impl From<&Metadata> for Stamp {
 }
 
 /// Puts `contents` at `path`: written beside it, made durable, then renamed over it, so that a crash leaves the old
-/// file or the new one. The permissions of the old file are kept; a new one has those that every new file has.
+/// file or the new one. The permissions of the old file are kept; a new one has the default ones.
 ///
 /// # Errors
 /// [`ReplaceError::Io`]; the old file is then as it was.
@@ -109,7 +110,7 @@ pub fn replace(path: &Path, contents: &[u8]) -> Result<(), ReplaceError> {
 }
 
 /// [`replace`], unless the file is no longer as it was at `stamp` (`None`: it did not exist). Looked at just before the
-/// rename, so that what was written before is never lost; two writers in the same instant are not told apart.
+/// rename, so that what was written before is never lost; two writers at the same instant are not detected.
 ///
 /// # Errors
 /// [`ReplaceError`]; the file is then as it was.
@@ -141,7 +142,7 @@ fn write(
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    // A temporary file is for its owner alone unless told otherwise; the system takes the `umask` off this.
+    // A temporary file is private to its owner by default; the system takes the `umask` off this.
     #[cfg(unix)]
     let beside = tempfile::Builder::new()
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
@@ -159,8 +160,8 @@ fn write(
     }
     check(&io)?;
     beside.persist(path).map_err(|error| io(error.error))?;
-    // The rename is durable with the directory that has it. Not every file system can be told so; the file is written
-    // all the same, and an error would say that it is not.
+    // The rename is durable with the directory that has it. Not every file system supports syncing a directory. The
+    // file is written in any case, and an error would deny that.
     let _ = File::open(parent).and_then(|parent| parent.sync_all());
     Ok(())
 }

@@ -4,9 +4,9 @@ use mcp_proto::{Operation, OperationError, Scopes, ServerBuilder};
 
 use crate::door::{READ, WRITE};
 
-/// Asks callers whose scopes are known for `read` or `write`, by what the tools say of themselves, and writes a line into
-/// the log, at level info under the target `audit`, for each call of a tool that may write: answered, cancelled, or
-/// refused for its caller's scopes. For the end of what a builder collects.
+/// Requires `read` or `write` of callers with known scopes, by the annotations of the tools, and writes a line into the
+/// log, at level info under the target `audit`, for each call of a tool that may write: answered, cancelled, or refused
+/// for its caller's scopes. Call it last on a builder.
 pub fn guard<S: Clone + Send + Sync + 'static>(builder: ServerBuilder<S>) -> ServerBuilder<S> {
     builder
         .scopes_by_annotation(&Scopes::of([READ]), &Scopes::of([WRITE]))

@@ -1,5 +1,5 @@
-//! What surrounds the MCP server of a program: one of stdio or a port, a token at its door, signals, logs on stderr,
-//! folders that are watched, and files that are written whole or not at all.
+//! What surrounds the MCP server of a program: stdio or a port, authorization, signals, logs on stderr, watched
+//! folders, and files that are written whole or not at all.
 //!
 //! A program has its own arguments with a [`Door`] among them, builds its [`mcp_proto::Server`], and hands both to
 //! [`Host::run`]; [`guard`] has callers asked for scopes and writes recorded; [`block_on`] owns the runtime around it.

@@ -1,4 +1,4 @@
-//! The log: lines on stderr, written by a thread of their own, so that a log that nobody reads holds nobody up.
+//! The log: lines on stderr, written by a separate thread, so that a log that is not read delays no request.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,8 +38,8 @@ pub enum LogFormat {
 }
 
 /// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` goes before `filter`, a directive
-/// such as `warn`, to which the lines of [`guard`](crate::guard) are added unless it says `audit=off`. Where nobody reads
-/// stderr any longer, what is logged is lost and nothing else.
+/// such as `warn`, to which the lines of [`guard`](crate::guard) are added unless it says `audit=off`. If stderr is no
+/// longer read, only log lines are lost.
 pub fn log_to_stderr(filter: &str) {
     log_to_stderr_as(filter, LogFormat::Text);
 }
@@ -48,7 +48,7 @@ pub fn log_to_stderr(filter: &str) {
 pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
     let log = tracing_subscriber::fmt()
         .with_writer(writer())
-        // It would tell of a closed stderr on stderr, and panic.
+        // It would report a closed stderr on stderr, and panic.
         .log_internal_errors(false)
         .with_ansi(io::stderr().is_terminal())
         .with_env_filter(
@@ -83,8 +83,8 @@ pub fn dropped_lines() -> usize {
     dropped.unwrap_or_default()
 }
 
-/// Says something to the person who started the program, on stderr, after what was logged before it. Where nobody reads
-/// stderr any longer, it is lost.
+/// Prints a message for the person who started the program, on stderr, after earlier log lines. If stderr is no longer
+/// read, it is lost.
 pub fn say(text: &str) {
     let line = format!("{text}\n");
     let lines = writing().as_ref().map(|writer| writer.lines.clone());

@@ -1,4 +1,4 @@
-//! What a server among strangers sets up for its process: the allocator, file descriptors, threads.
+//! Process settings of a server with untrusted clients: the allocator, file descriptors, threads.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -29,8 +29,8 @@ const BLOCKS: usize = 10_000;
 
 /// Gives freed memory back now and then, for ever.
 ///
-/// The allocator does so by itself on threads that allocate. A worker that has nothing to do would keep what others
-/// freed of its pages: after an attack of many small requests, 120 MiB instead of 10.
+/// The allocator does so on threads that allocate. An idle worker would keep those of its pages that others freed:
+/// after an attack of many small requests, 120 MiB instead of 10.
 pub(crate) async fn give_memory_back() {
     let workers = Handle::current().metrics().num_workers();
     let mut ticks = tokio::time::interval(TIDY);
@@ -60,7 +60,7 @@ fn tidy() {
 
 /// After how many steps a worker looks for tasks that wait for any worker, and for sockets that became ready. A flood
 /// leaves a thousand tasks with the one queue that all share; where a worker takes one of them in 61 steps, as it does
-/// by default, everybody who comes after them waits for seconds.
+/// by default, all clients that come after them wait for seconds.
 const SHARED_QUEUE: u32 = 2;
 const SOCKETS: u32 = 16;
 
@@ -93,6 +93,6 @@ pub(crate) fn raise_file_limit() {
     }
 }
 
-/// Elsewhere there is no such limit.
+/// Other systems have no such limit.
 #[cfg(not(unix))]
 pub(crate) const fn raise_file_limit() {}

@@ -1,4 +1,4 @@
-//! Serving until told to stop: stdin and stdout, or a port with MCP at `/mcp` and nothing else.
+//! Serving until stopped: stdin and stdout, or a port with MCP at `/mcp` and nothing else.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -53,7 +53,7 @@ pub struct Host {
     pub stdio: StdioConfig,
 }
 
-/// Why a server could not be served, in a sentence for whoever started it.
+/// Why a server could not be served, in a sentence for the operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
@@ -77,8 +77,8 @@ impl Host {
     /// Serves `server` where `door` says, until `stop` or, on stdin and stdout, the client's end. What runs then may
     /// finish within [`ServeConfig::shutdown_deadline`] or [`StdioConfig::drain_time`].
     ///
-    /// A server that listens says so on stderr, with what the configuration of a client needs, as `program`: with the
-    /// token where stderr is a terminal, else with `TOKEN` in its place.
+    /// A server that listens prints its address on stderr, with the configuration for a client, under the name
+    /// `program`: with the token where stderr is a terminal, else with `TOKEN` in its place.
     ///
     /// # Errors
     /// [`HostError`] when it cannot start, or stdin or stdout break.
@@ -201,7 +201,7 @@ fn signalled() -> Result<impl Future<Output = ()>, io::Error> {
     })
 }
 
-/// Runs `main` on a runtime of its own and leaves: what failed is one line on stderr after the name of the program.
+/// Runs `main` on a new runtime and exits: an error is one line on stderr after the name of the program.
 pub fn block_on<E: Error>(
     program: &str,
     main: impl Future<Output = Result<ExitCode, E>>,
@@ -223,7 +223,7 @@ pub fn block_on<E: Error>(
     outcome.unwrap_or_else(|error| fail(&error))
 }
 
-/// Tells the person who started it where the server is and how clients reach it.
+/// Prints where the server is and how clients reach it.
 fn greet(
     program: &str,
     door: &Door,
@@ -244,7 +244,7 @@ fn greet(
 #[derive(Debug, Clone)]
 struct Gate {
     mcp: StreamableHttpService,
-    /// Whether the endpoint tells where tokens are to be had.
+    /// Whether the endpoint publishes where tokens are issued.
     has_metadata: bool,
 }
 
@@ -274,7 +274,7 @@ fn refuse(status: StatusCode, problem: String) -> Response<GateBody> {
     response
 }
 
-/// Input that ends when the program is told to stop, so that what runs is finished as at the client's own end.
+/// Input that ends when the program is stopped, so that running calls finish as when the client closes it.
 #[derive(Debug)]
 pub struct UntilStopped<R> {
     input: R,

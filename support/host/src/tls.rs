@@ -27,13 +27,13 @@ pub use trust::{Trust, TrustError};
 /// The most bytes of either file.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// How many bytes of an answer wait behind a socket that takes no more: one record of TLS. The connection has buffers too.
+/// How many bytes of an answer wait for a blocked socket: one record of TLS. The connection has buffers too.
 const MAX_WAITING: usize = 16 * 1024;
 
 /// How often it is looked whether a file has changed.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Whether HTTPS is spoken instead of HTTP.
+/// The options of HTTPS.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Tls {
     /// Speaks HTTPS with the certificate in this file (PEM), followed by those between it and its authority. It is read
@@ -74,7 +74,7 @@ pub enum TlsError {
     Pair(rustls::Error),
 }
 
-/// What speaks HTTPS.
+/// The configuration of HTTPS.
 #[derive(Debug)]
 pub struct Https {
     config: Arc<ServerConfig>,
@@ -83,7 +83,7 @@ pub struct Https {
 }
 
 impl Tls {
-    /// What the arguments mean; `None` where HTTP is spoken.
+    /// The configuration by the arguments; `None` for plain HTTP.
     ///
     /// # Errors
     /// [`TlsError`], in a sentence for the person who gave them.
@@ -121,8 +121,8 @@ impl Https {
         Shaking(TlsAcceptor::from(Arc::clone(&self.config)))
     }
 
-    /// Reads the files again when they change, for ever. What cannot be used changes nothing, and is told in the log;
-    /// connections that are there go on with what they began with.
+    /// Reads the files again when they change, for ever. Files that cannot be used change nothing, and are reported in
+    /// the log; open connections keep what they began with.
     pub async fn follow(self) {
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

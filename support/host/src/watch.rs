@@ -9,16 +9,16 @@ use notify::{Config, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, 
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// How long it must be quiet before changes are told: an editor writes one file in several steps.
+/// How long it must be quiet before changes are reported: an editor writes one file in several steps.
 const QUIET: Duration = Duration::from_millis(20);
 
 /// How long changes are held back while more of them come.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How many changed paths are told apart; of more, it is only told that they are many.
+/// How many changed paths are listed; more are reported as many.
 const MAX_PATHS: usize = 4_096;
 
-/// How often a file system is looked at that tells nothing by itself.
+/// How often a file system without change notifications is polled.
 const POLL: Duration = Duration::from_secs(1);
 
 /// How far below a path to watch.
@@ -35,7 +35,7 @@ pub enum Depth {
 pub enum Changes {
     /// Files and folders that were made, written, renamed or removed.
     Paths(BTreeSet<PathBuf>),
-    /// More than are told apart, or the system lost count: look at everything again.
+    /// Too many to list, or the system lost events: look at everything again.
     Many,
 }
 
@@ -68,8 +68,8 @@ struct Heard {
 }
 
 impl Watcher {
-    /// Watches these paths, each of which must exist. Where the system has no more watches to give, it is looked every
-    /// second instead.
+    /// Watches these paths, each of which must exist. If the system has no more watches, they are polled every second
+    /// instead.
     ///
     /// # Errors
     /// [`WatchError`] for a path that is not there or may not be read.
@@ -162,7 +162,7 @@ fn refused(path: &Path, error: notify::Error) -> WatchError {
 fn handler(heard: &Arc<Heard>) -> impl FnMut(notify::Result<notify::Event>) + Send + use<> {
     let heard = Arc::clone(heard);
     move |event| match event {
-        // Reading is no change.
+        // Reading is not a change.
         Ok(event) if matches!(event.kind, EventKind::Access(_)) && !event.need_rescan() => {}
         Ok(event) => heard.add((!event.need_rescan()).then_some(event.paths)),
         Err(_) => heard.add(None),

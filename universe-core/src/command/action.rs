@@ -87,7 +87,7 @@ pub(crate) enum Action {
     },
 }
 
-/// Which records a command is about.
+/// The kind of record of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordKind {
     SmallBodyField,
@@ -95,7 +95,7 @@ pub(crate) enum RecordKind {
     Nebula,
 }
 
-/// The object that a command is about, as JSON.
+/// The object of a command, as JSON.
 pub(crate) enum Body<'a> {
     Members(&'a Members),
     Child(&'a GroupChild),

@@ -17,7 +17,7 @@ use crate::nearest;
 use crate::state::{State, read_group_child, read_records};
 use crate::warning::{self, Strictness};
 
-/// Why a JSON value is no command: every finding, with its path.
+/// Why a JSON value is not a command: every finding, with its path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("malformed command: {findings}")]
 pub struct CommandError {
@@ -45,8 +45,8 @@ impl Command {
             .map_err(|findings| CommandError { findings })
     }
 
-    /// Reads a command as [`Command::from_value`] does, and says what is odd about it: unknown members, numbers outside
-    /// of their range, rings inside out, empty ids, texts that are not colours.
+    /// Reads a command as [`Command::from_value`] does, and warns of what is odd about it: unknown members, numbers
+    /// outside of their range, rings inside out, empty ids, texts that are not colours.
     ///
     /// # Errors
     ///
@@ -297,7 +297,7 @@ fn take_members(given: &mut Members, name: &str) -> Members {
     }
 }
 
-/// Judges what the types leave open and what needs no universe.
+/// Checks what the types leave open and what needs no universe.
 fn judge(action: &Action, findings: &mut Findings) {
     match action {
         Action::UpdateStar { id, payload } | Action::UpdateGroup { id, payload } => {

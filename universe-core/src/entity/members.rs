@@ -115,7 +115,7 @@ impl LazyMembers {
         }
     }
 
-    /// The text, as long as nothing has looked into it.
+    /// The text, as long as it has not been read.
     fn unread(&self) -> Option<&str> {
         match self.0.read.get() {
             Some(_) => None,

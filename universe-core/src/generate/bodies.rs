@@ -176,7 +176,7 @@ impl Body {
 }
 
 impl Motion {
-    /// A motion at this distance, as round and flat as the style has it, at an angle of its own.
+    /// A motion at this distance, as round and flat as the style has it, at a random angle.
     pub(super) fn at(
         axis: f64,
         settings: &Settings,

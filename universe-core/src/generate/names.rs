@@ -23,7 +23,7 @@ pub(super) fn star(random: &mut Random) -> String {
     [syllable(&BEGIN), syllable(&MIDDLE), syllable(&END)].concat()
 }
 
-/// What is the `n`th of its kind, from 1, in Roman figures as far as they are short.
+/// The name of the `n`th of its kind, from 1, in Roman numerals while they are short.
 pub(super) fn numbered(of: &str, n: usize) -> String {
     match n.checked_sub(1).and_then(|at| ROMAN.get(at)) {
         Some(roman) => format!("{of} {roman}"),

@@ -74,7 +74,7 @@ impl Random {
         self.float() < probability
     }
 
-    /// A generator of its own for a part, by the part's name. This one goes on as if there had been none.
+    /// A separate generator for a part, by the part's name. This one is not advanced.
     #[must_use]
     pub fn fork(&self, label: &str) -> Self {
         let (mut copy, hash) = (self.clone(), hash(label));
@@ -90,7 +90,7 @@ impl Random {
     /// How often something with this probability comes about before it first does not: floor(ln u / ln(1 − p)), at
     /// most `most`.
     pub(super) fn geometric(&mut self, p: f64, most: usize) -> usize {
-        // From above 0, whose logarithm is no number.
+        // From above 0, whose logarithm is not finite.
         let u = 1.0 - self.float();
         let count = libm::floor(libm::log(u) / libm::log(1.0 - p));
         (count as usize).min(most)

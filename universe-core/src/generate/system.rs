@@ -168,7 +168,7 @@ impl System {
     }
 }
 
-/// What moons need to know of what they circle.
+/// What moons need to know about the body that they circle.
 struct Place {
     id: String,
     name: String,

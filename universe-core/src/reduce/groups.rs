@@ -152,7 +152,7 @@ impl State {
         }
     }
 
-    /// Takes a system or a group out of whatever lists it.
+    /// Removes a system or a group from the lists that have it.
     pub(super) fn leave_groups(&mut self, id: &Id, kind: ChildKind) {
         match kind {
             ChildKind::System => self.ungroup_system(id),

@@ -43,7 +43,7 @@ impl State {
         })
     }
 
-    /// Succeeds for an unknown id, too: afterwards there is no such record.
+    /// Succeeds for an unknown id, too: afterwards the record does not exist.
     pub(super) fn remove_record(&mut self, kind: RecordKind, id: &Id) -> Event {
         self.records_mut(kind).remove(id);
         let id = Arc::clone(id);

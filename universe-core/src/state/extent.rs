@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::State;
 use crate::entity::{Id, LazyMembers, Members};
 
-/// How many bytes are left. `None` says that there are more than were allowed.
+/// How many bytes are left. `None` means that there are more than were allowed.
 struct Left(usize);
 
 impl State {

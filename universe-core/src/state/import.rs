@@ -17,8 +17,8 @@ use crate::member::Mode;
 use crate::warning::{self, Strictness};
 
 impl State {
-    /// Reads a universe as one is stored: `stars`, `rootIds` and `time` must be there, so that what
-    /// was cut short is not taken for an empty universe. Other sections, if missing, are empty.
+    /// Reads a universe as one is stored: `stars`, `rootIds` and `time` must be there, so that a truncated text is not
+    /// mistaken for an empty universe. Other sections, if missing, are empty.
     ///
     /// Unknown members are kept. Tolerated: bodies without a parent that are not in `rootIds` (rogue
     /// planets), partial nested objects, and groups that list a missing body or one that another
@@ -32,7 +32,7 @@ impl State {
         Self::read(value, Mode::Whole)
     }
 
-    /// Reads what somebody gave for a universe: missing sections are empty, a missing `time` is 0.
+    /// Reads a universe from a user: missing sections are empty, a missing `time` is 0.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl State {
         Self::read(value, Mode::Part)
     }
 
-    /// [`State::from_partial`] that says what is odd, as [`Command::read`](crate::Command::read) does.
+    /// [`State::from_partial`] that warns of what is odd, as [`Command::read`](crate::Command::read) does.
     ///
     /// # Errors
     ///

@@ -51,7 +51,7 @@ impl State {
 
     /// Whether the body is the other one or is somewhere above it.
     pub(crate) fn is_star_above(&self, id: &str, other: &str) -> bool {
-        // A body without children is above nobody: no need to walk.
+        // A body without children has nothing below it: no need to walk.
         let has_children = self.star(id).is_some_and(|star| !star.children.is_empty());
         id == other || (has_children && self.star_and_above(other).any(|above| above == id))
     }

@@ -1,6 +1,6 @@
 //! From JSON text to a universe, one entity at a time: no tree of the whole is built.
 //!
-//! A text whose structure is not that of a universe is read as a tree after all, to say what is wrong with it.
+//! A text whose structure is not that of a universe is then read as a tree, to report what is wrong with it.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -89,7 +89,7 @@ impl State {
 enum Source<'s> {
     /// Written by this crate: well-formed, and kept safe since.
     Stored(&'s Arc<String>),
-    /// Given by somebody.
+    /// Given by a user.
     Given {
         strictness: Strictness,
         value: &'s ReadValue<'s>,
@@ -104,7 +104,7 @@ struct Reader<'s> {
     groups: Vec<Group>,
     /// Whether the bodies keep the invariants, and each id stands once.
     is_sound: bool,
-    /// The members that are not read by themselves.
+    /// The members that are not read separately.
     rest: Members,
     findings: Findings,
     warnings: Findings,
@@ -168,7 +168,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Takes in an entity of somebody's if nothing is wrong with it.
+    /// Accepts a user's entity if nothing is wrong with it.
     fn judge(&mut self, family: Family, key: &str, entity: Value, strictness: Strictness) -> bool {
         let (name, section) = (family.name(), Path::ROOT);
         let section = section.at(&name);

@@ -32,7 +32,7 @@ impl Connection {
     /// Connects to the server at `url`, which is `http://ADDRESS/…`.
     ///
     /// # Errors
-    /// When nobody listens there.
+    /// When no server listens there.
     pub(crate) fn open(url: &str) -> Result<Self> {
         let host = url
             .strip_prefix("http://")
@@ -51,7 +51,7 @@ impl Connection {
     /// Sends one request in one write, and reads its answer.
     ///
     /// # Errors
-    /// When the connection breaks or what comes is no HTTP answer with a content length.
+    /// When the connection breaks or the answer is not HTTP with a content length.
     pub(crate) fn post(&mut self, path: &str, headers: &str, body: &str) -> Result<Answer> {
         let request = format!(
             "POST {path} HTTP/1.1\r\nhost: {}\r\n{headers}content-length: {}\r\n\r\n{body}",

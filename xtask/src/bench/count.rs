@@ -73,7 +73,7 @@ fn total(programs: &Programs, case: &Case, calls: u64, folder: &Path) -> Result<
 }
 
 impl Program {
-    /// How the program is started: on a free port, and with its data in a folder of its own.
+    /// How the program is started: on a free port, and with its data in a separate folder.
     pub(super) fn arguments(self, data: &Path) -> Vec<OsString> {
         match self {
             Self::Floor | Self::Echo => vec!["127.0.0.1:0".into()],

@@ -13,7 +13,7 @@ use crate::{Result, say};
 
 const CONNECTIONS: usize = 16;
 const DURATION: Duration = Duration::from_secs(5);
-/// The most calls of one connection, whatever the time says.
+/// The most calls of one connection, even if time is left.
 const MAX_CALLS: u64 = 1_000_000;
 /// How long a clock tick of `/proc` is, in microseconds: 100 ticks a second on every Linux.
 const TICK_MICROS: f64 = 10_000.0;

@@ -33,7 +33,7 @@ pub(super) enum How {
     Ends(i32),
     /// In the background, until the page ends.
     Serves,
-    /// Not at all.
+    /// It is not checked.
     Skipped,
 }
 

@@ -14,7 +14,7 @@ use crate::process::Server;
 use crate::programs::judged;
 use crate::servers::Shown;
 
-/// The servers, with the words that make them speak MCP beyond those of [`Shown`].
+/// The servers, with the arguments for MCP beyond those of [`Shown`].
 const SERVERS: [(&str, &[&str]); 4] = [
     ("universe-server", &["--extra-tools"]),
     ("spec-server", &[]),

@@ -113,7 +113,7 @@ pub(super) fn script(path: &str, page: &str) -> std::result::Result<Option<Strin
 /// Runs the script of a page. `None` when all went well, else what went wrong and where.
 ///
 /// # Errors
-/// When it cannot be run at all.
+/// When it cannot be run.
 pub(super) fn run(path: &str, script: &str) -> Result<Option<String>> {
     let folder = target().join("docs").join(path.replace(['/', '.'], "-"));
     if folder.exists() {

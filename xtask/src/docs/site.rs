@@ -96,7 +96,7 @@ fn link(value: &mut Value) {
     }
 }
 
-/// A text whose links to `crate::…` lead to the documentation, which is searched for the last two names.
+/// A text whose links to `crate::…` lead to the documentation, searched by the last two names.
 fn linked(text: &str, up: &str) -> String {
     let mut parts = text.split("](crate::");
     let mut changed = parts.next().unwrap_or_default().to_owned();

@@ -17,7 +17,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// Reads what a script said. One that passes without a check has failed.
+    /// Reads a script's output. A script that passes without a check has failed.
     pub(super) fn of(finished: &Finished) -> Self {
         let report = finished
             .stdout

@@ -1,4 +1,4 @@
-//! The attacks, in one table; each is a function that goes on until its field is over.
+//! The attacks, in one table; each is a function that runs until its field ends.
 
 mod answers;
 mod bodies;

@@ -1,4 +1,4 @@
-//! The client that means harm: it does one thing until its stdin ends, and tells what it achieved.
+//! The attacking client: it does one thing until its stdin ends, and reports what it achieved.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -15,7 +15,7 @@ use super::target::{Message, Target};
 use super::wire::Client;
 use crate::Result;
 
-/// Where an attack takes place, for as long as it does.
+/// The target of an attack, and its duration.
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) target: Target,
@@ -83,7 +83,7 @@ impl Field {
         self.tally
             .answer(answer.as_ref().map_or(0, |answer| answer.status));
         if answer.is_none() {
-            // A server that takes nothing any more is not asked in a busy loop.
+            // A server that accepts nothing more is not asked in a busy loop.
             thread::sleep(Duration::from_millis(10));
         }
         answer

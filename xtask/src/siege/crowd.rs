@@ -180,7 +180,7 @@ fn sipped(field: &Field, member: &mut Member, sip: &mut [u8]) -> bool {
     }
 }
 
-/// Looks at what has come and leaves it there.
+/// Looks at received bytes without consuming them.
 fn peek(field: &Field, member: &mut Member) -> bool {
     let mut start = [0; 16];
     match member.stream.peek(&mut start) {

@@ -31,11 +31,11 @@ const ACK: u8 = 1;
 
 /// The largest frame of every peer that did not agree to a larger one.
 pub(super) const FRAME: usize = 16 << 10;
-/// The window of every stream and connection before anything else is said.
+/// The initial window of every stream and connection.
 const WINDOW: i64 = 65_535;
 /// The widest window there is.
 const WIDEST: u32 = 0x7fff_ffff;
-/// How much is waiting to be written before no more is made of bodies, and how much is read at a time.
+/// How many bytes may wait to be written before no more of the bodies is made, and how much is read at a time.
 const WRITTEN_AHEAD: usize = 256 << 10;
 const READ_AT_ONCE: usize = 1 << 20;
 

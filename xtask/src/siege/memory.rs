@@ -1,4 +1,4 @@
-//! The memory of another process, as Linux tells it.
+//! The memory of another process, as Linux reports it.
 
 use std::fs;
 

@@ -71,7 +71,7 @@ impl Part {
         Ok(Self { child, said })
     }
 
-    /// Its next line; nothing when there is none within `deadline` or when it ended.
+    /// Its next line; `None` without one within `deadline` or when it ended.
     pub(super) fn line(&self, deadline: Duration) -> Option<String> {
         self.said.recv_timeout(deadline).ok()
     }

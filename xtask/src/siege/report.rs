@@ -16,9 +16,9 @@ pub(super) const LEFT: u64 = 64;
 pub(super) struct Outcome {
     pub(super) server: &'static str,
     pub(super) attack: &'static str,
-    /// What the victim told; nothing when it did not come to its end.
+    /// The victim's report; null when it did not finish.
     pub(super) victim: Value,
-    /// What the attacker told.
+    /// The attacker's report.
     pub(super) attacker: Value,
     /// Resident memory in MiB: before, at its peak, and some seconds after.
     pub(super) before: u64,
@@ -28,7 +28,7 @@ pub(super) struct Outcome {
     pub(super) died: bool,
 }
 
-/// An outcome beside a quiet run, as it is printed and written.
+/// An outcome compared with a quiet run, as it is printed and written.
 #[derive(Debug)]
 pub(super) struct Report {
     /// A line of figures, one of what the attacker achieved, and one for each fault.

@@ -55,7 +55,7 @@ impl Built {
         })
     }
 
-    /// One attack on a server of its own, or a quiet run.
+    /// One attack on a separate server, or a quiet run.
     ///
     /// # Errors
     /// When the server or the victim cannot begin.
@@ -93,7 +93,7 @@ impl Built {
                 told_by_attacker = told_by_attacker.or(attacker.take().map(ended));
             }
         }
-        // Those of its calls that wait for a dead server end by themselves.
+        // Its calls that wait for a dead server time out.
         let told = told.or_else(|| victim.line(PART_DEADLINE));
         let told_by_attacker = told_by_attacker.or(attacker.take().map(ended));
         let after = settle(process, before);
@@ -150,7 +150,7 @@ fn ended(attacker: Part) -> Option<String> {
     attacker.finish(PART_DEADLINE)
 }
 
-/// Waits until the server's memory is back, and tells what it is then in MiB. 0 when the server has ended.
+/// Waits until the server's memory is back, and returns it in MiB. 0 when the server has ended.
 fn settle(process: Process, before: u64) -> u64 {
     let begun = Instant::now();
     loop {

@@ -17,11 +17,11 @@ pub(super) struct Plan<'a> {
     pub(super) connections: usize,
     /// Streams that each keeps open, fewer where the server allows fewer.
     pub(super) streams: usize,
-    /// Whether the server may send no more than heads.
+    /// Whether the server may send only heads.
     pub(super) closed: bool,
     /// The request of this number.
     pub(super) request: &'a dyn Fn(usize) -> Message,
-    /// Whether each request is taken back as soon as it is sent.
+    /// Whether each request is reset as soon as it is sent.
     pub(super) reset: bool,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn run(field: &Field, plan: &Plan<'_>) {
                 number += 1;
                 let id = connection.request(&message);
                 if plan.reset {
-                    // The request has to be on its way before it is taken back.
+                    // The request must be sent before it is reset.
                     connection.pump();
                     connection.reset(id);
                 }

@@ -95,7 +95,7 @@ impl Target {
     /// Sends a message on `client` and takes nothing but success for an answer.
     ///
     /// # Errors
-    /// When there is no answer, or another one; in words.
+    /// When there is no answer, or a wrong one; in words.
     pub(super) fn ask(&self, client: &mut Client, message: &Message) -> Result<Answer> {
         self.ask_within(client, message, CALL_DEADLINE)
     }
@@ -117,7 +117,7 @@ impl Target {
         Ok(answer)
     }
 
-    /// Opens a session of the legacy era and tells its id.
+    /// Opens a session of the legacy era and returns its id.
     ///
     /// # Errors
     /// As [`Target::ask`].
@@ -135,7 +135,7 @@ impl Target {
         Ok(id)
     }
 
-    /// Makes a universe whose one body has a name of `bytes` bytes and tells its id; nothing on the other server.
+    /// Makes a universe whose one body has a name of `bytes` bytes and returns its id; empty on the other server.
     ///
     /// # Errors
     /// As [`Target::ask`].

@@ -1,6 +1,6 @@
-//! The client that only wants to work: it calls steadily, holds what clients hold, and tells how it went.
+//! The well-behaved client: it calls steadily, holds what clients hold, and reports the results.
 //!
-//! It runs in a process of its own. It says `ready` when it holds everything, waits for a line, measures, and ends with
+//! It runs in a separate process. It prints `ready` when it holds everything, waits for a line, measures, and ends with
 //! one line of JSON.
 
 mod held;
@@ -110,7 +110,7 @@ fn told(lanes: &[Measured], held: &Map<String, Value>) -> Value {
     })
 }
 
-/// Of sorted times; nothing when there are none.
+/// Of sorted times; `None` for an empty list.
 fn percentile(times: &[u64], percent: usize) -> Option<u64> {
     times
         .get(times.len().saturating_sub(1) * percent / 100)

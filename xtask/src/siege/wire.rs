@@ -1,4 +1,4 @@
-//! Connections from an address of one's own, and HTTP/1.1 on them.
+//! Connections from a separate address, and HTTP/1.1 on them.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -29,7 +29,7 @@ pub(crate) fn connect(from: Ipv4Addr, to: SocketAddr, deadline: Duration) -> io:
 /// no more than that many bytes that were not read.
 ///
 /// # Errors
-/// When there is no descriptor or no port left.
+/// When no descriptor or port is left.
 pub(crate) fn begin(
     from: Ipv4Addr,
     to: SocketAddr,
@@ -251,7 +251,7 @@ fn line(connection: &mut impl BufRead) -> Result<String> {
     Ok(line.to_owned())
 }
 
-/// The same words for a time-out, whichever call met it.
+/// The same words for a time-out of any call.
 fn in_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "timed out".to_owned(),

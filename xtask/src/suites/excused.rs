@@ -1,4 +1,4 @@
-//! What need not be a success, each with its reason. An entry that excuses nothing any more is a finding itself.
+//! Checks that need not pass, each with its reason. An entry that no longer excuses anything is a finding itself.
 
 use super::results::Status;
 
@@ -11,11 +11,11 @@ pub(super) struct Excuse {
     pub(super) saying: &'static str,
     /// What its status may be; only [`Status::Skipped`] and [`Status::Info`] are ever excused.
     pub(super) status: Status,
-    /// Why this is right. Told with each skip.
+    /// Why this is right. Reported with each skip.
     pub(super) reason: &'static str,
 }
 
-/// Lines of a suite's own trace of a scenario, which are no checks: they may be [`Status::Info`] everywhere.
+/// Lines of a suite's own trace of a scenario, which are not checks: they may be [`Status::Info`] everywhere.
 pub(super) const TRACES: [&str; 11] = [
     "incoming-auth-request",
     "incoming-request",

@@ -1,5 +1,5 @@
-//! What a suite writes: its list of scenarios, and one `checks.json` in a folder of its own for each that ran.
-//! Results for clients are in folders of folders, by the name of the scenario.
+//! What a suite writes: its list of scenarios, and one `checks.json` in a separate folder for each that ran. Results
+//! for clients are in folders of folders, by the name of the scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,11 +22,11 @@ pub(super) struct Check {
     pub(super) id: String,
     pub(super) description: String,
     pub(super) status: Status,
-    /// What was wrong, or why it was not looked at, as the suite says it; empty if it says nothing.
+    /// What was wrong, or why it was skipped, in the suite's words; empty without any.
     pub(super) message: String,
 }
 
-/// A status as it is written, in a suite's own meaning.
+/// A status in its written form, with the suite's meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Status {
     /// The server did what it must or should.
@@ -87,7 +87,7 @@ fn read_below(
 }
 
 impl Side {
-    /// How `list` is asked for its scenarios.
+    /// The option of `list` for its scenarios.
     pub(super) fn option(self) -> &'static str {
         match self {
             Self::Server => "--server",
@@ -143,7 +143,7 @@ fn checks(text: &str) -> Option<Vec<Check>> {
 
 fn check(value: &Value) -> Option<Check> {
     let text = |name| value.get(name).and_then(Value::as_str);
-    // Why something was not looked at is not an error, so it is told among the details.
+    // The reason for a skip is not an error, so it is among the details.
     let note = value.pointer("/details/message").and_then(Value::as_str);
     Some(Check {
         id: text("id")?.to_owned(),

@@ -58,8 +58,7 @@ fn committed(side: Side) -> BTreeSet<&'static str> {
     }
 }
 
-/// In the order in which they run. Each revision is a run of its own because the same scenario checks other things
-/// there.
+/// In the order in which they run. Each revision is a separate run because the same scenario checks other things there.
 pub(super) const RUNS: [Run; 7] = [
     Run {
         name: "0.1.16 all",
@@ -190,7 +189,7 @@ fn choose(command: &mut Command, scope: Scope, scenario: Option<&str>) {
     };
 }
 
-/// The scenarios for this side that the suite says it has in this scope.
+/// The scenarios for this side that the suite lists in this scope.
 fn list(run: &Run, installed: &Installed) -> Result<BTreeSet<String>> {
     let mut command = installed.command(run.script);
     match run.scope {

@@ -6,7 +6,7 @@ use std::fmt;
 use super::excused::{Excuse, TRACES};
 use super::results::{Check, Status};
 
-/// The most characters of a suite's own message that are told. It can contain a whole conversation.
+/// The most characters of a suite's own message that are reported. It can contain a whole conversation.
 const MESSAGE: usize = 600;
 
 /// What a run came to.

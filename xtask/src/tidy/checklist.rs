@@ -91,7 +91,7 @@ pub(super) fn check(
     read
 }
 
-/// The cells of each row with the number of its line; heads, rules and what is no table are left out.
+/// The cells of each row with the number of its line; heads, rules and other text are left out.
 fn rows(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     (1..).zip(text.lines()).filter_map(|(number, line)| {
         let inside = line.trim().strip_prefix('|')?;

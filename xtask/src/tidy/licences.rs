@@ -7,7 +7,7 @@ use super::{list, text};
 /// Where the known licences are listed, for `cargo deny`, too.
 pub(super) const PATH: &str = "deny.toml";
 
-/// The packages of `cargo metadata` whose licence is not known to be fine.
+/// The packages of `cargo metadata` whose licence is not on the allowed list.
 pub(super) fn check(metadata: &Value, deny: &str) -> Vec<String> {
     let known = match known(deny) {
         Ok(known) => known,

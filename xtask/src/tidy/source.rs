@@ -1,15 +1,15 @@
-//! Rules about one file: it says what it is for, is short, finished, and knows no machine.
+//! Rules about one file: it states its purpose, is short and finished, and names no machine.
 
 /// The most lines a source file may have.
 const LINES: usize = 500;
 
-/// The most bytes a file may have: what is larger is a dump or an archive that nobody meant to keep.
+/// The most bytes a file may have: a larger one is a dump or an archive that was committed by mistake.
 const BYTES: u64 = 1 << 20;
 
 /// Words of unfinished work, in pieces so that this file does not contain them.
 const UNFINISHED: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 
-/// How paths of somebody's machine begin, in pieces for the same reason.
+/// How paths of a developer's machine begin, in pieces for the same reason.
 const MACHINE_PATHS: [&str; 5] = [
     concat!("/ho", "me/"),
     concat!("/ro", "ot/"),
@@ -18,7 +18,7 @@ const MACHINE_PATHS: [&str; 5] = [
     concat!("C:", "\\"),
 ];
 
-/// How the lines begin that a merge leaves around what it could not decide.
+/// How the lines begin that a merge leaves around conflicts.
 const UNMERGED: [&str; 2] = ["<<<<<<< ", ">>>>>>> "];
 
 /// What is read for words. Lock files and recordings are data.

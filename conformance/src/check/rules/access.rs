@@ -1,4 +1,4 @@
-//! Servers that ask who calls: how they refuse, and where they say by whom tokens are given.
+//! Servers that require authorization: how they refuse, and where they publish their authorization servers.
 
 use futures_util::FutureExt as _;
 use http::{Method, Uri};
@@ -57,7 +57,7 @@ fn wants_no_bearer() -> Verdict {
     Verdict::Inapplicable("the server does not ask for a bearer token".to_owned())
 }
 
-/// Whether an answer says nothing of the server's rules: it did not come, or the server was busy or failed.
+/// Whether an answer proves nothing about the server's rules: it did not come, or the server was busy or failed.
 fn is_unclear(exchange: &Exchange) -> bool {
     matches!(exchange.status, None | Some(429 | 500..600))
 }

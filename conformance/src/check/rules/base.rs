@@ -152,7 +152,7 @@ async fn unknown_method(bench: &mut Bench) -> Verdict {
     )
 }
 
-/// Sends a body as it is, in a session of its own: it may do harm.
+/// Sends a body unchanged, in a separate session, since it may do harm.
 async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange) {
     let mut fresh = bench.fresh().await;
     let params = fresh.with_meta(json!({}));
@@ -163,7 +163,7 @@ async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange)
     };
     let patience = match bench.place.is_http() {
         true => bench.patience,
-        // Nobody need answer such a line.
+        // Such a line needs no answer.
         false => QUIET,
     };
     let exchange = fresh.raw_within(raw, patience).await;
@@ -177,7 +177,7 @@ async fn parse_error(bench: &mut Bench) -> Verdict {
     match exchange.code() {
         _ if !alive => finding("the server did not answer the next request", &exchange),
         Some(-32700) => Verdict::Holds,
-        // A line that is not a message has nobody who waits for an answer.
+        // A line that is not a message needs no answer.
         None if exchange.status.is_none() => Verdict::Holds,
         _ => finding(exchange.outcome(), &exchange),
     }

@@ -173,7 +173,7 @@ fn misfit(value: &Value, schema: &Value, path: &str, depth: usize) -> Option<Str
     });
     inner.or_else(|| {
         let items = schema.get("items")?;
-        // It is about those after the ones that `prefixItems` names.
+        // It applies to the items after those that `prefixItems` names.
         let prefix = schema.get("prefixItems").and_then(Value::as_array);
         let values = value.as_array()?.iter().enumerate();
         values
@@ -199,7 +199,7 @@ async fn progress(bench: &mut Bench) -> Verdict {
             return finding("progress with another token", &exchange);
         }
         let Some(now) = params.get("progress").and_then(Value::as_f64) else {
-            // That is said of its schema.
+            // That is a finding about its schema.
             continue;
         };
         if now <= last {

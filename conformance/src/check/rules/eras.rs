@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
 async fn fallback(bench: &mut Bench) -> Verdict {
     let newer = Bench::new(bench.place.clone(), Revision::V2026_07_28, bench.patience);
     let params = newer.with_meta(json!({}));
-    // Its id is no other's: a late answer to it is not one to the handshake.
+    // Its id is unique, so that a late answer to it is not mistaken for one to the handshake.
     let probe =
         json!({"jsonrpc": "2.0", "id": "a probe", "method": "server/discover", "params": params});
     let mut fresh = Bench::new(bench.place.clone(), bench.revision, bench.patience);

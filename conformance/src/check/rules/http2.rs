@@ -1,4 +1,4 @@
-//! HTTP/2, where a server speaks it.
+//! HTTP/2, where a server supports it.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::probe::{Bench, Place};
 
 /// How many requests are sent at once.
 const AT_ONCE: u64 = 8;
-/// How long a server may take that does not know what is said to it, if answers may take as long.
+/// How long a server without HTTP/2 may take to answer, if the time limit allows it.
 const SPEAKS: Duration = Duration::from_secs(3);
 
 pub(super) const RULES: &[Rule] = &[Rule {
@@ -39,7 +39,7 @@ async fn concurrent(bench: &mut Bench) -> Verdict {
         SPEAKS.min(bench.patience),
     );
     other.join(bench.session().map(str::to_owned));
-    // An answer of any kind says that it is spoken.
+    // An answer of any kind shows that it is supported.
     let first = other.ask(known(bench), json!({})).await;
     if first.status.is_none() {
         return Verdict::Inapplicable("the server does not speak HTTP/2".to_owned());

@@ -54,7 +54,7 @@ async fn left(bench: &mut Bench) -> Verdict {
         let raw = fresh.framed(&message);
         fresh.raw_within(raw, stay).await;
         if !fresh.place.is_http() || !fresh.revision.is_modern() {
-            // Over HTTP a client of 2026-07-28 says so by closing the stream.
+            // Over HTTP a client of 2026-07-28 cancels by closing the stream.
             cancel(&mut fresh, &id).await;
         }
     }
@@ -64,7 +64,7 @@ async fn left(bench: &mut Bench) -> Verdict {
     let after = fresh.raw_within(raw, patience).await;
     fresh.end().await;
     let seen = format!("after {count} calls that were left: {}", after.outcome());
-    // That its session is gone is no such bound.
+    // A lost session is not such a bound.
     let is_refused = after.status != Some(404)
         && (after.code().is_some() || after.status.is_some_and(|it| it >= 400));
     match after.result() {

@@ -137,7 +137,7 @@ async fn several(bench: &mut Bench) -> Verdict {
     if has_none(&wanted, &first) {
         return none();
     }
-    // That the first is acknowledged well is a rule of its own.
+    // Whether the first is acknowledged correctly is a separate rule.
     if first.is_acknowledged() && !second.is_acknowledged() {
         return finding(format!("the second: {}", second.outcome()), &second);
     }

@@ -107,7 +107,7 @@ pub(super) const RULES: &[Rule] = &[
 
 async fn declared(bench: &mut Bench) -> Verdict {
     for (method, _, pages) in &bench.lists {
-        // Templates are not declared by themselves.
+        // Templates have no capability of their own.
         let is_free =
             |page: &Exchange| *method == "resources/templates/list" && page.code() == Some(-32601);
         let refused = pages
@@ -158,7 +158,7 @@ async fn end(bench: &mut Bench) -> Verdict {
 
 async fn cache_scope(bench: &mut Bench) -> Verdict {
     for (method, _, pages) in &bench.lists {
-        // That there is one, and of which values, its schema says.
+        // Its presence and values are checked by the schema.
         let scope = |page: &Exchange| page.result()?.get("cacheScope").cloned();
         let first = pages.first().and_then(scope);
         let mut pages = pages.iter().filter(|page| scope(page).is_some());

@@ -50,7 +50,7 @@ fn sound(seen: &[Seen]) -> impl Iterator<Item = (&str, &Exchange)> {
 async fn fit(bench: &mut Bench) -> Verdict {
     let seen = bench.seen();
     for (method, exchange) in sound(&seen) {
-        // A handshake that a server takes is one of an older revision, whatever was asked for.
+        // A server that accepts a handshake answers it for an older revision, even in a modern request.
         if bench.revision.is_modern() && method == "initialize" {
             continue;
         }

@@ -58,7 +58,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// A request that names what there is not, so that nothing happens if a server takes it.
+/// A request for something that does not exist, so that nothing happens if a server accepts it.
 fn named(bench: &mut Bench, name: &str) -> Option<Value> {
     let (method, params) = match () {
         () if bench.offers("tools") => ("tools/call", json!({"name": name, "arguments": {}})),
@@ -152,7 +152,7 @@ async fn removed(bench: &mut Bench) -> Verdict {
         "capabilities": {},
         "clientInfo": {"name": "mcp-conformance", "version": "0"},
     });
-    // What takes a handshake may speak to an older client from then on.
+    // A connection that accepts a handshake may serve an older client from then on.
     let mut fresh = bench.fresh().await;
     let exchange = fresh.ask("initialize", initialize).await;
     fresh.join(exchange.header("mcp-session-id").map(str::to_owned));

@@ -32,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// Two requests, one after the other, and what was said on the streams that answered them.
+/// Two requests, one after the other, and the messages on the streams that answered them.
 async fn two_streams(bench: &mut Bench) -> [(Exchange, Vec<String>); 2] {
     let tool = callable(bench).find(|tool| needs_nothing(tool));
     let tool = tool.and_then(|tool| tool.get("name")).cloned();

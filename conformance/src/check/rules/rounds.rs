@@ -224,7 +224,7 @@ async fn altered_state(bench: &mut Bench) -> Verdict {
     no_state()
 }
 
-/// The state with another letter or digit in its middle: not at its end, where base64 has bits that say nothing.
+/// The state with another letter or digit in its middle: not at its end, where base64 has unused bits.
 fn altered(state: &str) -> Option<String> {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric();
     let mut bytes = state.as_bytes().to_vec();

@@ -195,7 +195,7 @@ async fn ended(bench: &mut Bench) -> Verdict {
     match deleted.status {
         Some(405) => return Verdict::Inapplicable("clients may not end sessions here".to_owned()),
         Some(200..300) => {}
-        // How a server says that clients may not, is its own affair.
+        // How a server refuses it is not specified.
         _ => return Verdict::Unclear(format!("DELETE got {}", deleted.outcome())),
     }
     let exchange = fresh.ask("ping", json!({})).await;

@@ -1,4 +1,4 @@
-//! Tasks: those of 2025-11-25, and the extension of 2026-07-28 in so far as it is alike.
+//! Tasks: those of 2025-11-25, and the extension of 2026-07-28 where it is the same.
 
 mod notified;
 
@@ -98,7 +98,7 @@ fn no_tasks() -> Verdict {
     Verdict::Inapplicable("the server declares no tasks".to_owned())
 }
 
-/// The params of a client that knows of tasks.
+/// The params of a client that supports tasks.
 fn knowing(bench: &Bench, mut params: Value) -> Value {
     if bench.revision.is_modern() {
         let key = "io.modelcontextprotocol/clientCapabilities";
@@ -110,7 +110,7 @@ fn knowing(bench: &Bench, mut params: Value) -> Value {
     params
 }
 
-/// Asks as a client that knows of tasks.
+/// Asks as a client that supports tasks.
 async fn ask(bench: &mut Bench, method: &str, params: Value) -> Exchange {
     let params = knowing(bench, params);
     bench.ask(method, params).await

@@ -79,7 +79,7 @@ const METHODS: [&str; 7] = ["GET", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD", 
 /// How long a long header is, in bytes.
 const LONG: usize = 12_000;
 
-/// Changes something, and says what.
+/// Makes one change, and returns its description.
 pub(super) fn change(rng: &mut Rng, raw: &mut Raw, bench: &Bench) -> &'static str {
     match rng.u8(0..8) {
         0 => {

@@ -82,7 +82,7 @@ const PATHS: [&str; 12] = [
     "/params/uri",
 ];
 
-/// Changes something, and says what.
+/// Makes one change, and returns its description.
 pub(super) fn change(rng: &mut Rng, message: &mut Value, revision: Revision) -> &'static str {
     match rng.u8(0..14) {
         0..3 => {
@@ -147,7 +147,7 @@ fn insert(message: &mut Value, name: &str, value: Value) {
     }
 }
 
-/// A value that is probably none of what is asked for.
+/// A value that probably does not fit.
 fn other(rng: &mut Rng) -> Value {
     let values = [
         Value::Null,
@@ -267,7 +267,7 @@ fn repeat(rng: &mut Rng, message: &mut Value) {
     };
 }
 
-/// What the other era says of itself, or nothing of one's own.
+/// Mixes the eras: adds members of the other one, or removes or changes those of this one.
 fn mix(rng: &mut Rng, message: &mut Value, revision: Revision) {
     const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     let versions = ["2024-11-05", "2025-11-25", "2026-07-28", "2099-01-01", "1"];

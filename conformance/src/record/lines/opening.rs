@@ -8,11 +8,11 @@ use super::{Item, Scribe, Session};
 use crate::transcript::Era;
 use crate::transcript::format::{Action, Open, ScriptedAnswer};
 
-/// What every modern request says of its sender; a replay says it itself.
+/// The members of every modern request about its sender; a replay adds its own.
 const SENDER: [&str; 3] = ["protocolVersion", "clientCapabilities", "clientInfo"];
 
 impl Scribe<'_> {
-    /// What `initialize` said, and who the client is.
+    /// The `initialize` of the client, and the client's name.
     pub(super) fn handshake(&self) -> Option<(Open, String)> {
         self.session.items.iter().find_map(|item| match item {
             Item::Asked { method, params, .. } if method == "initialize" => {

@@ -46,7 +46,7 @@ impl Scribe<'_> {
         }
     }
 
-    /// What the answer to a request was, and the notifications before it; nothing if there was none.
+    /// What the answer to a request was, and the notifications before it; `None` without an answer.
     pub(super) fn expect(&mut self, serial: u64, said: &[&Value]) -> Option<Expect> {
         let Answered { answer, status, .. } = self.answers.get(&serial).copied()?;
         let mut expect = Expect::default();

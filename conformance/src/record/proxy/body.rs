@@ -22,7 +22,7 @@ pub(super) struct Watch {
     pub(super) recorder: Recorder,
     pub(super) key: Key,
     pub(super) era: Era,
-    /// What tells the request apart.
+    /// The number of the request.
     pub(super) carrier: Option<u64>,
     pub(super) status: u16,
     pub(super) method: Method,
@@ -111,7 +111,7 @@ impl Watch {
             Ok(message) if message.get("jsonrpc").is_some() && self.carrier.is_some() => {
                 self.message(message)
             }
-            // An accepted notification, or answer, says nothing.
+            // An accepted notification, or answer, has no body.
             _ if self.status == 202 => {}
             _ => {
                 let (method, sent) = (self.method.as_str(), self.sent.clone());

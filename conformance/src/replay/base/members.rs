@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What a member has to be.
+/// The required type of a member.
 #[derive(Clone, Copy)]
 enum Is {
     Text,

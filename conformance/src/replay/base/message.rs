@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::members::missing;
 
-/// What is known of the message that an answer is for.
+/// What is known about the message that an answer is for.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     method: String,

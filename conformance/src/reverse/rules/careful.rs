@@ -83,7 +83,7 @@ fn listed(runs: &Runs, scene: Scene, judge: impl Fn(&Seen) -> Verdict) -> Verdic
     }
 }
 
-/// That the client ended by itself and not by a signal.
+/// Checks that the client exited and was not ended by a signal.
 fn ended(seen: &Seen) -> Verdict {
     let wrong = match &seen.ended {
         Ended::Late(after) => format!("it still ran after {} s", after.as_secs_f64()),

@@ -171,7 +171,7 @@ fn of<'r>(runs: &'r Runs, scene: Scene, method: &'r str) -> impl Iterator<Item =
         .flat_map(move |seen| seen.calls(method))
 }
 
-/// What was heard after the handshake.
+/// The requests after the handshake.
 fn later(runs: &Runs) -> impl Iterator<Item = &Heard> {
     let seen = runs.of(Scene::Legacy).into_iter();
     let all = seen.flat_map(|seen| &seen.heard);

@@ -9,7 +9,7 @@ use super::{
     CURSOR, Content, EVENT, LEGACY, Part, Reply, State, TOOL, TRAP, answer, called, plain_tool,
 };
 
-/// What nobody speaks.
+/// An unknown revision.
 const UNSPOKEN: &str = "1999-01-01";
 
 pub(super) fn reply(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
@@ -75,8 +75,8 @@ fn post(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
         return Reply::status(StatusCode::ACCEPTED);
     }
     if scene == Scene::Forgets && heard.rpc() == Some("tools/call") && !state.forgotten {
+        // The current session is lost.
         state.forgotten = true;
-        // The session of nobody.
         state.sessions += 1;
         return Reply::error(
             heard,

@@ -7,7 +7,7 @@ use super::super::scene::Scene;
 use super::super::seen::{Heard, META_VERSION};
 use super::{MODERN, QUESTION, Reply, STATE, TOOL, UNUSABLE, called, tool};
 
-/// The member of `_meta` that says what a client can do.
+/// The member of `_meta` with a client's capabilities.
 pub(in super::super) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 pub(super) fn reply(scene: Scene, heard: &Heard) -> Reply {

@@ -40,10 +40,11 @@ pub trait Browser: fmt::Debug + Send + Sync {
     fn redirect_uri(&self) -> String;
 
     /// Has a person open `url`, and gives the URL that the authorization server sent the browser to, whole as it came.
-    /// It is dropped when its answer is not wanted any more, and should end by itself when the person does nothing.
+    /// The future is dropped when its answer is no longer needed, and should end by itself when the person does
+    /// nothing.
     ///
     /// # Errors
-    /// Why there is no answer, for people.
+    /// Why there is no answer, in words for people.
     fn authorize<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<String, String>>;
 }
 

@@ -39,7 +39,7 @@ impl ServerDocument {
             authorization_endpoint: Some(format!("{origin}/authorize")),
             token_endpoint: Some(format!("{origin}/token")),
             registration_endpoint: Some(format!("{origin}/register")),
-            // That revision wants PKCE of everybody, and there is no place to say so.
+            // That revision requires PKCE of every server, and has no member that says so.
             code_challenge_methods_supported: Some(vec!["S256".to_owned()]),
             ..Self::default()
         }

@@ -2,7 +2,7 @@
 
 use crate::client::ClientError;
 
-/// Why there is no token: what was wrong where, and what would be right. The texts hold no token, code or secret.
+/// Why no token was issued: what was wrong where, and what would be right. The texts hold no token, code or secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OAuthError {

@@ -22,7 +22,7 @@ use crate::scopes::Scopes;
 /// The most bytes of scopes that are asked for, with the spaces between them.
 const MAX_SCOPE_BYTES: usize = 4 * 1024;
 
-/// What an authorization server answers that does not know a client (any more).
+/// The error code of an authorization server that does not know the client, or has forgotten it.
 const UNKNOWN_CLIENT: &str = "invalid_client";
 
 /// What an authorization server answers that may answer otherwise soon (RFC 6749 §4.1.2.1).
@@ -44,7 +44,7 @@ impl OAuth {
         outcome
     }
 
-    /// What is to be found out about the MCP server.
+    /// Finds the metadata of the MCP server and its authorization server.
     pub(super) async fn find(&self, challenge: &Challenge) -> Result<Found, OAuthError> {
         let only = self.settings.issuer.as_deref();
         discovery::find(&self.web, &self.endpoint, challenge, only).await
@@ -256,7 +256,7 @@ impl OAuth {
         Ok(registration.client())
     }
 
-    /// The key to have a token bound to, if it is to be bound.
+    /// The key to bind the token to, if it should be bound.
     fn key(&self, found: &Found) -> Result<Option<SigningKey>, OAuthError> {
         let issuer = &found.server.issuer;
         if self.needs_proofs(found) && !found.server.takes_proofs() {

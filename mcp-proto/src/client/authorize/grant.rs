@@ -24,7 +24,7 @@ pub enum Grant {
     Enterprise(IdentityProvider),
 }
 
-/// Gives what somebody else signed, freshly each time it is needed.
+/// Supplies an assertion that another party signed, a fresh one each time.
 pub trait Assertions: fmt::Debug + Send + Sync {
     /// A JWT for this audience: the issuer of an authorization server or an identity provider.
     ///
@@ -33,7 +33,7 @@ pub trait Assertions: fmt::Debug + Send + Sync {
     fn assertion<'a>(&'a self, audience: &'a str) -> BoxFuture<'a, Result<String, String>>;
 }
 
-/// A JWT that stays as it is.
+/// A fixed JWT.
 pub struct FixedAssertion(String);
 
 /// Where an organization's people sign in.

@@ -22,7 +22,7 @@ pub struct RegisteredClient {
 /// How a client proves that it is the one it says.
 #[derive(Clone)]
 pub(super) enum Proof {
-    /// Not at all: a public client.
+    /// No proof: a public client.
     None,
     /// By a password, as the server takes it.
     Secret(String),
@@ -48,7 +48,7 @@ pub(super) struct Registration {
     #[serde(default)]
     pub(super) client_secret_expires_at: u64,
     pub(super) token_endpoint_auth_method: Option<String>,
-    /// Where it said that answers go. Set by this client: what the server says is not looked at.
+    /// The redirect URI that was registered. Set by this client; the server's value is ignored.
     #[serde(default)]
     pub(super) redirect: String,
 }
@@ -170,7 +170,7 @@ impl Way {
             Proof::Key(_) if takes("private_key_jwt") => return Ok(Self::Jwt),
             Proof::Secret(_) if takes("client_secret_basic") => return Ok(Self::Basic),
             Proof::Secret(_) if takes("client_secret_post") => return Ok(Self::Post),
-            // Some give everybody a secret and want none.
+            // Some servers issue a secret to every client and do not accept it.
             Proof::Secret(_) if takes("none") => return Ok(Self::None),
             Proof::Key(_) => "private_key_jwt",
             Proof::Secret(_) => "client_secret_basic or client_secret_post",

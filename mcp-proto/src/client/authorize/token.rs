@@ -36,7 +36,7 @@ const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 
-/// How long before its end a token is not used any more.
+/// How long before its expiry a token is no longer used.
 const MARGIN: Duration = Duration::from_secs(10);
 
 /// Tokens, as the store keeps them.
@@ -56,7 +56,7 @@ pub(super) struct Tokens {
     is_bound: bool,
 }
 
-/// What a token is asked for by.
+/// The grant that a token is requested with.
 #[derive(Debug)]
 pub(super) enum Grant<'g> {
     Code {
@@ -80,7 +80,7 @@ pub(super) struct Asking<'a> {
     pub(super) web: &'a Web,
     pub(super) server: &'a ServerDocument,
     pub(super) client: &'a RegisteredClient,
-    /// The key that tokens are to be bound to.
+    /// The key that tokens are bound to.
     pub(super) key: Option<&'a SigningKey>,
     pub(super) resource: &'a str,
     pub(super) scopes: &'a Scopes,

@@ -1,5 +1,5 @@
-//! A legacy request whose caller does not wait any more: a lost connection cancels nothing there (2025-11-25,
-//! "Streamable HTTP"), so the server is told.
+//! A legacy request that its caller has given up. A lost connection cancels nothing in that era (2025-11-25,
+//! "Streamable HTTP"), so the server is sent a cancellation.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::client::speaking::Speaking;
 use crate::jsonrpc::{Notification, Request, RequestId};
 use crate::version::Era;
 
-/// Tells the server when it is dropped before the answer. That may outlive the client by its time limit at the most.
+/// Sends a cancellation when it is dropped before the answer. Sending may outlive the client, by at most its time
+/// limit.
 pub(super) struct GivenUp {
     told: Option<(Arc<HttpLink>, RequestId, Speaking)>,
 }
@@ -39,7 +40,7 @@ impl Drop for GivenUp {
         let cancelled = Notification::new("notifications/cancelled", json!({ "requestId": id }));
         runtime.spawn(async move {
             let told = link.notify(&cancelled, &speaking);
-            let _told = tokio::time::timeout(link.timeout, told).await;
+            let _ = tokio::time::timeout(link.timeout, told).await;
         });
     }
 }

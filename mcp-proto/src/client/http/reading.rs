@@ -19,7 +19,7 @@ use crate::http::EventReader;
 use crate::jsonrpc::{Message, Request, Response};
 use crate::version::Era;
 
-/// How often in a row a stream is asked for once more without an event coming of it.
+/// How often in a row a stream is resumed without an event arriving.
 const MAX_RESUMES: u32 = 5;
 
 /// How long the first event of an unknown server may take.
@@ -46,8 +46,8 @@ pub(super) enum End {
 }
 
 impl HttpLink {
-    /// Reads a stream to the answer; what comes before it is told or answered. Where a legacy server lets the stream end
-    /// before, it is resumed behind the last event (2025-11-25, "Resumability and Redelivery").
+    /// Reads a stream up to the answer; notifications before it are passed on, and requests answered. If a legacy
+    /// server ends the stream earlier, it is resumed after the last event (2025-11-25, "Resumability and Redelivery").
     pub(super) async fn read_events(
         &self,
         response: HttpResponse<Incoming>,
@@ -83,7 +83,7 @@ impl HttpLink {
             };
             match answering.during(again).await {
                 Ok(response) if is_stream(&response) => body = Some(response.into_body()),
-                // The stream is not there any more, and no other attempt will find it.
+                // The stream no longer exists, and another attempt would not find it.
                 Ok(response) if response.status().is_client_error() => break,
                 Ok(_) | Err(_) => {}
             }

@@ -58,7 +58,7 @@ impl HttpLink {
                 let _authorization = self.authorizing.begin();
                 credentials.refused(&refusal).await?;
             }
-            // What another caller was told is not for this one.
+            // Answers to another caller are not for this one.
             self.hearing.cache.clear();
             if tries >= MAX_TRIES {
                 return Ok(response);

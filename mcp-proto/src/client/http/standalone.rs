@@ -1,5 +1,5 @@
-//! The stream by which a legacy server tells what belongs to no request (2025-11-25, "Listening for Messages from the
-//! Server"): opened by GET, and once more whenever it ends.
+//! The stream on which a legacy server sends messages that belong to no request (2025-11-25, "Listening for Messages
+//! from the Server"): opened by GET, and again whenever it ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::client::speaking::Speaking;
 use crate::client::{ClientError, WeakClient};
 use crate::version::Era;
 
-/// How often in a row a server may refuse the stream before it is taken for one that has none.
+/// How often in a row a server may refuse the stream before the client concludes that it has none.
 const MAX_REFUSALS: u32 = 5;
 
 /// How long a session must have lasted for its loss not to count with the ones before it.
@@ -36,8 +36,8 @@ enum Attempt {
     Refused,
 }
 
-/// Keeps the stream open as long as the client is there and speaks the legacy era. `opened` resolves when the first
-/// attempt succeeded or failed.
+/// Keeps the stream open as long as the client exists and uses the legacy era. `opened` resolves when the first attempt
+/// succeeded or failed.
 pub(in crate::client) async fn listen(
     link: Arc<HttpLink>,
     client: WeakClient,
@@ -93,7 +93,7 @@ pub(in crate::client) async fn listen(
     }
 }
 
-/// Keeps the stream of one session; says whether the session is lost, or else there is no stream.
+/// Keeps the stream of one session open; returns whether the session is lost, or else the server has no stream.
 async fn keep(
     link: &Arc<HttpLink>,
     speaking: &Speaking,
@@ -108,8 +108,8 @@ async fn keep(
         if matches!(attempt, Attempt::Never) {
             link.hearing.set_stream(false);
         }
-        // Whoever waits for the first attempt may be gone.
-        let _heard = opened.take().map(|opened| opened.send(()));
+        // The caller that waits for the first attempt may be gone.
+        let _ = opened.take().map(|opened| opened.send(()));
         match attempt {
             Attempt::Never => return false,
             Attempt::Lost => return true,
@@ -124,7 +124,7 @@ async fn keep(
             Attempt::Failed => {}
         }
         if place.id.is_none() {
-            // What was told meanwhile will not be told again.
+            // What was sent meanwhile is not sent again.
             link.hearing.missed();
         }
         tokio::time::sleep(pause(place.retry, place.failures)).await;
@@ -150,7 +150,7 @@ async fn attempt(
     };
     match response.status() {
         StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => return Attempt::Never,
-        // A server without the stream may have no route for GET at all: then the session is as it was.
+        // A server without the stream may have no route for GET: that says nothing about the session.
         StatusCode::NOT_FOUND if *known == Some(speaking.generation) => return Attempt::Lost,
         StatusCode::NOT_FOUND => return Attempt::Never,
         StatusCode::BAD_REQUEST if place.id.take().is_some() => return Attempt::Refused,
@@ -158,7 +158,7 @@ async fn attempt(
         _ => {}
     }
     *known = speaking.session.as_ref().map(|_| speaking.generation);
-    let _heard = opened.take().map(|opened| opened.send(()));
+    let _ = opened.take().map(|opened| opened.send(()));
     let mut answering = Answering::new(link.answers.clone(), |response| {
         Box::pin(link.respond(response, speaking))
     });
@@ -178,7 +178,7 @@ async fn attempt(
     }
 }
 
-/// Whether a try without a caller would do no better, or would ask the user to log in for nobody's sake.
+/// Whether another try in the background would fail too, or would ask the user to log in although no call needs it.
 fn is_for_the_caller(error: &ClientError) -> bool {
     matches!(error, ClientError::Unauthorized(_))
 }

@@ -4,10 +4,10 @@ use hyper_util::client::legacy::connect::HttpConnector;
 
 use super::{ClientError, Trust};
 
-/// Connects to `http` URLs; says of others that they are none.
+/// Connects to `http` URLs; refuses others.
 pub(super) type Connector = HttpConnector;
 
-/// The connector as it is.
+/// The plain connector.
 pub(super) fn connector(
     http: HttpConnector,
     _trust: &Trust,

@@ -22,7 +22,7 @@ pub enum Denied {
     Proof(String),
     /// The token is good, and these scopes are missing: 403 `insufficient_scope`.
     Insufficient(Scopes),
-    /// Nobody can tell now: 503.
+    /// It cannot be decided now: 503.
     Unavailable(String),
 }
 
@@ -86,7 +86,7 @@ impl Denied {
         }
     }
 
-    /// The error code of RFC 6750 §3.1 or RFC 9449 §7.1; a request that shows no token is told none.
+    /// The error code of RFC 6750 §3.1 or RFC 9449 §7.1; a request without a token gets no code.
     fn code(&self) -> Option<&'static str> {
         match self {
             Self::Missing | Self::Unavailable(_) => None,

@@ -87,8 +87,8 @@ impl JwtTokens {
         }
     }
 
-    /// Takes tokens of this issuer too, whose name must be that of the claim `iss` to the letter. An issuer has no
-    /// spaces; one with spaces has no tokens.
+    /// Takes tokens of this issuer too, whose name must be exactly the claim `iss`. An issuer has no spaces; one with
+    /// spaces has no tokens.
     #[must_use]
     pub fn with_issuer(mut self, name: impl Into<String>, keys: IssuerKeys) -> Self {
         self.issuers.insert(name.into(), keys);

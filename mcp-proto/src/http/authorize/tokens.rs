@@ -47,7 +47,7 @@ impl BearerTokens {
         Ok(Self(RwLock::new(Arc::new(read(text)?))))
     }
 
-    /// Replaces the set. What a caller of the old one has begun goes on.
+    /// Replaces the set. Requests that were accepted by the old set continue.
     ///
     /// # Errors
     /// As [`BearerTokens::from_text`]; the old set stays then.
@@ -59,7 +59,7 @@ impl BearerTokens {
 
     fn find(&self, token: &str) -> Option<Caller> {
         let known = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
-        // How long finding a hash takes says nothing about a token: nobody can choose the bytes of a hash.
+        // How long finding a hash takes says nothing about a token: a caller cannot choose the bytes of a hash.
         known.get(&hash(token)).cloned()
     }
 }

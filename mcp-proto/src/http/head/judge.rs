@@ -90,9 +90,9 @@ struct Seen<'h> {
     accept: Option<&'h HeaderValue>,
     has_more_accepts: bool,
     content_type: Option<&'h HeaderValue>,
-    /// Whether the body is said to be two different things.
+    /// Whether there are different content types.
     has_two_types: bool,
-    /// Whether the body is said to be encoded in any way.
+    /// Whether there is a content encoding.
     is_encoded: bool,
 }
 
@@ -194,7 +194,7 @@ fn is_zero_weight(parameter: &str) -> bool {
     name.trim().eq_ignore_ascii_case("q") && is_zero
 }
 
-/// Whether the body is said to be JSON.
+/// Whether the content type is JSON.
 fn is_json(content_type: Option<&HeaderValue>) -> bool {
     let Some(content_type) = content_type.map(HeaderValue::as_bytes) else {
         return false;

@@ -1,4 +1,4 @@
-//! Who may call a server that others can reach: somebody has to decide it.
+//! Who may call a server that other machines can reach: the operator has to decide.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ pub enum Callers {
     /// Those whom the service knows: it asks them who they are, as by
     /// [`HttpConfig::authorization`](crate::http::HttpConfig::authorization).
     Authorized,
-    /// Whoever reaches it. A decision to be taken where something in front asks, or where nothing is worth asking for.
+    /// Any client that reaches it. For servers behind something that authorizes callers, or with nothing to protect.
     Anyone,
 }
 

@@ -144,7 +144,7 @@ async fn serve<I, S, B>(
         }
     });
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    // Looked at when they come, and not each time that the connection goes on.
+    // Polled when they are ready, and not each time the connection is polled.
     let signals = FuturesUnordered::<BoxFuture<'_, Signal>>::new();
     let check = || async {
         tokio::time::sleep(config.header_timeout / CHECKS).await;
@@ -156,7 +156,7 @@ async fn serve<I, S, B>(
         Signal::GiveWay
     }));
     signals.push(Box::pin(async {
-        // Who has nothing more to say does not run any more.
+        // If the sender is gone, the server no longer runs.
         let _ = closing.wait_for(|closing| *closing).await;
         Signal::Close
     }));
@@ -186,12 +186,12 @@ async fn serve<I, S, B>(
                 let is_quiet = begun == begun_before && activity.running() == 0;
                 begun_before = begun;
                 quiet = if is_quiet { quiet + 1 } else { 0 };
-                // It sent nothing at all, or does not go although it was asked to.
+                // It has sent nothing, or did not go away when asked.
                 if quiet >= CHECKS && (begun == 0 || quiet >= 2 * CHECKS) {
                     tracing::debug!("a connection was closed: it sent no request in time");
                     return;
                 }
-                // In HTTP/1 that ends it, whatever of a head has come; in HTTP/2 its client has to.
+                // In HTTP/1 this closes it, even in the middle of a head; in HTTP/2 the client has to close it.
                 if quiet == CHECKS {
                     connection.as_mut().graceful_shutdown();
                 }

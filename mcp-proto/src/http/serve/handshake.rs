@@ -7,8 +7,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::stall::Socket;
 
-/// Makes a stream, on which HTTP is spoken, of an accepted connection. The library brings no TLS: whoever serves HTTPS
-/// implements this with the one that it has.
+/// Makes a stream, on which HTTP is spoken, of an accepted connection. The library brings no TLS: a program that serves
+/// HTTPS implements this trait with its TLS library.
 ///
 /// It runs on the connection's own task, within the bound of connections, and is dropped after
 /// [`ServeConfig::handshake_timeout`](super::ServeConfig::handshake_timeout), when its place is needed, or at the end of
@@ -24,7 +24,7 @@ pub trait Handshake: Send + Sync + 'static {
     fn shake(&self, socket: Socket) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 }
 
-/// HTTP is spoken at once.
+/// HTTP starts at once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plain;
 

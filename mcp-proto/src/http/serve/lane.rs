@@ -1,7 +1,7 @@
 //! Lanes: the tasks of one client wait for a processor in a queue of their own.
 //!
-//! A runtime polls what was woken in order. Where ten thousand streams of one client become ready together, everybody
-//! who comes after them waits for all of them. Here only as many tasks of a client stand in the runtime's queue as it
+//! A runtime polls what was woken in order. Where ten thousand streams of one client become ready together, all clients
+//! that come after them wait for all of them. Here only as many tasks of a client stand in the runtime's queue as it
 //! has workers; the others wait in the client's own queue, so a processor is shared by clients and not by tasks.
 
 use std::collections::VecDeque;
@@ -167,7 +167,7 @@ impl Seat {
                 return false;
             }
             Phase::Waiting => return false,
-            // Nobody polls a task twice at once; if it were so, it would be counted already.
+            // A task is never polled twice at once; if it were, it would be counted already.
             Phase::Polled | Phase::Woken => return true,
         }
         task.phase = Phase::Polled;
@@ -187,7 +187,7 @@ impl Seat {
                 if waiting.is_empty()
                     && let Some(waker) = &task.waker
                 {
-                    // Nobody else waits: it keeps its turn.
+                    // No other task waits: it keeps its turn.
                     task.phase = Phase::Granted;
                     let waker = waker.clone();
                     drop(queue);

@@ -54,7 +54,7 @@ struct Work<F> {
 
 /// Notes what the body gave when it was asked for a frame: called by the body of a response.
 pub(super) fn note(has_frame: bool) {
-    // Outside of a stream (HTTP/1) nothing is to be noted: there the socket waits.
+    // Outside a stream (HTTP/1) there is nothing to record: the socket itself waits.
     let _ = PROGRESS.try_with(|progress| {
         progress
             .frames

@@ -59,7 +59,7 @@ impl Stream {
         }
         let last = std::mem::take(&mut self.rest);
         // It may wait in the stream when the body is gone. Then it must not keep the large text that it belonged to,
-        // and somebody has to count it.
+        // and it must be counted for a client.
         let last = Bytes::copy_from_slice(&last);
         match self.peer.client() {
             Some(client) => Ok(client.keep(last)?),

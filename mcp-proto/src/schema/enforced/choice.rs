@@ -1,4 +1,4 @@
-//! Alternatives of which none fits: which one was meant, or what would be right.
+//! Alternatives that do not fit: which one was meant, or what would be right.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ fn unit(alternatives: &[Value], instance: &Value) -> Option<Choice> {
     Some(not_one_of(None, instance, &values))
 }
 
-/// Objects that one member tells apart, wherever the rest of them is.
+/// Objects that one member distinguishes, whatever their other members are.
 fn tagged(alternatives: &[Value], instance: &Value) -> Option<Choice> {
     let (first, _) = alternatives.split_first()?;
     let mut members = first.get("properties")?.as_object()?.iter();

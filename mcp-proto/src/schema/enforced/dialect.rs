@@ -9,7 +9,7 @@ use crate::schema::walk::walk;
 /// The dialect of a schema, which must be the same all over.
 ///
 /// # Errors
-/// Any but 2020-12 and draft-07: a dialect that is not known cannot be enforced as it is meant, and none is fetched.
+/// Any but 2020-12 and draft-07: an unknown dialect cannot be enforced as intended, and dialects are not fetched.
 pub(super) fn of(schema: &Value) -> Result<Draft, SchemaError> {
     let dialect = match schema.get("$schema") {
         None => Draft::Draft202012,

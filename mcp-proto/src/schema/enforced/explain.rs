@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::choice::{self, Choice, MAX_QUOTED};
 use crate::schema::finding::{Finding, MAX_TOLD, shortened};
 
-/// The most findings that are told of one instance.
+/// The most findings that are reported for one instance.
 pub(super) const MAX_FINDINGS: usize = 20;
 /// The most values of an `enum` that are listed.
 const MAX_OPTIONS: usize = 50;
 /// How deep alternatives inside alternatives are followed.
 const MAX_NESTED_CHOICES: usize = 8;
 
-/// Flattens validation errors into findings. Alternatives told apart by a constant member are explained by the
+/// Flattens validation errors into findings. Alternatives with a distinguishing constant member are explained by the
 /// alternative that the instance chose.
 pub(super) fn findings(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn findings(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<Fi
             findings.push((finding, false));
         });
     }
-    // "None of the alternatives fits" says nothing beside a finding inside the same value.
+    // "None of the alternatives fits" adds nothing to a finding inside the same value.
     let told: BTreeSet<_> = findings
         .iter()
         .filter(|(_, vague)| !vague)
@@ -65,7 +65,7 @@ pub(super) fn findings(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<Fi
         .collect()
 }
 
-/// The member that is missing, or the first that nobody knows.
+/// The member that is missing, or the first unknown one.
 fn member(error: &ValidationError<'_>) -> Option<String> {
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected }
@@ -89,7 +89,7 @@ fn is_choice(error: &ValidationError<'_>) -> bool {
     )
 }
 
-/// What is said of an instance with more than `max` values, of which at most the first wrong place was looked for.
+/// The finding for an instance with more than `max` values, in which only the first error was searched.
 pub(super) fn too_large(first: Option<&ValidationError<'_>>, max: usize) -> Finding {
     let short = |text: String| {
         if text.len() <= MAX_TOLD {
@@ -111,7 +111,7 @@ pub(super) fn too_large(first: Option<&ValidationError<'_>>, max: usize) -> Find
     }
 }
 
-/// What is said of an instance whose nesting leaves too many ways to read it.
+/// The finding for an instance whose nesting leaves too many ways to read it.
 pub(super) fn too_deep() -> Finding {
     Finding::new(
         "",
@@ -164,7 +164,7 @@ fn flatten(
     found(error);
 }
 
-/// The alternatives of which an instance is none, as the schema has them.
+/// The alternatives of the schema that the instance does not fit.
 fn alternatives<'s>(schema: &'s Value, error: &ValidationError<'_>) -> Option<&'s [Value]> {
     match is_choice(error) {
         true => Some(schema.pointer(error.schema_path().as_str())?.as_array()?),
@@ -236,7 +236,7 @@ fn unescaped(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
 }
 
-/// Whether the value is short enough to be told back.
+/// Whether the value is short enough to be quoted.
 fn is_quotable(error: &ValidationError<'_>) -> bool {
     match &**error.instance() {
         Value::Array(_) | Value::Object(_) => false,

@@ -22,7 +22,7 @@ const MAX_LOOKS: usize = 4_096;
 /// The keywords that refer.
 const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
 
-/// What is known of a node while references are followed.
+/// What is known about a node while references are followed.
 #[derive(Clone, Copy)]
 enum Node {
     /// It is being looked at: a reference to it leads back.
@@ -55,12 +55,12 @@ struct Frame<'s> {
 /// The schemas of a document that have names in it.
 type Anchors<'s> = HashMap<&'s str, &'s Value>;
 
-/// Checks the references of a schema to itself. What the compiler does not need, it does not look at; but clients may.
-/// References to anywhere else are the compiler's to refuse, which fetches nothing.
+/// Checks the references of a schema to itself. The compiler ignores those that it does not need, but clients may not.
+/// References to other documents are refused by the compiler, which fetches nothing.
 ///
-/// Gives how many times as often the schema looks at a part of an instance as at what it is directly in, at most: 1 or
-/// less unless it refers back to itself in several alternatives. Where it is more, [`is_quick`] tells which instances can
-/// be explained.
+/// Returns a bound for how many times more often the schema looks at a part of an instance than at the value that
+/// contains it: 1 or less unless it refers back to itself in several alternatives. Where it is more, [`is_quick`]
+/// decides which instances can be explained.
 pub(super) fn check(schema: &Value) -> Result<usize, SchemaError> {
     let mut anchors = Anchors::new();
     let mut references = Vec::new();
@@ -94,8 +94,8 @@ pub(super) fn check(schema: &Value) -> Result<usize, SchemaError> {
     )
 }
 
-/// Whether all looks at an instance by such a schema are few: those at each part are `again` times as many as those at
-/// what it is in.
+/// Whether such a schema looks at an instance few times in all: at each part `again` times as often as at the value
+/// that contains it.
 pub(super) fn is_quick(instance: &Value, again: usize) -> bool {
     if again <= 1 {
         return true;
@@ -119,7 +119,7 @@ pub(super) fn is_quick(instance: &Value, again: usize) -> bool {
     true
 }
 
-/// Bounds the schema with its references followed. A stack of its own, each node once.
+/// Bounds the schema with its references followed. Does not recurse, and visits each node once.
 fn expand<'s>(schema: &'s Value, anchors: &Anchors<'s>) -> Result<usize, SchemaError> {
     let mut nodes: HashMap<*const Value, Node> = HashMap::new();
     let mut recurs: HashSet<*const Value> = HashSet::new();

@@ -196,7 +196,7 @@ fn one_caller_fills_its_share_and_no_more() {
     let third = ticket(2000);
     assert_eq!(used.accept(&third, Some("ann"), 10), Err(TicketError::Full));
     assert_eq!(used.accept(&ticket(2000), Some("bob"), 10), Ok(()));
-    // Nobody has no share of its own.
+    // Callers without a principal have no share.
     for _ in 3..20 {
         assert_eq!(used.accept(&ticket(2000), None, 10), Ok(()));
     }

@@ -8,8 +8,8 @@ use crate::context::Context;
 use crate::interrupt::RequestError;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
-    /// Adds a page that is the same for everybody. Tools name it by [`Tool::with_ui`](crate::Tool::with_ui); what they
-    /// find out reaches it as their result, so nothing of a user need stand in it.
+    /// Adds a page that is the same for every caller. Tools name it by [`Tool::with_ui`](crate::Tool::with_ui); it
+    /// receives their results, so it need not contain data of a user.
     pub fn ui_page(self, page: UiResource, html: impl Into<String>) -> Self {
         let html: Arc<str> = html.into().into();
         self.ui_resource(page, move |_, _| {

@@ -1,4 +1,4 @@
-//! What a server tells its listeners, and who may listen.
+//! The changes that a server notifies its listeners of, and who may listen.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use crate::context::Context;
 use crate::interrupt::RequestError;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
-    /// Lets clients subscribe to resources: [`Server::notify`](crate::Server::notify) will tell of
+    /// Lets clients subscribe to resources: [`Server::notify`](crate::Server::notify) will send
     /// [`Change::ResourceUpdated`](crate::Change::ResourceUpdated). Any caller may subscribe to any resource that was
-    /// added and to any URI that a template fits, without a call of the handler that reads it; where not everybody may
+    /// added and to any URI that a template fits, without a call of the handler that reads it; where callers may not
     /// read everything, [`ServerBuilder::on_subscribe`] decides.
     ///
-    /// In the legacy era a session keeps its subscriptions, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS), and
-    /// its GET stream tells of them. A stream that another process serves learns of a new one from the session store
-    /// within [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
+    /// In the legacy era a session keeps its subscriptions, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS),
+    /// and their updates are sent on its GET stream. A stream that another process serves learns of a new one from the
+    /// session store within [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
     pub fn subscriptions(mut self) -> Self {
         self.subscriptions = true;
         self
@@ -41,8 +41,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
 
     /// Decides which updates belong to a URI that was subscribed to: families of resources, or filters in a query. By
     /// default it is the same URI. It runs for every subscription and update, on the listener's task: it must be quick,
-    /// and it sees URIs as clients wrote them. Where it panics, the listener is not told of the update. Clients
-    /// can subscribe to resources then, as by [`ServerBuilder::subscriptions`].
+    /// and it sees URIs as clients wrote them. If it panics, the listener does not receive the update. This also lets
+    /// clients subscribe, as [`ServerBuilder::subscriptions`] does.
     pub fn subscription_matcher(
         mut self,
         matches: impl Fn(&str, &ResourceUpdate) -> bool + Send + Sync + 'static,
@@ -51,8 +51,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.subscriptions()
     }
 
-    /// Declares that [`Server::notify`](crate::Server::notify) will tell of changes of the tool list, as
-    /// [`Server::show_tools`](crate::Server::show_tools) does by itself.
+    /// Declares that [`Server::notify`](crate::Server::notify) will send changes of the tool list;
+    /// [`Server::show_tools`](crate::Server::show_tools) sends them itself.
     pub fn tools_list_changed(mut self) -> Self {
         self.tools_list_changed = true;
         self

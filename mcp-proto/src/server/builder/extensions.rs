@@ -25,9 +25,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// unless [`ServerBuilder::extension`] gives it some. The method has a prefix that is not one of MCP's, such as
     /// `notes/` in `notes/search`.
     ///
-    /// Params that the handler's type cannot take are −32602 with the place that is wrong. `_meta` is not among them: it is
-    /// [`Context::meta`]. The result must be a JSON object; a `_meta` in it is the result's. Scopes are asked for by
-    /// [`Guarded::Method`](crate::Guarded::Method). The handler cannot ask the client.
+    /// Params that the handler's type cannot take are −32602 with the place that is wrong. `_meta` is not among them:
+    /// it is [`Context::meta`]. The result must be a JSON object; a `_meta` in it is the result's. Scopes are required
+    /// by [`Guarded::Method`](crate::Guarded::Method). The handler cannot ask the client.
     ///
     /// ```
     /// use mcp_proto::jsonrpc::Request;
@@ -82,9 +82,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// that is not one of MCP's, such as `notifications/notes/seen`. The extension is declared as by
     /// [`ServerBuilder::extension_method`].
     ///
-    /// The handler runs before anything else of its connection is read: it must not block, and what takes time belongs
-    /// into a task of its own. A notification that its type cannot take has no answer; it is passed over, with a line in
-    /// the log at debug level. Of its [`Context`] the `request_id` means nothing.
+    /// The handler runs before anything else of its connection is read: it must not block, and slow work belongs into a
+    /// separate task. A notification that its type cannot take is skipped, with a line in the log at debug level, since
+    /// it has no answer. Of its [`Context`] the `request_id` means nothing.
     pub fn extension_notification<P, F>(
         mut self,
         id: impl Into<String>,

@@ -7,10 +7,10 @@ use crate::context::Context;
 use crate::scopes::{Guarded, Scopes, Wanted};
 
 impl<S> ServerBuilder<S> {
-    /// Asks callers over HTTP for `read` where something is only read: tools that say so
-    /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)), prompts, resources and completions. Other tools need
-    /// `write`. It goes for what was added before and for what a running server gets later
-    /// ([`Server::update`](crate::Server::update)), and leaves what already has scopes alone.
+    /// Requires `read` of callers over HTTP where something is only read: tools that declare it
+    /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)), prompts, resources and completions. Other tools
+    /// need `write`. It applies to what was added before and to what a running server gets later
+    /// ([`Server::update`](crate::Server::update)). What already has scopes keeps them.
     pub fn scopes_by_annotation(mut self, read: &Scopes, write: &Scopes) -> Self {
         let offered = &mut self.offered;
         offered.needs.derive_by(read, write);
@@ -37,13 +37,14 @@ impl<S> ServerBuilder<S> {
     }
 
     /// Decides who sees what: tools, prompts, resources and templates that `judge` denies a caller are left out of the
-    /// caller's lists, and a request for one is answered as if it were not there. By the principal, say, or by what the
-    /// client can do. It is asked without arguments ([`Wanted`]), for each item of a list and for each request that names
-    /// something, so it must be quick and must not block. Lists become their caller's own as far as caches go.
+    /// caller's lists, and a request for one is answered as if it were not there. For example by the principal, or by
+    /// the client's capabilities. It is called without arguments ([`Wanted`]), for each item of a list and for each
+    /// request that names something, so it must be quick and must not block. Lists become private to their caller for
+    /// caches.
     ///
-    /// Scopes are judged before ([`ServerBuilder::require_scopes`]): who lacks one that a tool needs gets 403 over HTTP,
-    /// although the tool is hidden as well. Where what somebody sees changes, [`Server::notify`](crate::Server::notify)
-    /// makes clients list again.
+    /// Scopes are judged before ([`ServerBuilder::require_scopes`]): a caller that lacks one that a tool needs gets 403
+    /// over HTTP, although the tool is hidden as well. When what a caller sees changes,
+    /// [`Server::notify`](crate::Server::notify) makes clients list again.
     ///
     /// ```
     /// use mcp_proto::{CallToolResult, Server, Tool, Wanted};

@@ -1,4 +1,4 @@
-//! A notification that many listeners are told: written once, shared by all.
+//! A notification that many listeners receive: written once, shared by all.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::change::Change;
 use crate::jsonrpc::Notification;
 
-/// What a listener is told. Cheap to clone; clones share the text.
+/// A notification for a listener. Cheap to clone; clones share the text.
 #[derive(Debug, Clone)]
 pub(crate) struct Told(Arc<Inner>);
 
@@ -22,7 +22,7 @@ struct Inner {
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) change: Change,
-    /// What the first listener was told of it, which nearly all others are told, too.
+    /// The notification for the first listener, which nearly all others receive too.
     told: OnceLock<Told>,
 }
 

@@ -19,7 +19,7 @@ impl Offered {
         self.check_tasks(has_tasks)
     }
 
-    /// Whether there are pages of MCP Apps, or tools that speak of them.
+    /// Whether there are pages of MCP Apps, or tools that name one.
     pub(in crate::server) fn uses_apps(&self) -> bool {
         let is_page = |mime: &Option<String>| mime.as_deref() == Some(app::UI_MIME_TYPE);
         let mut templates = self.resources.templates();
@@ -54,7 +54,7 @@ impl Offered {
         })
     }
 
-    /// Clients may drop what has a key that is none.
+    /// Clients may drop items with an invalid key.
     fn check_meta(&self) -> Result<(), BuildError> {
         let unfit = |meta: &Option<Map<String, Value>>| {
             let key = meta

@@ -1,13 +1,13 @@
-//! How clients are asked, to be set by whoever builds the server.
+//! How clients are asked for input, set by the program that builds the server.
 
 use std::time::Duration;
 
 use crate::seal::DEFAULT_MAX_USED;
 
-/// How often one legacy call or one task may ask: a handler that asks anew every time would never end.
+/// How often one legacy call or one task may ask: a handler that asks again every time would never end.
 pub(crate) const MAX_ROUNDS: usize = 32;
 
-/// How clients are asked.
+/// How clients are asked for input.
 ///
 /// ```
 /// let mut config = mcp_proto::InputConfig::default();
@@ -28,11 +28,11 @@ pub struct InputConfig {
     /// Whether a `requestState` is good once: a request that was answered cannot be made again with the same answers.
     /// Remembered by this process alone. Implies [`InputConfig::require_state`]. Off by default.
     pub single_use: bool,
-    /// The most used states that are remembered until they expire; while there are as many, no other is accepted
-    /// (−32603), so that nobody can push one out. A single [`Principal`](crate::Principal) gets a tenth of them. 100,000
-    /// by default.
+    /// The most used states that are remembered until they expire; while this many are remembered, no other is accepted
+    /// (−32603), so that a caller cannot push one out. A single [`Principal`](crate::Principal) gets a tenth of them.
+    /// 100,000 by default.
     pub max_used_states: usize,
-    /// Whether answers count only with the `requestState` of the question; without it the client is asked anew. Off by
+    /// Whether answers count only with the `requestState` of the question; without it the client is asked again. Off by
     /// default: answers to first questions stand for themselves, as the revision allows.
     pub require_state: bool,
     /// How long a legacy client may take for the answers to what a handler asks at once. 5 minutes by default.

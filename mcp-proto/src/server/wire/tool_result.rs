@@ -1,4 +1,4 @@
-//! `CallToolResult` as it is sent: what is called all the time is written by hand, into one text of about the right size.
+//! `CallToolResult` as it is sent. This frequent result is written by hand, into one text of about the right size.
 
 use std::borrow::Cow;
 

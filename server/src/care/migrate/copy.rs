@@ -15,7 +15,7 @@ use crate::store::{
 /// A batch takes no further entry beyond this many bytes.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// How often a write is sent whose outcome is not known, and how long to wait before.
+/// How often a write with an unknown outcome is sent again, and how long to wait before.
 const TRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -55,7 +55,7 @@ impl Copying {
         &self.from
     }
 
-    /// Whether nobody can write into the source any more.
+    /// Whether no process can write into the source any more.
     pub(super) async fn settle(&mut self) -> Result<bool, CareError> {
         self.from.settle().await
     }
@@ -66,7 +66,7 @@ impl Copying {
         (self.verified.len() as u64, revisions)
     }
 
-    /// Copies whatever is not in the target yet, and compares it.
+    /// Copies what is not in the target yet, and compares it.
     pub(super) async fn pass(&mut self) -> Result<(), CareError> {
         let (mut seen, mut after) = (BTreeSet::new(), None);
         loop {
@@ -150,7 +150,7 @@ impl Copying {
         let revision = base.revision;
         for _ in 0..TRIES {
             match self.to.create_from(record.meta.clone(), base.clone()).await {
-                // That is what an earlier try has made: nobody else writes there.
+                // An earlier try has made it: no other process writes there.
                 Ok(()) | Err(CreateError::Exists) => return Ok(Some(revision)),
                 Err(CreateError::Unknown | CreateError::Unavailable) => {
                     tokio::time::sleep(PAUSE).await
@@ -163,7 +163,7 @@ impl Copying {
         )))
     }
 
-    /// Appends entries as they are, and gives the revision that they lead to.
+    /// Appends entries unchanged, and returns the revision that they lead to.
     async fn append(
         &self,
         id: &UniverseId,
@@ -227,7 +227,7 @@ impl Copying {
         )))
     }
 
-    /// Deletes what was copied, since the source has it no more.
+    /// Deletes a copy, since the source no longer has it.
     async fn delete(&mut self, id: &UniverseId) -> Result<(), CareError> {
         match self.to.delete(id, None).await {
             Ok(()) | Err(DeleteError::NotFound) => {

@@ -20,12 +20,12 @@ const SOME: usize = 256;
 
 /// A store to be read from.
 pub(super) enum Source {
-    /// Open here. If it is a data directory, nobody else can write into it.
+    /// Open here. If it is a data directory, no other process can write into it.
     Open {
         log: Arc<dyn UniverseLog>,
         is_directory: bool,
     },
-    /// A data directory of which a server has the lock.
+    /// A data directory whose lock a server has.
     Used(PathBuf),
 }
 
@@ -36,7 +36,7 @@ impl Source {
             let is_directory = false;
             return Ok(Self::Open { log, is_directory });
         };
-        // One that is not there is not made.
+        // A missing one is not made.
         let looked = dir.clone();
         off(move || present(&Inspector::open(&looked)?)).await?;
         match Self::take(dir).await? {
@@ -60,7 +60,7 @@ impl Source {
         }))
     }
 
-    /// Takes the lock of its directory if that is free; whether nobody else can write into it any more.
+    /// Takes the lock of its directory if that is free; returns whether no other process can write into it any more.
     pub(super) async fn settle(&mut self) -> Result<bool, CareError> {
         if let Self::Used(dir) = self
             && let Some(taken) = Self::take(dir).await?
@@ -128,7 +128,7 @@ impl Source {
         }
     }
 
-    /// The entries after a revision up to another one, as many as are read at once; none where the universe has gone.
+    /// The entries after a revision up to another one, as many as are read at once; empty if the universe was deleted.
     pub(super) async fn entries(
         &self,
         id: &UniverseId,
@@ -227,7 +227,7 @@ pub(super) async fn keyed(
     let oldest = found(log.oldest_keyed(id).await)?.flatten();
     let mut keyed = Vec::with_capacity(entries.len());
     for entry in entries {
-        // Most entries are older than any key, and nothing is asked about them.
+        // Most entries are older than any key, so no key is looked up for them.
         let is_keyed = oldest.is_some_and(|oldest| oldest <= entry.revision)
             && found(log.landed(id, entry.command_id).await)?
                 .flatten()

@@ -56,7 +56,7 @@ pub(super) async fn verify(
     let (Some(here), Some(base)) = (from.base(id).await?, found(to.base(id).await)?) else {
         return Ok(None);
     };
-    // The source may have been trimmed since. What it has no more is not compared.
+    // The source may have been trimmed since. What it no longer has is not compared.
     if here.revision == base.revision && here != base {
         return Err(differs("first state"));
     }

@@ -18,7 +18,7 @@ const INLINE_CHILDREN: usize = 2_000;
 pub(super) const JSON: &str = "application/json";
 pub(super) const TEXT: &str = "text/plain";
 
-/// A universe as the list and the summary tell it.
+/// A universe as in the list and the summary.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listed<'u> {
@@ -30,7 +30,7 @@ struct Listed<'u> {
     updated_at: Timestamp,
 }
 
-/// [`Listed`], and what only the state tells.
+/// [`Listed`], and what only the state has.
 #[derive(Serialize)]
 struct Summary<'u> {
     #[serde(flatten)]
@@ -135,7 +135,7 @@ pub(in crate::mcp) async fn entity(
     Ok(contents(uri.uri, text, meta))
 }
 
-/// The tree of a universe, written where it holds nobody up.
+/// The tree of a universe, written where it delays no other request.
 pub(in crate::mcp) async fn outline(
     universe: Universe,
     max_entities: usize,

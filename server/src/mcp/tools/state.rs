@@ -20,7 +20,7 @@ use crate::view::{FITTING_BYTES, Selection};
 
 /// The most entities of a page.
 pub(super) const MAX_LIMIT: usize = 1_000;
-/// How many a page has that goes on from a cursor without saying so.
+/// The size of a page that continues from a cursor without a limit.
 const DEFAULT_LIMIT: usize = 100;
 const HINT: &str = "ask for less with `select` (families, ids, subtree with depth, members) or in pages with `limit`";
 

@@ -173,7 +173,7 @@ pub(super) async fn list(
     })?;
     let limit = given.limit.and_then(|limit| usize::try_from(limit).ok());
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    // One more than asked for tells whether there is a next page.
+    // One more than asked for shows whether there is a next page.
     let page = store::Page {
         after,
         limit: limit + 1,

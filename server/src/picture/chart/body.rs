@@ -7,7 +7,7 @@ use super::super::view::{Body, Kind};
 use super::system::Painter;
 
 impl Painter<'_> {
-    /// A body by itself.
+    /// Draws a single body.
     pub(super) fn body(&mut self, body: &Body, at: At, radius: f64) {
         let (color, theme) = (body.color, self.theme);
         match body.kind {

@@ -34,7 +34,7 @@ pub(in crate::picture) struct Painter<'u> {
     pub(in crate::picture) left: usize,
 }
 
-/// A body that is to be drawn with what circles it.
+/// A body to draw with what circles it.
 struct Centre {
     id: String,
     at: At,

@@ -147,7 +147,7 @@ fn insert(schema: &mut Value, member: &str, value: Value) {
     }
 }
 
-/// A revision as it is asked for.
+/// The parameter for a revision.
 pub(super) fn revision() -> Value {
     json!({ "type": "integer", "minimum": 0, "maximum": Revision::MAX })
 }

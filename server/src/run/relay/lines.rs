@@ -1,4 +1,4 @@
-//! Lines in and out, bounded. A line that is too long is told and dropped, and the one after it is read.
+//! Lines in and out, bounded. A line that is too long is reported and dropped, and reading continues after it.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};

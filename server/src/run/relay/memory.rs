@@ -10,7 +10,7 @@ use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The most running requests that are remembered; when the server ends, they are told so.
+/// The most running requests that are remembered; when the server ends, they get an error.
 const MAX_RUNNING: usize = 1_024;
 
 #[derive(Default)]
@@ -19,11 +19,11 @@ pub(super) struct Memory {
     initialized: Option<Bytes>,
     /// The ids, as JSON text, of requests without an answer.
     running: HashSet<String>,
-    /// The URIs that the legacy client asked to hear of, as many as a server takes.
+    /// The URIs that the legacy client has subscribed to, at most as many as a server accepts.
     subscriptions: BTreeSet<String>,
 }
 
-/// The client's `initialize`. Its answer is told by a mark of its own, since clients may use its id again.
+/// The client's `initialize`. Whether it was answered is kept separately, since clients may use its id again.
 struct Initialize {
     line: Bytes,
     /// The id as JSON text.
@@ -48,7 +48,7 @@ struct Envelope {
     method: Option<String>,
 }
 
-/// The members of a message that tell an answer.
+/// The members that distinguish an answer.
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "lowercase")]
 enum Member {
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for AnswerId<'_> {
     }
 }
 
-/// `resources/subscribe` and its opposite, as far as they are looked at.
+/// The parts of `resources/subscribe` and `resources/unsubscribe` that are read.
 #[derive(Deserialize)]
 struct Subscribe {
     params: SubscribeParams,
@@ -97,7 +97,7 @@ struct SubscribeParams {
     uri: String,
 }
 
-/// `notifications/cancelled`, as far as it is looked at.
+/// The parts of `notifications/cancelled` that are read.
 #[derive(Deserialize)]
 struct Cancelled {
     params: CancelledParams,
@@ -129,7 +129,7 @@ impl Memory {
             }
             ("notifications/initialized", None) => self.initialized = Some(line.clone()),
             ("notifications/cancelled", None) => {
-                // It gets no answer any more.
+                // It no longer gets an answer.
                 if let Ok(cancelled) = serde_json::from_slice::<Cancelled>(line) {
                     self.running
                         .remove(&cancelled.params.request_id.to_string());
@@ -147,7 +147,7 @@ impl Memory {
         }
     }
 
-    /// Whether the server agreed is not looked at: it is asked again, and judges again.
+    /// The server's answer is ignored: the next server is asked again, and decides again.
     fn subscribed(&mut self, line: &[u8], on: bool) {
         let Ok(Subscribe { params }) = serde_json::from_slice(line) else {
             return;
@@ -178,7 +178,7 @@ impl Memory {
         }
     }
 
-    /// What the next server has to hear first, if the client has introduced itself.
+    /// What the next server must receive first, if the client has initialized.
     pub(super) fn handshake(&self) -> Option<Handshake> {
         let initialize = self.initialize.as_ref()?;
         Some(Handshake {

@@ -16,7 +16,7 @@ pub(super) const JOIN: &[u8] =
 pub(super) const HANDOVER: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/handover\"}\n";
 
-/// Asks to be heard about the care of the data. What follows is one line.
+/// Announces a request about the care of the data. It follows as one line.
 pub(super) const CARE: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/care\"}\n";
 
@@ -52,7 +52,7 @@ pub(super) enum First {
     Other(Vec<u8>),
 }
 
-/// Reads as far as it takes to tell.
+/// Reads as far as needed to decide.
 pub(super) async fn first(stream: &mut UnixStream) -> io::Result<First> {
     let mut seen = Vec::with_capacity(256);
     loop {

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use super::made::{END, SOURCES, word};
 use super::{Result, cpu_time, millis, percentile, say};
 
-/// How often each is asked, but no more after so long.
+/// How often each is asked, within a time limit.
 const ROUNDS: u32 = 200;
 const PATIENCE: Duration = Duration::from_secs(5);
 const DAY: i64 = 86_400;

@@ -16,7 +16,7 @@ use crate::import::{self, Options};
 use crate::model::Chat;
 use crate::source::Event;
 
-/// How many names are told that are near to an entry.
+/// How many names near to an entry are listed.
 const NEAREST: usize = 3;
 
 #[derive(Debug, Clone, Args)]
@@ -115,7 +115,7 @@ fn advice(entry: &str, chats: &[Chat]) -> String {
 }
 
 impl DayOrderArguments {
-    /// Writes the order into the configuration, with everything else as it is, and reads the export again.
+    /// Writes the order into the configuration, without changing anything else, and reads the export again.
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
         let mut document = Document::open(place)?;
         let source = document.source(&self.source)?;

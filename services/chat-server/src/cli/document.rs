@@ -1,4 +1,4 @@
-//! The configuration as a text that commands add to: everything else in it stays as it is.
+//! The configuration as a text that commands add to: everything else in it stays unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// The configuration of a place; an empty one if there is none yet.
+    /// The configuration of a place; an empty one if it does not exist yet.
     pub(super) fn open(place: &Place) -> Result<Self, CliError> {
         let file = place.file()?;
         let text = match file.exists() {
@@ -49,7 +49,7 @@ impl Document {
             .ok_or(none)
     }
 
-    /// Adds an export under an id of its own, which is given.
+    /// Adds an export under a new id, which is returned.
     pub(super) fn add(&mut self, format: Format, path: &Path) -> Result<String, CliError> {
         let unfit = wrong(&self.file, "`source` is not written as [[source]]");
         let path = path.to_string_lossy().into_owned();

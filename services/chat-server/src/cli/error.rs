@@ -9,10 +9,10 @@ use crate::config::ConfigError;
 use crate::desk::Failure;
 use crate::index::IndexError;
 
-/// Why a command could not do what it was asked, in a sentence for whoever asked.
+/// Why a command failed, in a sentence for its user.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CliError {
-    /// There is no configuration, and what one would be.
+    /// No configuration was found; holds an example of one.
     #[error("{0}")]
     NoConfig(String),
     /// It cannot be meant.
@@ -39,7 +39,7 @@ pub(super) enum CliError {
 }
 
 impl CliError {
-    /// Whether it is about what was asked, and not about what there is.
+    /// Whether the arguments are at fault, and not the data.
     pub(super) fn is_usage(&self) -> bool {
         matches!(self, Self::Asked(failure) if failure.is_invalid())
     }

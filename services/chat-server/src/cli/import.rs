@@ -25,7 +25,7 @@ const CELLS: u64 = 30;
 /// The exit code of an import that has left something out.
 const LEFT_OUT: u8 = 3;
 
-/// The most warnings and doubts that are told of a source.
+/// The most warnings and doubts that are printed for a source.
 const TOLD: usize = 20;
 
 #[derive(Debug, Clone, Args)]
@@ -51,7 +51,7 @@ impl Arguments {
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
         log_to_stderr("error");
         if self.sources.is_empty() {
-            // There is none to read then, or it says what is wrong.
+            // Without sources the configuration decides: its errors are reported here.
             place.config()?;
         }
         let mut document = Document::open(place)?;
@@ -229,7 +229,7 @@ fn list(id: &str, odd: impl ExactSizeIterator<Item = impl Display>, what: &str) 
     }
 }
 
-/// A bar of progress on stderr, if somebody looks.
+/// A progress bar on stderr, if that is a terminal.
 struct Bar<'i> {
     id: &'i str,
     is_seen: bool,
@@ -255,15 +255,15 @@ impl<'i> Bar<'i> {
             .map(|n| if n < filled { '█' } else { '░' })
             .collect();
         let mut stderr = io::stderr().lock();
-        // Whoever looked has gone: nothing is lost.
-        let _shown = write!(stderr, "\r{} {cells} {:3} %", self.id, of(100));
+        // A closed stderr is ignored.
+        let _ = write!(stderr, "\r{} {cells} {:3} %", self.id, of(100));
         let _shown = stderr.flush();
     }
 
     fn clear(&self) {
         if self.is_seen {
             let mut stderr = io::stderr().lock();
-            let _shown = write!(stderr, "\r\u{1b}[K");
+            let _ = write!(stderr, "\r\u{1b}[K");
             let _shown = stderr.flush();
         }
     }

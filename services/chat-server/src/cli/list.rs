@@ -11,7 +11,7 @@ use super::place::{Place, close};
 use crate::desk::{ChatFilter, ChatQuestion, Desk, Mode};
 use crate::view;
 
-/// What is told of a source and of a chat in columns.
+/// The columns of a source and of a chat.
 const SOURCE: [&str; 7] = [
     "id",
     "name",

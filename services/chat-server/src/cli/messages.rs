@@ -10,7 +10,7 @@ use super::place::{Place, close};
 use crate::desk::{Mode, Question};
 use crate::view;
 
-/// What is told of a message in columns.
+/// The columns of a message.
 const COLUMNS: [&str; 11] = [
     "source",
     "chat_id",

@@ -98,7 +98,7 @@ fn visible(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// Quoted where it must be. What a spreadsheet would take for a formula gets an apostrophe before it.
+/// Quoted where it must be. A text that a spreadsheet would read as a formula gets an apostrophe before it.
 fn quoted(value: &str) -> String {
     let is_formula = value.starts_with(['=', '@', '\t', '\r'])
         || value.starts_with(['+', '-']) && value.parse::<f64>().is_err();

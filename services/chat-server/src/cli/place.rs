@@ -75,11 +75,11 @@ impl Place {
 /// Commits what is queued and lets go of the index.
 pub(super) async fn close(desk: &Desk) {
     let index = desk.index().clone();
-    // It has logged whatever went wrong.
-    let _closed = tokio::task::spawn_blocking(move || index.close()).await;
+    // Closing logs its own errors.
+    let _ = tokio::task::spawn_blocking(move || index.close()).await;
 }
 
-/// The program's own in one of the directories that everybody has. What is not absolute does not count.
+/// The program's folder in one of the user's standard directories. A path that is not absolute is ignored.
 fn directory(variable: &str, below_home: &str) -> Result<PathBuf, CliError> {
     let set = std::env::var_os(variable).map(PathBuf::from);
     let base = match set.filter(|dir| dir.is_absolute()) {

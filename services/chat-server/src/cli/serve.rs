@@ -12,7 +12,7 @@ use super::{CliError, PROGRAM};
 use crate::desk::Mode;
 use crate::mcp;
 
-/// How long a connection may take to say what it wants.
+/// How long a connection may take to send a request.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long what runs may go on after the signal, or after the client's end.
@@ -54,7 +54,7 @@ impl Arguments {
     }
 }
 
-/// The bounds under which `chat-server mcp` serves: 30 s for a connection to say what it wants, at most
+/// The bounds under which `chat-server mcp` serves: 30 s for a connection to send a request, at most
 /// [`mcp::MAX_REQUESTS`] requests at once, 5 s for those that run at the end.
 #[must_use]
 pub fn host() -> Host {

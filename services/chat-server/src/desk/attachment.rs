@@ -23,7 +23,7 @@ impl Desk {
     /// The `n`th file of a message.
     ///
     /// # Errors
-    /// [`Failure`]: there is no such chat, message or file, it was left out of the export, or it is too large.
+    /// [`Failure`]: the chat, message or file does not exist, was left out of the export, or is too large.
     pub async fn attachment(
         &self,
         source: &str,

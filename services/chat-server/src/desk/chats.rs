@@ -41,7 +41,7 @@ pub struct ChatFilter {
     pub name_pattern: Option<String>,
 }
 
-/// The id of a source, which is in small letters however somebody writes it.
+/// The id of a source, in small letters, as ids are.
 pub(super) fn id_of(source: &Option<String>) -> Option<String> {
     Some(source.as_ref()?.trim().to_lowercase())
 }

@@ -9,14 +9,14 @@ use crate::index::ChatKey;
 use crate::source::{Report, Twin};
 use crate::view;
 
-/// The most chats with doubtful dates that are told of a source, and that are named in a sentence.
+/// The most chats with doubtful dates that are listed for a source, and that are named in a sentence.
 const MAX_TOLD: usize = 20;
 const MAX_NAMED: usize = 3;
 
 /// What the sources have reported, by source.
 pub(super) struct Doubts(BTreeMap<String, Report>);
 
-/// The names of chats that may be told.
+/// The names of visible chats.
 pub(super) type Names = BTreeMap<ChatKey, String>;
 
 impl Desk {

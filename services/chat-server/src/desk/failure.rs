@@ -82,7 +82,7 @@ impl Failure {
         Self::new("SOURCE_NOT_CONNECTED", message).with_data(json!({ "source": source }))
     }
 
-    /// A list of chats is not right, so nothing of the source is told.
+    /// A list of chats is wrong, so nothing of the source is served.
     pub(super) fn private(source: &str, unmatched: usize) -> Self {
         let message = format!(
             "Source '{source}' is not served: {unmatched} entries of its `allow` or `deny` list match no chat. The person \

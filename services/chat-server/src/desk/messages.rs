@@ -145,7 +145,7 @@ impl Desk {
     pub async fn wait(&self, asked: WaitQuestion) -> Result<view::Messages, Failure> {
         let patience = within("seconds", asked.seconds.unwrap_or(30), 1, 50)?;
         let mut following = self.follow().await?;
-        // What is wrong with the question is told at once.
+        // Errors in the question are reported at once.
         let probe = Question {
             source: asked.source,
             chat: asked.chat,
@@ -333,7 +333,7 @@ impl Desk {
         self.note(source, &chats).await
     }
 
-    /// What may be told of a message.
+    /// The visible part of a message.
     pub(super) fn shown(&self, mut stored: StoredMessage) -> view::Message {
         self.0.redactor.stored(&mut stored);
         view::Message::new(&stored, &self.zone(Some(&stored.source)))
@@ -346,7 +346,7 @@ impl Desk {
         let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
         let source = id_of(&asked.source);
         let source = source.as_deref();
-        // What is no time is told before anything is waited for.
+        // An invalid time is reported before anything is waited for.
         self.range(source, &asked.since, &asked.before)?;
         let Scope { source, chats } = self
             .scope(source, asked.chat.as_deref(), asked.stored.unwrap_or(false))

@@ -1,4 +1,4 @@
-//! New messages as they come in, and who wants to hear of which.
+//! New messages as they come in, and which listener gets which.
 
 use super::{Desk, Failure};
 use crate::index::{self, Followed, Follower};
@@ -10,7 +10,7 @@ use crate::view::uri::Listening;
 pub enum News {
     /// A message came in.
     Told(Box<Told>),
-    /// More messages came in than can be told one by one.
+    /// More messages came in than can be sent one by one.
     Missed {
         /// The source.
         source: String,
@@ -38,7 +38,7 @@ pub struct Following {
 }
 
 impl Desk {
-    /// Follows all sources that tell of new messages.
+    /// Follows all sources that report new messages.
     ///
     /// # Errors
     /// [`Failure`] if the index is not available.
@@ -52,7 +52,7 @@ impl Desk {
     /// Whether there is something to listen to; the id of the chat, if it is one.
     ///
     /// # Errors
-    /// [`Failure`]: the source or the chat is not known, or the source does not tell of new messages.
+    /// [`Failure`]: the source or the chat is not known, or the source does not report new messages.
     pub async fn may_listen(&self, to: &Listening) -> Result<Option<String>, Failure> {
         let silent = |what: &str| {
             let message = format!(
@@ -70,7 +70,7 @@ impl Desk {
             }
             _ => {}
         }
-        // What is old is no news.
+        // Waits, so that old messages do not count as new.
         self.settled(to.source.as_deref()).await;
         match &to.chat {
             Some(chat) => {
@@ -83,8 +83,7 @@ impl Desk {
 }
 
 impl Following {
-    /// What happened next, as far as it may be told; `None` once the index is closed. Dropping the future loses nothing
-    /// but what it has read.
+    /// The next visible event; `None` once the index is closed. Dropping the future loses only what it has read.
     pub async fn next(&mut self) -> Option<News> {
         loop {
             match self.follower.next().await? {
@@ -124,7 +123,7 @@ impl Following {
 }
 
 impl News {
-    /// Whether who listens so wants to hear of it. `chat` is the id of the chat, where it is known.
+    /// Whether it concerns a listener to this address. `chat` is the id of the chat, if it is known.
     #[must_use]
     pub fn concerns(&self, to: &Listening, chat: Option<&str>) -> bool {
         let is_source = |source: &str| to.source.as_deref().is_none_or(|wanted| wanted == source);

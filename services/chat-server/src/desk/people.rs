@@ -102,8 +102,8 @@ impl Desk {
         })
     }
 
-    /// People of all sources, those with the most messages first. Of sources with chats that may not be seen, only
-    /// those who wrote in the others are told, with what they wrote there.
+    /// People of all sources, those with the most messages first. Of sources with hidden chats, only people who wrote
+    /// in the visible ones are listed, with what they wrote there.
     ///
     /// # Errors
     /// [`Failure`]: a number is out of bounds, the index is not available.
@@ -112,7 +112,7 @@ impl Desk {
         let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
         self.settled(None).await;
         let seen = self.seen_senders().await?;
-        // All of them: what may be told decides who has written most, and who is called so.
+        // All of them: only the visible messages decide who has written most, and who has this name.
         let query = PeopleQuery {
             name: None,
             aliases: self.0.aliases.clone(),
@@ -170,7 +170,7 @@ impl Desk {
         Ok(seen)
     }
 
-    /// What may be told of somebody; nothing of one of whom no identity may be.
+    /// The visible part of a person; `None` if no identity is visible.
     fn person(
         &self,
         person: index::Person,
@@ -208,7 +208,7 @@ impl Desk {
         let is_alias = self.0.aliases.iter().any(|alias| alias.name == person.name);
         let mut name = match is_alias {
             true => person.name,
-            // The name may be one that only a chat that may not be seen has told.
+            // The name may come from a hidden chat alone.
             false => first.display_name.clone(),
         };
         if is_alias {

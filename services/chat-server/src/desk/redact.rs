@@ -1,9 +1,9 @@
-//! What is kept from everybody who asks. Control characters, which a terminal would obey, become visible. Telephone
-//! numbers, if they are to be left out: each becomes `phone-` and ten digits of base 16, the same for the
-//! same number, so that it can still be told who is who.
+//! Redaction of every answer. Control characters, which a terminal would obey, become visible. Telephone numbers, if
+//! they are to be left out: each becomes `phone-` and ten digits of base 16, the same for the same number, so that
+//! people can still be distinguished.
 //!
-//! What looks like a number is taken for one: 7 digits or more with blanks, dashes, dots, slashes or parentheses between
-//! them, unless it is a date. So now and then an amount is left out, too.
+//! A text that looks like a number counts as one: 7 digits or more with blanks, dashes, dots, slashes or parentheses
+//! between them, unless it is a date. So now and then an amount is left out, too.
 
 use crate::index::{ChatSummary, Index, StoredMessage};
 use crate::model::{Attachment, AttachmentPlace, Body, Message, Participant, Reaction};
@@ -34,7 +34,7 @@ impl Redactor {
         self.replace(text, &|_| true);
     }
 
-    /// An id: only what is a number beyond doubt, since ids are digits too.
+    /// An id: only unmistakable numbers are redacted, since ids are digits too.
     pub(super) fn id(&self, id: &mut String) {
         self.replace(id, &|number| {
             number.starts_with('+') || number.starts_with("00")
@@ -214,7 +214,7 @@ fn next_number(text: &str) -> Option<(&str, &str, &str)> {
         let rest = text.get(from..)?;
         let start = from + rest.find(|c: char| digit(c).is_some() || matches!(c, '+' | '('))?;
         let before = text.get(..start)?;
-        // After a date the run goes on to where it was found to end: many dates are not looked through many times.
+        // After a date the run continues to its known end, so that many dates are not scanned many times.
         if start >= end {
             end = start + end_of(text.get(start..)?);
         }
@@ -261,7 +261,7 @@ const fn is_between(c: char) -> bool {
         c,
         ' ' | '\u{A0}' | '\u{202F}' | '\u{2009}' | '-' | '\u{2010}'
             ..='\u{2013}' | '.' | '/' | '(' | ')'
-            // What nobody sees.
+            // Invisible characters.
             | '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}'
     )
 }

@@ -1,4 +1,4 @@
-//! Where to look: sources and chats by what somebody calls them, as far as they may be seen.
+//! Where to look: visible sources and chats by the names that a caller gives.
 
 use super::{Desk, Failure};
 use crate::index::{ChatKey, ChatSummary, FoundChat, contains, find_among};
@@ -57,7 +57,7 @@ impl Desk {
         }
     }
 
-    /// Why nothing of a source is told, if nothing is.
+    /// Why nothing of a source is served, if so.
     pub(super) fn closed(&self, entry: &Entry) -> Option<Failure> {
         let id = entry.source.id();
         entry.is_closed().then(|| match self.reading(Some(id)) {
@@ -128,7 +128,7 @@ impl Desk {
             self.settled(source).await;
             return self.scope_of(source).await;
         };
-        // With a source of its own, the text is a name even if it begins like a source.
+        // With a separate source, the text is a name even if it begins like a source.
         let is_source = |id: &str| source.is_none() && self.registry().get(id).is_some();
         let argument = ChatArgument::parse("chat", chat, is_source)?;
         let source = source.or(argument.source);
@@ -148,7 +148,7 @@ impl Desk {
         }
     }
 
-    /// The chat that somebody calls so.
+    /// The chat that a caller gives this name.
     pub(super) async fn find(&self, source: Option<&str>, chat: &str) -> Result<SeenChat, Failure> {
         let mut seen = self.seen_chats(source).await?;
         if source.is_none() {
@@ -187,7 +187,7 @@ impl Desk {
     }
 }
 
-/// What is told of a chat.
+/// The visible form of a chat.
 pub(super) fn shown_chat(chat: &ChatSummary) -> view::Chat {
     view::Chat {
         id: chat.chat.id.clone(),

@@ -102,7 +102,7 @@ pub fn attachment_within(
     if !real.starts_with(&root) {
         return Err(refuse("leads out of the export"));
     }
-    // Looked at before it is opened: opening a pipe would wait for somebody to write into it.
+    // Looked at before it is opened: opening a pipe would wait for a writer.
     let metadata = fs::metadata(&real).map_err(io_at(&real))?;
     if !metadata.is_file() {
         return Err(refuse("is not a file"));
@@ -196,7 +196,7 @@ pub(super) fn chat_texts(names: &[String]) -> Vec<String> {
     }
 }
 
-/// Names that are no text are none of an export.
+/// Names that are not text do not belong to an export.
 pub(super) fn file_names<R: Read + io::Seek>(zip: &ZipArchive<R>) -> impl Iterator<Item = String> {
     zip.file_names()
         .filter_map(|name| Some(name.ok()?.into_owned()))

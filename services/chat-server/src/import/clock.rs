@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// The clock of whoever made the export, one for each chat.
+/// The clock of the exporting device, one for each chat.
 ///
 /// When clocks are put back, an hour comes twice. A chat is written in order, so a time in that hour that would lie
 /// before the message before it is one of the second hour. The hour that is left out when they are put forward does

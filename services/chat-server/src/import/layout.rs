@@ -14,7 +14,7 @@ use super::{Format, ImportError, Options, archive, io_at, lines, whatsapp};
 /// How deep folders are looked through: an account as web pages has its chats in `chats/chat_001`.
 const MAX_DEPTH: usize = 4;
 
-/// How many files that are no export are named.
+/// How many files that are not an export are named.
 const MAX_NAMED: usize = 5;
 
 /// How an export is written.
@@ -48,7 +48,7 @@ pub(super) struct Unit {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) units: Vec<Unit>,
-    /// Files that might have been exports, and why they are none.
+    /// Files that might have been exports, and why they are not.
     pub(super) others: Vec<(String, String)>,
     /// Entries that were looked at.
     looked: usize,
@@ -97,7 +97,7 @@ impl Unit {
         format!("{}{}", self.prefix, self.file)
     }
 
-    /// The files whose change makes it another one.
+    /// The files whose change makes it a different export.
     fn files(&self) -> Vec<String> {
         match self.layout {
             Layout::TelegramHtml => super::telegram::pages(self),
@@ -181,7 +181,7 @@ pub fn plan(
         let before = known.files.get(&key).filter(|_| is_same);
         let digest = match before {
             Some((same, digest)) if *same == stamp => digest.clone(),
-            // What cannot be read is told when it is read.
+            // Unreadable files are reported when they are read.
             _ => unit.digest().unwrap_or_default(),
         };
         let is_new = before.is_none_or(|(_, known)| *known != digest);
@@ -282,7 +282,7 @@ impl Found {
         Ok(())
     }
 
-    /// The export that is a file, if it is one; `is_meant`: somebody has named just this file.
+    /// The export that is a file, if it is one; `is_meant`: the user named exactly this file.
     fn file(
         &mut self,
         tree: &Tree,
@@ -369,7 +369,7 @@ impl Found {
     }
 }
 
-/// The files by which an export is known, the one that tells most first.
+/// The files by which an export is known, the most specific one first.
 const MAIN_FILES: [(&str, Layout); 6] = [
     (archive::TELEGRAM_FILE, Layout::TelegramJson),
     ("messages.html", Layout::TelegramHtml),

@@ -21,7 +21,7 @@ pub(super) struct Lines<R> {
 /// A text from its beginning.
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// The same as UTF-8, as it is or decoded.
+/// The same as UTF-8, unchanged or decoded.
 enum Decoded<R> {
     Plain(Whole<R>),
     Other(Box<DecodeReaderBytes<Whole<R>, Vec<u8>>>),
@@ -60,7 +60,7 @@ impl<R: Read> Lines<R> {
             )),
         };
         Ok(Self {
-            // One more tells a text that ends there from one that goes on.
+            // One more byte distinguishes a text that ends there from a longer one.
             reader: BufReader::new(reader.take(MAX_TEXT_BYTES + 1)),
             first: true,
             left: MAX_TEXT_BYTES,
@@ -122,7 +122,7 @@ pub(super) fn decoded(head: &[u8]) -> String {
     encoding(head).decode(head).0.into_owned()
 }
 
-/// How a text is encoded, by its beginning; a BOM tells by itself.
+/// How a text is encoded, by its beginning; a BOM decides alone.
 fn encoding(head: &[u8]) -> &'static Encoding {
     if let Some((known, _)) = Encoding::for_bom(head) {
         return known;
@@ -139,7 +139,7 @@ fn encoding(head: &[u8]) -> &'static Encoding {
     }
 }
 
-/// Whether more bytes above ASCII are no UTF-8 than are: a damaged text has few of the former.
+/// Whether more bytes above ASCII are invalid UTF-8 than valid: a damaged text has few invalid ones.
 fn is_latin(head: &[u8]) -> bool {
     let (mut valid, mut invalid) = (0, 0);
     let mut chunks = head.utf8_chunks().peekable();

@@ -31,17 +31,17 @@ use folder::Folder;
 /// What the owner is called in these exports.
 const ME: &str = "Me";
 
-/// What somebody is called whom sigexport does not know.
+/// The name of a sender that sigexport does not know.
 const NOBODY: &str = "No-Sender";
 
-/// How many senders are remembered to tell what kind of chat it is.
+/// How many senders are remembered to decide what kind of chat it is.
 const MAX_SENDERS: usize = 1_000;
 
 /// An entry of a chat, whichever file it comes from.
 #[derive(Debug, Default)]
 struct Entry {
     time: DateTime,
-    /// The moment, where a file tells it.
+    /// The moment, if the file has it.
     at: Option<Timestamp>,
     sender: String,
     text: String,
@@ -86,7 +86,7 @@ pub(super) fn read(
             .map_err(io_at(&path))
         })
     };
-    // The first walk tells what kind of chat it is, and is silent: the second one warns.
+    // The first pass finds the kind of chat, and is silent: the second one warns.
     let mut ignore = |_: Event| ControlFlow::Continue(());
     let mut no_progress = |_: u64, _: u64| {};
     let mut silent = Reading {
@@ -140,7 +140,7 @@ pub(super) fn read(
     })
 }
 
-/// What is known of the messages before.
+/// What is known about the messages before.
 struct Known {
     clock: Clock,
     identities: Identities,
@@ -161,9 +161,8 @@ fn message(
         Some(at) => at,
         None => known.clock.timestamp(entry.time)?,
     };
-    // Seconds and order tell messages apart: without the words one that was edited or taken back since an earlier
-    // export takes the place of what it was.
-    // Fractions of seconds are only in one of the two files.
+    // Seconds and order identify messages, not their words, so that one that was edited or deleted since an earlier
+    // export replaces its older version. Fractions of seconds are only in one of the two files.
     let time = entry.time.with().subsec_nanosecond(0).build().ok()?;
     let id = known.identities.next(chat, time, &entry.sender, "");
     let reply_to = entry.quote.as_ref().and_then(|quote| {
@@ -172,7 +171,7 @@ fn message(
         let found = latest.find(|(text, _)| !quote.is_empty() && *text == quoted);
         found.map(|(_, id)| id.clone())
     });
-    // What answers a file, or what was said long ago, names no message: then the quote itself is told.
+    // A reply to a file or to a very old message names no message: then the quote itself is shown.
     let quote = entry
         .quote
         .filter(|quote| reply_to.is_none() && !quote.is_empty());
@@ -248,7 +247,7 @@ fn moment(text: &str) -> Option<(DateTime, Option<Timestamp>)> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Some((jiff::tz::Offset::UTC.to_datetime(at), Some(at)));
     }
-    // A day alone is none.
+    // A day alone is not a time.
     let local = text.parse().ok().filter(|_| text.contains(':'))?;
     Some((local, None))
 }

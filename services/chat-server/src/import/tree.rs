@@ -19,7 +19,7 @@ pub(super) const GLANCE: u64 = 64 * 1024;
 pub(super) enum Tree {
     /// Below this folder.
     Folder(PathBuf),
-    /// In this zip, out of which so many bytes may be unpacked yet.
+    /// In this zip, from which `left` more bytes may be unpacked.
     Zip { path: PathBuf, left: Arc<AtomicU64> },
 }
 
@@ -114,7 +114,7 @@ impl Tree {
     }
 }
 
-/// Reads out of a zip, as much as there may be in all of it.
+/// Reads from a zip, up to the bound for the whole zip.
 struct Unpacked<'l, R> {
     entry: R,
     left: &'l AtomicU64,

@@ -2,10 +2,10 @@
 //!
 //! The text is read twice: first to see how its dates are written and who takes part, then to take its messages.
 //!
-//! What the text does not tell, and so is lost: the zone, and seconds on Android; which of two equal hours it was when
-//! clocks are put back, unless the order tells; where a name with a colon and a blank in it ends; a line in a message
-//! that is written exactly as the headers of the file are; reactions, replies and forwards; which message of an earlier
-//! export one is that was edited or taken back since: both are kept.
+//! What the text does not contain, and so is lost: the zone, and seconds on Android; which of two equal hours it was
+//! when clocks are put back, unless the order shows it; where a name with a colon and a blank in it ends; a line in a
+//! message that is written exactly as the headers of the file are; reactions, replies and forwards; which message of an
+//! earlier export was edited or deleted since: both are kept.
 
 mod body;
 mod file;
@@ -46,7 +46,7 @@ const GLANCE: usize = 50;
 /// What iOS calls a chat.
 pub(super) const IOS_FILE: &str = "_chat.txt";
 
-/// Hears what became of a chat, and may end the reading.
+/// Receives the outcome of each chat, and may end the reading.
 type Note<'n> = dyn FnMut(&mut Reading<'_, '_, '_>, &Unit, Result<ControlFlow<()>, ImportError>) -> ControlFlow<()>
     + 'n;
 
@@ -66,7 +66,7 @@ struct Surveyed<'u> {
     bytes: u64,
 }
 
-/// Reads chats: all of them are looked at first, since one may tell how the dates of another are written.
+/// Reads chats: all of them are surveyed first, since one may show how the dates of another are written.
 pub(super) fn read(
     units: &[(Unit, bool)],
     reading: &mut Reading<'_, '_, '_>,

@@ -1,4 +1,4 @@
-//! What is asked of the index and what it answers.
+//! Questions to the index and its answers.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,11 +8,11 @@ use crate::model::{AttachmentKind, Chat, Message};
 use crate::query::{self, Invalid};
 use crate::source::Report;
 
-/// The number of a message within its source, in the order in which the index came to know them: 1 for the first,
-/// without gaps. It stays with the message whatever becomes of it.
+/// The number of a message within its source, in the order in which the index received them: 1 for the first, without
+/// gaps. It never changes for a message.
 pub type Sequence = u64;
 
-/// How many messages a page has if nobody says.
+/// How many messages a page has by default.
 pub const DEFAULT_LIMIT: usize = 100;
 
 /// The most messages of a page.
@@ -60,7 +60,7 @@ pub enum Kind {
     File,
     /// A place.
     Location,
-    /// Somebody's card.
+    /// A contact card.
     Contact,
     /// A question with answers.
     Poll,
@@ -175,7 +175,7 @@ pub struct SourceSummary {
     pub messages: u64,
     /// The mark of the last batch.
     pub mark: Option<String>,
-    /// What is known of it as a whole.
+    /// What is known about it as a whole.
     pub report: Report,
 }
 
@@ -196,7 +196,7 @@ impl Kind {
         Self::Call,
     ];
 
-    /// As it is told to clients.
+    /// The name for clients.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Sources and chats: lists of them, and finding one by what somebody calls it.
+//! Sources and chats: lists of them, and finding one by a given name.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
@@ -11,7 +11,7 @@ use super::stored::timestamp;
 use crate::model::Chat;
 use crate::source::Report;
 
-/// The most chats that are told when a name fits several, and when it fits none.
+/// The most chats that are listed when a name fits several, and when it fits none.
 const CANDIDATES: usize = 20;
 const NEAREST: usize = 5;
 
@@ -126,7 +126,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
 type Rule<'a> = &'a dyn Fn(&ChatSummary, &str) -> bool;
 
 /// Looks for a chat among these: first by id, then by its name as written, then by its name without regard to case and
-/// diacritics, then by the beginning, then by any part of it. The first of these that fits any chat tells; if it fits
+/// diacritics, then by the beginning, then by any part of it. The first of these that fits any chat decides; if it fits
 /// several, they are the candidates.
 #[must_use]
 pub fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
@@ -169,7 +169,7 @@ pub fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
 /// Names that are much alike, or that have a word that is, by Jaro and Winkler, who look at letters in common and in
 /// place.
 fn nearest(chats: Vec<ChatSummary>, names: &[String], folded: &str) -> Vec<ChatSummary> {
-    // Nobody mistypes a long name all through, and comparing costs the product of the lengths.
+    // A long name is rarely mistyped throughout, and comparing costs the product of the lengths.
     let short = |text: &str| text.chars().take(64).collect::<String>();
     let wanted = short(folded);
     let likeness = |name: &str| {

@@ -1,4 +1,4 @@
-//! What was said around a message.
+//! The messages around a message.
 
 use rusqlite::{Connection, params};
 
@@ -14,15 +14,15 @@ pub const MAX_AROUND: usize = 500;
 /// Messages of a chat around one of them, oldest first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Around {
-    /// What was said before it; the last of these just before.
+    /// The messages before it, the nearest last.
     pub before: Vec<StoredMessage>,
-    /// What was said after it; the first of these just after.
+    /// The messages after it, the nearest first.
     pub after: Vec<StoredMessage>,
 }
 
 impl Index {
-    /// A message with up to `before` messages before it and `after` after it in its chat; `None` if there is no such
-    /// message. Very long ones may leave room for fewer.
+    /// A message with up to `before` messages before it and `after` after it in its chat; `None` if it does not exist.
+    /// Very long ones may leave room for fewer.
     ///
     /// # Errors
     /// [`IndexError::Invalid`] for more than [`MAX_AROUND`] on a side; [`IndexError::Unavailable`].

@@ -33,7 +33,7 @@ pub(super) enum Place {
 pub(super) struct Secret([u8; 32]);
 
 impl Cursor {
-    /// A cursor as a client brings it back. Whether it is one is told by the index.
+    /// A cursor that a client sends back. The index checks it.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -118,7 +118,7 @@ impl Secret {
         }
     }
 
-    /// Told apart from tags by what stands between key and text.
+    /// Differs from tags by the text between key and text.
     pub(super) fn pseudonym(&self, text: &str) -> String {
         let digest = Sha256::new()
             .chain_update(self.0)

@@ -15,8 +15,7 @@ use super::schema;
 const DATABASE: &str = "chats.db";
 const LOCK: &str = "chats.lock";
 
-/// Files are their owner's alone, whatever the directory they lie in. SQLite makes those beside the database with its
-/// mode.
+/// Files are private to their owner, in any directory. SQLite makes those beside the database with its mode.
 const MODE: u32 = 0o600;
 
 /// How long one who only reads waits for the writer to make or to migrate the tables, and how often it looks.
@@ -61,7 +60,7 @@ impl Directory {
         self.dir.join(DATABASE)
     }
 
-    /// The right to write, unless somebody has it.
+    /// The right to write, unless another process has it.
     pub(super) fn lock(&self) -> Result<Option<Lock>, IndexError> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(MODE);
@@ -106,8 +105,8 @@ impl Directory {
         }
     }
 
-    /// The format, if the file is ours. Asked through SQLite and never by reading the file: closing a file of one's own
-    /// would take away the locks that SQLite has on it in this process (POSIX advisory locks).
+    /// The format, if the file is ours. Asked through SQLite and never by reading the file: closing another handle to
+    /// the file would release the locks that SQLite has on it in this process (POSIX advisory locks).
     fn judge(&self, connection: &Connection) -> Result<i32, IndexError> {
         let (application, found) =
             schema::header(connection).map_err(|error| self.foreign(&error))?;
@@ -151,7 +150,7 @@ fn unusable(dir: &Path, reason: &impl ToString) -> IndexError {
     }
 }
 
-/// Makes the file, if it is missing, before SQLite would with a mode of its own.
+/// Makes the file, if it is missing, before SQLite would with its default mode.
 fn own(database: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(MODE);

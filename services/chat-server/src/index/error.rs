@@ -1,4 +1,4 @@
-//! What can go wrong with the index, in sentences for whoever runs the program.
+//! Errors of the index, in sentences for the operator.
 
 use std::path::PathBuf;
 

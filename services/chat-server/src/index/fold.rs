@@ -28,7 +28,7 @@ pub(super) fn fold_into(text: &str, folded: &mut String) {
     for c in text.chars() {
         match c {
             '\0'..='\x7F' => folded.push(plain(c.to_ascii_lowercase())),
-            // Emoji are as they are.
+            // Emoji stay unchanged.
             '\u{1F300}'..='\u{1FAFF}' => folded.push(c),
             _ => match simple(c) {
                 Some(known) => folded.push_str(known),
@@ -57,8 +57,8 @@ fn exact(text: &str) -> impl Iterator<Item = char> {
         .nfc()
 }
 
-/// What becomes of characters that stand for themselves, whatever is beside them: those of Latin, Greek and Cyrillic
-/// scripts, of punctuation and symbols. Made once.
+/// The folded form of characters that do not depend on their neighbours: those of Latin, Greek and Cyrillic scripts, of
+/// punctuation and symbols. Made once.
 fn simple(c: char) -> Option<&'static str> {
     static LETTERS: LazyLock<Vec<String>> = LazyLock::new(|| table(FIRST_LETTER..=LAST_LETTER));
     static SYMBOLS: LazyLock<Vec<String>> = LazyLock::new(|| table(FIRST_SYMBOL..=LAST_SYMBOL));
@@ -111,14 +111,14 @@ pub(super) fn each_word(text: &str, mut take: impl FnMut(usize, &str)) {
         }
         folded
             .split(|c| !in_word(c))
-            // Marks alone are no word, neither here nor to the index.
+            // Marks alone are not a word, neither here nor in the index.
             .filter(|part| part.contains(is_token))
             .for_each(|part| take(n, part));
     }
 }
 
-/// The runs of a text that are words, as they are written, each with the byte where it begins. A letter of a script
-/// without blanks is one, and an emoji.
+/// The words of a text, as written, each with the byte where it begins. A letter of a script without blanks is one, and
+/// an emoji.
 pub(super) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = text;
     let mut at = 0;
@@ -167,7 +167,7 @@ pub(super) const fn is_blankless(c: char) -> bool {
         | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9D}' | '\u{20000}'..='\u{323AF}')
 }
 
-/// Letters that are written otherwise where they are not at hand, but have no mark that could be left out.
+/// Letters that are often replaced by others, but have no mark that could be left out.
 fn bare(c: char) -> &'static str {
     match c {
         'ł' => "l",

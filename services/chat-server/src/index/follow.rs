@@ -1,7 +1,7 @@
-//! New messages as they are committed, to several who listen.
+//! New messages as they are committed, for several followers.
 //!
-//! A follower is told that there is something and reads it from the tables, a stretch at a time: it holds no more than
-//! that, and who is slow costs the writer nothing. Who is too far behind is told so and goes on with the newest.
+//! A follower is notified and reads new messages from the tables, a batch at a time: it holds no more than that, and a
+//! slow one costs the writer nothing. One that is too far behind gets a lag notice and continues with the newest.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -27,12 +27,12 @@ const LOOK: Duration = Duration::from_millis(250);
 /// How long to wait before reading again what could not be read.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What a follower hears.
+/// What a follower receives.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Followed {
     /// A new message.
     Message(Box<StoredMessage>),
-    /// It was too far behind, and does not hear of these.
+    /// It was too far behind, and does not receive these.
     Lagged(Lag),
 }
 
@@ -57,7 +57,7 @@ pub struct Follower {
     commits: watch::Receiver<u64>,
     max_lag: u64,
     place: Following,
-    /// Read and not yet told.
+    /// Read and not yet returned.
     ready: VecDeque<Followed>,
 }
 
@@ -66,9 +66,9 @@ pub struct Follower {
 struct Following {
     /// Only this source.
     source: Option<String>,
-    /// The last number heard of each source; the sources that are not in it are new.
+    /// The last number received of each source; the sources that are not in it are new.
     heard: HashMap<String, Sequence>,
-    /// The last message heard, over all sources.
+    /// The last message received, over all sources.
     msg: i64,
 }
 
@@ -105,8 +105,8 @@ impl Index {
         })
     }
 
-    /// Where [`messages`](Self::messages) goes on after a message of a source, in the order of their numbers; `None`
-    /// if there is no such source.
+    /// The cursor with which [`messages`](Self::messages) continues after a message of a source, in the order of their
+    /// numbers; `None` if the source does not exist.
     ///
     /// # Errors
     /// [`IndexError::Unavailable`].

@@ -48,7 +48,7 @@ struct Keeper<'a> {
     people: HashMap<String, (Participant, i64)>,
     /// How many messages more a chat has.
     news: HashMap<i64, i64>,
-    /// How many messages of a chat somebody has written more, or fewer.
+    /// The change in how many messages a person has written in a chat.
     credits: HashMap<(i64, i64), i64>,
 }
 
@@ -142,7 +142,7 @@ impl<'a> Keeper<'a> {
         Ok(number)
     }
 
-    /// A chat's number. One that was not told of before is called by its id: its messages are not lost for that.
+    /// A chat's number. An unknown one is named by its id, so that its messages are not lost.
     fn chat_of(&mut self, id: &str) -> rusqlite::Result<i64> {
         match self.find_chat(id)? {
             Some(number) => Ok(number),
@@ -155,7 +155,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Somebody's number, with what is new about them. What the source does not tell this time is not forgotten.
+    /// The number of a person, with new facts added. Facts that the source omits this time are kept.
     fn person(&mut self, person: &Participant) -> rusqlite::Result<i64> {
         if let Some((known, number)) = self.people.get(&person.id)
             && known == person

@@ -1,5 +1,4 @@
-//! Whether a text says what was looked for, and which messages may: the index of words gives candidates, and what is
-//! decided here is the truth.
+//! Whether a text matches a search: the index of words gives candidates, and the decision is made here.
 
 use super::fold::words;
 use super::search::terms;
@@ -35,7 +34,7 @@ pub(super) struct Candidates {
     pub(super) expression: String,
 }
 
-/// Whether a text says what is looked for, as a search finds it.
+/// Whether a text matches, by the rules of a search.
 ///
 /// # Errors
 /// [`Invalid`] if there is nothing to look for.

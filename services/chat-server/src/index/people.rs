@@ -14,7 +14,7 @@ use super::stored::{participant, timestamp};
 use crate::model::Participant;
 use crate::query::Invalid;
 
-/// The fewest digits of a telephone number that is somebody's own.
+/// The fewest digits of a telephone number that identifies a person.
 const PHONE_DIGITS: usize = 7;
 /// The most aliases, and the most members of one.
 const MAX_ALIASES: usize = 1_000;
@@ -53,7 +53,7 @@ pub struct AliasMember {
     pub is: String,
 }
 
-/// Somebody, in one source or several.
+/// A person, in one source or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     /// The alias, or else the name under which most was written.

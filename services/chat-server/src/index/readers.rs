@@ -16,7 +16,7 @@ pub(super) struct Readers {
     database: PathBuf,
     /// As many as there may be connections.
     permits: Arc<Semaphore>,
-    /// Those that nobody uses now. `None` once closed.
+    /// The unused ones. `None` once closed.
     idle: Mutex<Option<Vec<Connection>>>,
 }
 
@@ -29,7 +29,7 @@ impl Readers {
         }
     }
 
-    /// Runs `read` on a connection of its own, with one view of the tables. If the caller goes away, it is stopped.
+    /// Runs `read` on a separate connection, with one view of the tables. If the caller goes away, it is stopped.
     pub(super) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&Connection) -> Result<T, ReadError> + Send + 'static,
@@ -153,7 +153,7 @@ struct Turn(Running);
 
 impl Turn {
     fn start(running: Running, connection: &Connection) -> Result<Self, ReadError> {
-        // Nobody waits for it any more.
+        // No caller waits for it any more.
         if Arc::strong_count(&running) == 1 {
             return Err(ReadError::Refused(IndexError::Unavailable));
         }

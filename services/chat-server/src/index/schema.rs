@@ -1,8 +1,8 @@
 //! The tables, how they came to be step by step, and how a connection to them is set up.
 //!
 //! Times are Unix microseconds. `msg` numbers messages in the order of commits over all sources; `seq` does so within
-//! one source, without gaps. Nothing is ever removed from `message`: what was taken back stays as a row without words.
-//! `word` has no text of its own, only where its words are.
+//! one source, without gaps. Nothing is ever removed from `message`: a deleted message stays as a row without words.
+//! `word` has no text itself, only the positions of words.
 
 use std::path::Path;
 use std::time::Duration;
@@ -103,7 +103,7 @@ INSERT INTO word (word, rank) VALUES ('secure-delete', 1);
 UPDATE message SET detail = replace(detail, '\"body\":\"unknown\"', '\"body\":{\"unknown\":\"\"}') WHERE kinds & 1024;
 "];
 
-/// The step after which all messages have to be learned again, since their words are told apart otherwise.
+/// The step after which all messages have to be learned again, since their words are split differently.
 const RELEARN: i32 = 2;
 
 /// Opens the file for writing, with nothing changed in it, neither now nor by closing.
@@ -112,7 +112,7 @@ pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Else the bundled SQLite, which is built with STAT4, plans a statement anew for every other value it is given,
+    // Else the bundled SQLite, which is built with STAT4, plans a statement again for every other value it is given,
     // which takes ten times as long as carrying it out.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
@@ -162,8 +162,8 @@ pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Opens the file for reading beside a writer. Not as a read-only file: then nobody could read what a writer that was
-/// killed has left in its log.
+/// Opens the file for reading beside a writer. Not as a read-only file: then the log of a killed writer could not be
+/// read.
 pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
     let connection = connect(file)?;
     connection.execute_batch(

@@ -1,4 +1,4 @@
-//! Words and phrases: hits with what was found marked, and what was said around them.
+//! Words and phrases: hits with the matches marked, and the messages around them.
 
 mod snippet;
 pub(super) mod terms;
@@ -40,7 +40,7 @@ pub struct Hit {
     pub message: StoredMessage,
     /// The part of it with the first words that were found.
     pub snippet: Snippet,
-    /// What was said before it and after it.
+    /// The messages before and after it.
     pub around: Around,
 }
 

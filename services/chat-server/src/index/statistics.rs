@@ -16,7 +16,7 @@ use super::stored::{participant, timestamp};
 use crate::model::Participant;
 use crate::query;
 
-/// The most senders that are told one by one.
+/// The most senders that are listed one by one.
 const MAX_SENDERS: usize = 1_000;
 
 /// What to count.
@@ -47,7 +47,7 @@ pub struct Statistics {
     pub senders: Vec<SenderCount>,
     /// Of the senders beyond those.
     pub other_senders: u64,
-    /// Without a sender: what the network said, and deleted accounts.
+    /// Without a sender: service messages, and deleted accounts.
     pub without_sender: u64,
     /// On each day on which there was any.
     pub days: BTreeMap<Date, u64>,

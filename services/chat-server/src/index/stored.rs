@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::answer::Kind;
 use crate::model::{Attachment, Body, Message, Participant, Reaction};
 
-/// What has no column of its own. Empty members are left out; a plain text has none of them, and then there is no JSON
-/// at all.
+/// What has no separate column. Empty members are left out; a plain text has none of them, and then there is no JSON at
+/// all.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Detail {
@@ -74,14 +74,14 @@ impl Detail {
         }
     }
 
-    /// The words were changed: whatever else the body was, it is words now.
+    /// The text was changed: a body of any kind becomes text.
     pub(super) fn reword(&mut self) {
         if !matches!(self.body, Some(Body::Service { .. } | Body::Unknown(_))) {
             self.body = None;
         }
     }
 
-    /// Nothing of the contents is left; what others said about it stays.
+    /// The contents are removed; reactions of others stay.
     pub(super) fn forget(&mut self) {
         self.body = None;
         self.forwarded_from = None;
@@ -106,7 +106,7 @@ impl Detail {
         self.reactions.retain(|known| known.count > 0);
     }
 
-    /// Removes whatever these gave.
+    /// Removes all reactions of these people.
     fn take_back(&mut self, by: &[String]) {
         for known in &mut self.reactions {
             let named = |name: &&String| known.by.contains(name);
@@ -119,7 +119,7 @@ impl Detail {
     }
 }
 
-/// Without a name nobody can tell who it was: then it counts.
+/// A reaction without a name cannot be matched to a person: then it is only counted.
 fn change(known: &mut Reaction, by: &[String], removed: bool) {
     if by.is_empty() {
         known.count = match removed {
@@ -197,7 +197,7 @@ pub fn is_call(action: &str) -> bool {
     matches!(action, "call" | "missed_call" | "phone_call" | "group_call")
 }
 
-/// Somebody, whose id, name, username, number, and whether it is the owner, begin at this column.
+/// A person, whose id, name, username, number, and whether it is the owner, begin at this column.
 pub(super) fn participant(row: &Row<'_>, first: usize) -> rusqlite::Result<Participant> {
     Ok(Participant {
         id: row.get(first)?,

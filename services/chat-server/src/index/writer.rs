@@ -27,7 +27,7 @@ const MAX_BATCH_BYTES: usize = QUEUE_BYTES / 4 * 3;
 /// What a batch counts for at least, so that no more than 256 wait.
 const MIN_SHARE: usize = QUEUE_BYTES / 256;
 
-/// Batches of one transaction: no more after so many events.
+/// The most events after which a transaction takes no further batch.
 const GROUP_EVENTS: usize = 8_000;
 
 /// How long closing waits for what is queued.
@@ -39,7 +39,7 @@ pub(super) struct Writer {
     /// Bounded by what its jobs hold of the budget. A `None` asks to close it.
     queue: UnboundedSender<Option<Job>>,
     budget: Arc<Semaphore>,
-    /// `None` once somebody waits for its end.
+    /// `None` once a caller waits for its end.
     thread: Mutex<Option<Thread>>,
 }
 
@@ -60,7 +60,7 @@ struct Job {
 }
 
 impl Writer {
-    /// Starts the thread. The lock is held until its connection is closed; `commits` is told of every commit.
+    /// Starts the thread. The lock is held until its connection is closed; `commits` is notified of every commit.
     pub(super) fn start(
         connection: Connection,
         lock: Lock,
@@ -108,8 +108,8 @@ impl Writer {
 
     /// Lets the queue run empty and waits for that, at most [`DRAIN`].
     pub(super) fn close(&self) {
-        // A thread that has ended does not hear it.
-        let _heard = self.queue.send(None);
+        // A thread that has ended does not receive it.
+        drop(self.queue.send(None));
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         // Under the lock, so that of two who close both return at the end.
         let Some(Thread { handle, ended }) = thread.take() else {
@@ -201,7 +201,7 @@ fn transact(
     }
 }
 
-/// What became of each batch: one that is refused changes nothing and leaves the others be.
+/// The outcome of each batch: a refused one changes nothing and does not affect the others.
 fn commit(connection: &Connection, group: &[Job]) -> rusqlite::Result<Vec<Result<(), IndexError>>> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let kept = group

@@ -26,7 +26,7 @@ impl BackOff {
         self.next = self.first;
     }
 
-    /// Waits; `false` if told to stop meanwhile.
+    /// Waits; `false` if stopped meanwhile.
     pub(super) async fn wait(&mut self, stop: &CancellationToken) -> bool {
         let pause = self.next;
         self.next = (pause * 2).min(self.most);

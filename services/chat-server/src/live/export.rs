@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_secs(2);
 pub struct Progress {
     /// Bytes that were read.
     pub done: u64,
-    /// Bytes that there are.
+    /// The bytes of the whole export.
     pub total: u64,
     /// What was read, once it is at its end.
     pub summary: Option<Summary>,
@@ -56,7 +56,7 @@ pub struct Export {
 enum Ended {
     /// The export, and what is wrong with it.
     Export(String),
-    /// The index takes no more.
+    /// The index accepts no more.
     Index(SourceError),
     /// The program is to stop.
     Stopped,
@@ -327,7 +327,7 @@ impl Batches {
         }
     }
 
-    /// Waits for room. Breaks if nobody wants more.
+    /// Waits for room. Breaks if the receiver is gone.
     fn send(&mut self) -> ControlFlow<()> {
         self.bytes = 0;
         let events = std::mem::take(&mut self.events);

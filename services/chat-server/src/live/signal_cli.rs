@@ -1,7 +1,7 @@
 //! A running `signal-cli daemon`: JSON-RPC, an object a line, over a Unix socket or TCP.
 //!
-//! Signal keeps no history for linked devices: what arrives while nobody listens is held by the daemon or lost with it,
-//! and what was heard is kept in the index alone.
+//! Signal keeps no history for linked devices: messages that arrive without a listener are held by the daemon or lost
+//! with it, and received ones are kept in the index alone.
 
 mod envelope;
 mod hearing;
@@ -42,7 +42,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(30);
 /// How long it must be silent before the program ends.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// The id of the request to be told of messages; the others are in [`hearing`].
+/// The id of the request that subscribes to messages; the others are in [`hearing`].
 const SUBSCRIBE: u64 = 3;
 
 /// A source that listens to signal-cli.
@@ -107,8 +107,8 @@ impl SignalCli {
         }
     }
 
-    /// Keeps what the daemon says until it is away, or until it is silent after `stop`: what it has said already it does
-    /// not say again.
+    /// Keeps the daemon's messages until it disconnects, or until it is silent after `stop`: it does not send a message
+    /// twice.
     async fn hear(
         &self,
         reader: Reader,
@@ -167,7 +167,7 @@ impl SignalCli {
         }
     }
 
-    /// A connection on which the first questions are asked.
+    /// Connects and sends the first requests.
     async fn connect(&self) -> Result<(Reader, Writer), Ended> {
         let connecting = async {
             let (reader, mut writer): (Reader, Writer) = match &self.address {
@@ -193,8 +193,8 @@ impl SignalCli {
         }
     }
 
-    /// What is asked at the beginning: names, and to be told of messages. A daemon that tells by itself refuses the
-    /// last, which does no harm.
+    /// The first requests: names, and a subscription to messages. A daemon that sends messages anyway refuses the last,
+    /// which does no harm.
     fn requests(&self) -> [Value; 3] {
         let request = |id: u64, method: &str| {
             let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method});
@@ -236,7 +236,7 @@ impl SignalCli {
 enum Ended {
     /// The daemon is away, and why.
     Daemon(String),
-    /// The index takes no more.
+    /// The index accepts no more.
     Index(SourceError),
     /// The program is to stop.
     Stopped,

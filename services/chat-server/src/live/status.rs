@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::source::Connection;
 
-/// Set by the task that runs a source, read by whoever asks.
+/// Set by the task that runs a source, read by others.
 #[derive(Debug)]
 pub(super) struct Status(Mutex<Connection>);
 

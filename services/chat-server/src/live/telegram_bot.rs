@@ -1,7 +1,7 @@
-//! A bot of Telegram: what is said in the chats it is in, from the moment it is asked (long polling of the Bot API).
+//! A Telegram bot: the messages in its chats, from the first request on (long polling of the Bot API).
 //!
-//! The number of the last update is kept together with what it brought, and only then told to Telegram, which holds
-//! updates for a day: nothing is lost or doubled when this program ends, whenever that is.
+//! The number of the last update is stored together with its content, and only then confirmed to Telegram, which holds
+//! updates for a day: nothing is lost or doubled when this program ends, at any moment.
 
 mod api;
 mod update;
@@ -109,7 +109,7 @@ impl TelegramBot {
                 update::read(it, &mut events);
                 last = it.get("update_id").and_then(Value::as_i64).max(last);
             }
-            // Not the highest of all: after a week of silence Telegram goes on with any number.
+            // Not the highest of all: after a week of silence Telegram continues with any number.
             let Some(next) = last.map(|last| last.saturating_add(1)) else {
                 return Ended::Api(Failed::because("updates without a number".to_owned()));
             };
@@ -143,7 +143,7 @@ impl TelegramBot {
 enum Ended {
     /// Telegram does not answer as it should.
     Api(Failed),
-    /// The index takes no more.
+    /// The index accepts no more.
     Index(SourceError),
 }
 

@@ -1,4 +1,4 @@
-//! Failures as MCP tells them: tool errors, and errors of requests with `data.code`.
+//! Failures in MCP: tool errors, and errors of requests with `data.code`.
 
 use std::future::Future;
 

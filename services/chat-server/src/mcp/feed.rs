@@ -13,19 +13,19 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::desk::{Desk, Failure, Following, News};
 use crate::view::uri::{self, Listening};
 
-/// `_meta` key of an update: the message that came in, as `get_messages` tells it.
+/// `_meta` key of an update: the message that came in, as `get_messages` returns it.
 const META_MESSAGE: &str = "chat-server/message";
-/// And where [`Desk::messages`] goes on after it.
+/// The cursor with which [`Desk::messages`] continues after it.
 const META_CURSOR: &str = "chat-server/cursor";
 /// `_meta` key of an update that stands for many: source, how many, and the cursor from which they are read.
 const META_MISSED: &str = "chat-server/missed";
 
-/// How many messages are told at once before listeners get time to take them: fewer than the library lets one lag.
+/// How many messages are sent at once before listeners get time to receive them: fewer than the library's lag limit.
 const BURST: usize = 64;
 /// How long they get.
 const BREATH: Duration = Duration::from_millis(2);
 
-/// The most subscriptions whose chat is known by its id; older ones are told by the name of the chat.
+/// The most subscriptions whose chat is known by its id; older ones are matched by the name of the chat.
 const MAX_KNOWN: usize = 4_096;
 
 /// The messages that come in, from the first subscription on.
@@ -60,13 +60,13 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Whom to tell.
+    /// Sets the server whose listeners are notified.
     pub(super) fn belongs_to(&self, server: &Server) {
         // Once, by who has made both.
         let _first = self.server.set(server.downgrade());
     }
 
-    /// Whether somebody may subscribe to this. Once it has resolved nothing that comes in is missed.
+    /// Whether a client may subscribe to this. Once it has resolved, no new message is missed.
     pub(super) async fn admit(&self, desk: &Desk, uri: &str) -> Result<(), Failure> {
         let listening = match Listening::parse(uri) {
             None => {

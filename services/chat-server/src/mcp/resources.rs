@@ -91,7 +91,7 @@ async fn text(desk: &Desk, uri: &ResourceUri) -> Result<ResourceContents, Failur
         offset: number("offset", uri.get("offset"))?,
         cursor: given("cursor"),
         topic: None,
-        // There is no parameter for it, and what is kept is better than nothing.
+        // A resource has no parameter for it, and stored messages are better than none.
         stored: Some(true),
         chat,
     };

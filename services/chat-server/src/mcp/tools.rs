@@ -94,8 +94,8 @@ fn reading(name: &str, title: &str, description: &str) -> Tool {
         .with_timeout(REQUEST_TIMEOUT)
 }
 
-/// What a tool answers: without a schema, which would cost more than it tells. What it takes refuses members that there
-/// are not, so that a model that mistypes one is told.
+/// The answer of a tool: without an output schema, which would cost more tokens than it is worth. Arguments refuse
+/// unknown members, so that a model gets an error for a misspelt one.
 type Answer = Result<CallToolResult, ToolError>;
 
 /// No arguments.

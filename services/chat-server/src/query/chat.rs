@@ -5,11 +5,11 @@ use super::{Invalid, quoted};
 /// More than any network allows for a name.
 const LONGEST: usize = 1_024;
 
-/// A chat as somebody writes it.
+/// A chat as a caller writes it.
 ///
-/// `*` is every chat. Text before a first `:` is taken for a source only if there is one with that id (or it is `*`),
-/// so that a chat called `a: b` is found under its name. What is left is an id, a name, or a part of one:
-/// [`find_among`](crate::index::find_among) tells.
+/// `*` is every chat. Text before a first `:` counts as a source only if one has that id (or it is `*`), so that a chat
+/// called `a: b` is found under its name. The rest is an id, a name, or a part of one:
+/// [`find_among`](crate::index::find_among) decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatArgument<'a> {
     /// The source that was named; `None` for none, or for `*:`.
@@ -19,7 +19,7 @@ pub struct ChatArgument<'a> {
 }
 
 impl<'a> ChatArgument<'a> {
-    /// Takes it apart. `is_source` tells whether a source of that id is known.
+    /// Parses it. `is_source` returns whether a source of that id is known.
     ///
     /// # Errors
     /// [`Invalid`] if it is empty or too long.

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Invalid, quoted};
 
-/// The accepted forms, as a sentence tells them.
+/// The accepted forms, in a sentence.
 pub const TIME_FORMS: &str = "a span before now such as '90s', '15m', '2h', '7d' or '1w'; 'today' or 'yesterday'; a date \
     'YYYY-MM-DD', which begins at midnight; or a moment as in RFC 3339, such as \
     '2025-01-13T00:00:00Z' or '2025-01-13T09:30:00+02:00'";

@@ -152,7 +152,7 @@ impl Shared {
         sources.len()
     }
 
-    /// What somebody is called here: by name, and with the id where two have the same.
+    /// The name of a sender here, with the id where two have the same name.
     fn sender(&mut self, sender: &Sender) -> String {
         let name = &sender.display_name;
         let label = match self.senders.get(name) {
@@ -190,7 +190,7 @@ impl Shared {
     }
 }
 
-/// What is known of a sender beyond the name.
+/// What is known about a sender beyond the name.
 fn facts(sender: &Sender) -> Value {
     #[derive(Serialize)]
     struct Facts<'s> {

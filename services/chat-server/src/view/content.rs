@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::model::{Attachment, AttachmentKind, Body, Message};
 
-/// What a message says. What is not words is told by a word in brackets before its caption or its name.
+/// The content of a message. Anything but text becomes a word in brackets before its caption or its name.
 #[must_use]
 pub fn content(message: &Message) -> String {
     if message.deleted {

@@ -1,4 +1,4 @@
-//! A message as it is told.
+//! A message in an answer.
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub struct Message {
     pub chat: String,
     /// The id of its source.
     pub source: String,
-    /// Who sent it. For what the network itself says, and for a deleted account, the id is empty and the name says so in
+    /// Who sent it. For a service message, and for a deleted account, the id is empty and the name explains it in
     /// parentheses.
     pub sender: Sender,
     /// What it says. What is not words begins with `[Image]`, `[Video]`, `[Audio]`, `[File] name`, `[Sticker]`,
@@ -92,16 +92,16 @@ pub struct Attachment {
     /// How long it plays, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u32>,
-    /// Why its bytes are not at hand.
+    /// Why its bytes are not available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// The resource with its bytes; absent where they are not at hand.
+    /// The resource with its bytes; absent where they are not available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
 }
 
 impl Message {
-    /// What is told of a message, with local time in this zone.
+    /// The answer for a message, with local time in this zone.
     #[must_use]
     pub fn new(stored: &StoredMessage, zone: &TimeZone) -> Self {
         let message = &stored.message;

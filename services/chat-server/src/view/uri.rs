@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 pub const MESSAGES: &str =
     "messages://{source}/{chat}{?since,before,sender,search,limit,offset,cursor}";
 
-/// The messages of all chats of a source, or of one of them: the address under which its new ones are told, too.
+/// The messages of all chats of a source, or of one of them: the address under which its new ones are notified, too.
 pub const ALL_MESSAGES: &str =
     "messages://{source}/*{?chat,since,before,sender,search,limit,offset,cursor}";
 
@@ -25,7 +25,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// What somebody listens to: an address of messages, taken apart and decoded.
+/// What a client listens to: an address of messages, parsed and decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Listening {
     /// The source; `None` for `*`.
@@ -36,7 +36,7 @@ pub struct Listening {
     pub chat_filter: Option<String>,
     /// A part of the name of the sender.
     pub sender: Option<String>,
-    /// A part of what is said.
+    /// A text that messages must contain.
     pub search: Option<String>,
 }
 
@@ -58,10 +58,10 @@ fn encoded(text: &str) -> String {
 }
 
 impl Listening {
-    /// Takes an address apart; `None` if it is none of messages.
+    /// Parses an address; `None` if it is not one of messages.
     ///
     /// # Errors
-    /// A parameter that there is not.
+    /// An unknown parameter.
     #[must_use]
     pub fn parse(uri: &str) -> Option<Result<Self, String>> {
         let rest = uri.strip_prefix("messages://")?;

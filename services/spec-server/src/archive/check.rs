@@ -1,4 +1,4 @@
-//! Whether a delta makes sense by itself, and which parts of a spec it can change.
+//! Whether a delta is consistent, and which parts of a spec it can change.
 
 use std::collections::{HashMap, HashSet};
 

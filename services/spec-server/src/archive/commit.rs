@@ -16,7 +16,7 @@ pub(super) struct Step {
     pub(super) path: PathBuf,
     /// What is there; `None` if nothing.
     pub(super) old: Option<RawFile>,
-    /// What is to be there; `None` if nothing.
+    /// The new contents; `None` to remove the file.
     pub(super) new: Option<String>,
 }
 
@@ -112,7 +112,7 @@ fn undo(done: Vec<Done<'_>>) -> Vec<String> {
     let mut stuck = Vec::new();
     for step in done.into_iter().rev() {
         match step {
-            // Somebody has put something into it: it stays.
+            // If another program has put something into it, it stays.
             Done::Folder(path) => drop(fs::remove_dir(path)),
             Done::File(step, left) => {
                 let path = step.target();

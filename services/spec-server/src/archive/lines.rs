@@ -1,4 +1,4 @@
-//! A file as lines with their own line ends, so that what is not changed stays as it is to the byte.
+//! A file as lines with their own line ends, so that unchanged lines stay identical to the byte.
 
 /// One line: its text and what ends it, `\n`, `\r\n`, `\r` or, at the end of the file, nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) fn split(raw: &str) -> Vec<RawLine> {
     lines
 }
 
-/// The line end that most of the lines have: LF if there is none.
+/// The line end that most of the lines have: LF if there are no line ends.
 pub(super) fn usual_end(lines: &[RawLine]) -> &'static str {
     let count = |end: &str| lines.iter().filter(|line| line.end == end).count();
     // The first of the most frequent ones is taken last by `max_by_key`.
@@ -62,7 +62,7 @@ impl Writer {
         }
     }
 
-    /// Writes a line as it is.
+    /// Writes a line unchanged.
     pub(super) fn raw(&mut self, line: &RawLine) {
         if self.open {
             self.out.push_str(self.newline);

@@ -33,8 +33,8 @@ pub(super) struct Parts {
 }
 
 impl Piece {
-    /// The scenarios that it has and `new` has not, as often as they are lost. One under a heading of another level is
-    /// read, but the text would be left without a scenario that counts.
+    /// The scenarios that it has and `new` lacks, as often as they are lost. One under a heading of another level is
+    /// read, but does not count as a scenario in the new text.
     pub(super) fn lost(&self, new: &Requirement) -> Vec<String> {
         let mut left = self.scenarios.clone();
         let outline = Outline::of(&new.text);
@@ -154,7 +154,8 @@ impl Parts {
             text: String::new(),
             end: self.newline,
         }];
-        // What stands between the last requirement and what follows stays there, whichever requirement will be the last.
+        // The text between the last requirement and what follows stays there, also if another requirement becomes the
+        // last.
         let (mut gap, tail) = match self.pieces.last_mut() {
             Some(last) => (self.lead, mem::replace(&mut last.gap, blank.clone())),
             None => (blank.clone(), self.lead),

@@ -113,7 +113,7 @@ impl Plan {
         })
     }
 
-    /// Says of each problem which part of the change it is about.
+    /// Sets the part of the change that each problem is in.
     fn name_parts(&mut self) {
         let folder = self.project.relative(&self.folder);
         let problems = self.problems.iter_mut().chain(&mut self.warnings);

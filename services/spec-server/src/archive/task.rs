@@ -22,7 +22,7 @@ pub enum TaskAt {
 /// A task that was ticked off or on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ticked {
-    /// The task as it is now.
+    /// The task in its new state.
     pub task: Task,
     /// Whether it was another way before; if not, nothing was written.
     pub changed: bool,
@@ -52,8 +52,8 @@ impl FromStr for TaskAt {
 /// written; every other byte of the file stays. One that is so already is left alone.
 ///
 /// # Errors
-/// [`ArchiveError::Task`] if no task is there, or several have the number; [`ArchiveError::Changed`] if somebody else
-/// writes the file meanwhile; [`ArchiveError::Read`], [`ArchiveError::Write`].
+/// [`ArchiveError::Task`] if no task, or several, have the number; [`ArchiveError::Changed`] if another program writes
+/// the file meanwhile; [`ArchiveError::Read`], [`ArchiveError::Write`].
 pub fn complete_task(
     project: &Project,
     change: &str,

@@ -10,11 +10,11 @@ use crate::project::{ProjectError, ReadError, nearest_in_words};
 use crate::search::SearchError;
 use crate::view::Missing;
 
-/// Why a command could not do what it was asked, in a sentence for whoever asked.
+/// Why a command failed, in a sentence for its user.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CliError {
-    /// There is no project.
+    /// No project was found.
     #[error(transparent)]
     Project(#[from] ProjectError),
     /// Something in it is not there or cannot be read.

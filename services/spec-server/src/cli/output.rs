@@ -38,7 +38,7 @@ pub(super) enum Ink {
 const CELLS: usize = 10;
 
 impl Style {
-    /// What fits a stream. People without a taste for colour say so by `NO_COLOR` (no-color.org).
+    /// The kind that fits a stream. `NO_COLOR` (no-color.org) turns colours off.
     #[must_use]
     pub fn of(stream: &impl IsTerminal) -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -19,7 +19,7 @@ impl Place {
     /// Opens it.
     ///
     /// # Errors
-    /// [`ProjectError`] when there is none.
+    /// [`ProjectError`] when no project is found.
     pub fn project(&self) -> Result<Project, ProjectError> {
         match &self.root {
             Some(root) => Project::open(root),

@@ -26,8 +26,8 @@ pub(super) struct Arguments {
     #[arg(long)]
     no_events: bool,
 
-    /// The most characters of an answer, at least 2000; about four make a token. What does not fit is told and can be
-    /// asked for.
+    /// The most characters of an answer, at least 2000; about four make a token. What does not fit is named and can be
+    /// requested.
     #[arg(long, value_name = "CHARACTERS", default_value_t = Budget::DEFAULT.0, value_parser = budget)]
     max_output: usize,
 }

@@ -11,8 +11,8 @@ use crate::view::FindingView;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Arguments {
-    /// Ids of specs and changes; all specs and active changes if there are none. Of a spec and a change of one id both
-    /// are checked.
+    /// Ids of specs and changes; all specs and active changes if there are none. If a spec and a change have the same
+    /// id, both are checked.
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 

@@ -11,7 +11,7 @@ use crate::view::{ArchivedView, Budget, PreviewView, TickedTask};
 /// Nothing is left out on the command line.
 const ALL: Budget = Budget(usize::MAX);
 
-/// Which change, and how to tell of it.
+/// The change, and the form of the output.
 #[derive(Debug, Clone, Args)]
 pub(super) struct OfChange {
     /// The id of an active change.
@@ -60,7 +60,7 @@ impl OfChange {
         Ok(u8::from(!preview.problems.is_empty()))
     }
 
-    /// As it is called, in whatever case it was asked for.
+    /// The exact id, for one given in any case.
     fn id(&self, project: &Project) -> Result<String, CliError> {
         Ok(project.change(&self.id)?.id.clone())
     }

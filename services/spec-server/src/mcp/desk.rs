@@ -42,17 +42,17 @@ pub struct Settings {
     pub search: search::Settings,
     /// Whether changes are found by looks at the disk alone, for file systems that report no events.
     pub without_events: bool,
-    /// Whether the client's roots may say which project is meant where `place` names none. Not for clients on other
-    /// machines: it lets them choose a folder of this one.
+    /// Whether the client's roots may choose the project if `place` names none. Not for clients on other machines: it
+    /// lets them choose a folder of this one.
     pub use_roots: bool,
 }
 
-/// How changes of files are heard of.
+/// How changes of files are noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Hearing {
     /// Not yet.
     NotYet,
-    /// By the system's events, and by looks for what they miss; or there is nothing to hear of.
+    /// By the system's events, and by polling for what they miss; or there is nothing to watch.
     Fine,
     /// By looks alone, for this reason.
     Looks(String),
@@ -71,9 +71,9 @@ struct Inner {
     settings: Settings,
     /// `None` until there is one.
     project: Mutex<Option<Project>>,
-    /// That of the project at this root; `None` until somebody searches.
+    /// That of the project at this root; `None` until the first search.
     searcher: Mutex<Option<(PathBuf, Arc<Searcher>)>>,
-    /// Held by who tells the searcher what the specs are.
+    /// Held while the searcher gets the present specs.
     updating: Mutex<()>,
     turns: Arc<Semaphore>,
     /// The project among the client's roots, where `settings.place` names none; `None` until it was asked for.
@@ -81,7 +81,7 @@ struct Inner {
     hearing: watch::Sender<Hearing>,
     /// The different lists of resources that clients were given since the last look; at most [`GIVEN`].
     given: Mutex<Vec<BTreeSet<String>>>,
-    /// What all texts were at the last look at everything; `None` while nobody has subscribed.
+    /// All texts at the last full look; `None` without subscribers.
     texts: Mutex<Option<Texts>>,
     /// Cancelled with the last clone: what runs beside the server ends then.
     ended: CancellationToken,
@@ -106,8 +106,8 @@ impl Desk {
         }))
     }
 
-    /// Does what blocks on a thread of its own, when it is its turn. Work that has begun goes on if nobody waits for
-    /// it any more.
+    /// Runs blocking work on a blocking thread, when it is its turn. Work that has begun continues if its caller no
+    /// longer waits.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
@@ -123,7 +123,7 @@ impl Desk {
         done.unwrap_or_else(|error| Err(Failure::internal(&error)))
     }
 
-    /// The project as it is now: the same as before unless it has moved, or its configuration says something else. Blocks.
+    /// The current project: the same as before unless it has moved, or its configuration has changed. Blocks.
     pub(super) fn project(&self) -> Result<Project, Failure> {
         let found = match (self.0.settings.place.project(), self.root().clone()) {
             (Err(ProjectError::NotFound(_)), Some(root)) => Project::open(&root),
@@ -131,7 +131,7 @@ impl Desk {
         };
         let found = found.map_err(|error| Failure::no_project(&error))?;
         let mut known = lock(&self.0.project);
-        // One is enough as long as it can be, for it keeps what it has read.
+        // The same project is used as long as possible, since it caches what it has read.
         let is_same =
             |known: &Project| known.root() == found.root() && known.layout() == found.layout();
         match &*known {
@@ -155,11 +155,11 @@ impl Desk {
         Ok(Arc::clone(made))
     }
 
-    /// The searcher, which has been told what the specs are now, and how many of their files cannot be read. Blocks.
+    /// The searcher, updated to the present specs, and how many of their files cannot be read. Blocks.
     pub(super) fn fresh_searcher(&self) -> Result<(Arc<Searcher>, usize), Failure> {
         let searcher = self.searcher()?;
         let project = self.project()?;
-        // One after the other: what somebody has seen later must not be undone by who has looked before.
+        // One at a time: an older view must not overwrite a newer one.
         let _updating = lock(&self.0.updating);
         let specs = project.specs()?;
         searcher.update(&specs.items)?;
@@ -200,7 +200,7 @@ impl Desk {
         lock(&self.0.texts)
     }
 
-    /// Takes note of a list of resources that a client is given: it is told if that is not what is there at the next look.
+    /// Remembers a list of resources that a client gets: it is notified if the next look finds a different one.
     pub(super) fn gives(&self, uris: BTreeSet<String>) {
         let mut given = lock(&self.0.given);
         if given.len() < GIVEN && !given.contains(&uris) {
@@ -213,20 +213,21 @@ impl Desk {
         std::mem::take(&mut *lock(&self.0.given))
     }
 
-    /// Waits until changes are heard of, so that who subscribes misses none; not for ever, as they may never be.
+    /// Waits until changes are watched, so that subscribers miss none; only for a while, since watching may never
+    /// start.
     pub(super) async fn until_watched(&self) {
         let mut hearing = self.0.hearing.subscribe();
         let heard = hearing.wait_for(|hearing| *hearing != Hearing::NotYet);
-        // Whatever comes of it: a subscription that tells nothing is no worse than none.
+        // In any case: a subscription without notifications is no worse than no subscription.
         drop(tokio::time::timeout(WATCH_PATIENCE, heard).await);
     }
 
-    /// From now on changes are heard of in this way.
+    /// From now on changes are noticed in this way.
     pub(super) fn hears(&self, hearing: Hearing) {
         self.0.hearing.send_replace(hearing);
     }
 
-    /// A note with what is to be known of how changes are heard of, after another one.
+    /// Adds a note about how changes are noticed to another note.
     pub(super) fn note(&self, note: Option<String>) -> Option<String> {
         let late = match &*self.0.hearing.borrow() {
             Hearing::Looks(why) => {
@@ -254,7 +255,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl WeakDesk {
-    /// The desk, as long as the server is there.
+    /// The desk, as long as the server exists.
     pub(super) fn upgrade(&self) -> Option<Desk> {
         self.0.upgrade().map(Desk)
     }

@@ -21,7 +21,7 @@ pub(super) struct Failure {
     data: Value,
 }
 
-/// The code where there is no project to speak of.
+/// The code if no project is found.
 pub(super) const NO_PROJECT: &str = "NO_PROJECT";
 
 impl Failure {
@@ -49,7 +49,7 @@ impl Failure {
         )
     }
 
-    /// There is no project to speak of.
+    /// No project is found.
     pub(super) fn no_project(error: &ProjectError) -> Self {
         Self::new(NO_PROJECT, error.to_string())
     }

@@ -50,7 +50,7 @@ pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
 /// The specs by id, then the active changes. One that is made meanwhile belongs to a page that is past, or to one that
 /// comes.
 async fn list(desk: Desk, page: PageRequest, _: Context) -> Result<Page<Resource>, RequestError> {
-    // Who has the list hears of all that changes in it afterwards.
+    // A client with the list is notified of all later changes in it.
     desk.until_watched().await;
     let listed = desk.read(move |desk| {
         let after = page.after.as_deref();

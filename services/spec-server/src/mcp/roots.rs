@@ -17,8 +17,8 @@ const MAX_ROOTS: usize = 32;
 const KEY: &str = "roots";
 
 impl Desk {
-    /// Does what a tool or a prompt does or a resource is, see [`Desk::read`]; where there is no project, the client is
-    /// asked for its roots first. Lists cannot ask.
+    /// Runs the work of a tool, prompt or resource, see [`Desk::read`]; without a project, the client is asked for its
+    /// roots first. Lists cannot ask.
     pub(super) async fn answer<T: Send + 'static, E: From<Interrupt> + From<Failure>>(
         &self,
         context: &Context,
@@ -54,7 +54,7 @@ impl Desk {
             }
             Ok(())
         });
-        // Without one, the tool says that there is no project.
+        // Without one, the tool reports that no project was found.
         drop(found.await);
         Ok(())
     }

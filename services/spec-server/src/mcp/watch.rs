@@ -1,10 +1,10 @@
 //! From what happens to the files of a project to what clients have subscribed to.
 //!
-//! | what happens | who hears of it |
+//! | what happens | who is notified |
 //! |---|---|
 //! | a file of a spec is written, made or removed | who subscribed to `spec://ID` |
 //! | any file in the folder of a change is | who subscribed to `change://ID` |
-//! | a spec or an active change comes or goes | everybody, by `resources/list_changed` |
+//! | a spec or an active change comes or goes | all clients, by `resources/list_changed` |
 //!
 //! Events of the system are not enough: a folder may be moved away and back or replaced while it is watched, and events
 //! may be lost. So the folders are watched again whenever one of them was touched itself, and every few seconds all texts
@@ -25,10 +25,10 @@ use super::failure::Failure;
 use crate::project::Layout;
 use folders::Folders;
 
-/// How long to wait before a place is looked at again where there is no project yet, or that cannot be watched.
+/// How long to wait before looking again for a project that does not exist yet, or cannot be watched.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long without an event until everything is looked at, for what no event has said.
+/// How long without an event until everything is looked at, to find missed changes.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// A look at everything takes at most one part in so many of the time.
@@ -142,7 +142,7 @@ impl Watch {
         }
     }
 
-    /// The next changes of specs and changes: those that the system tells of, or those that a look at everything finds.
+    /// The next changes of specs and changes: from the system's events, or from a full look.
     async fn next(&mut self, layout: &Layout, watcher: &mut Watcher) -> Changes {
         loop {
             tokio::select! {
@@ -219,7 +219,7 @@ impl Watch {
         }
     }
 
-    /// Tells everybody if specs or changes have come or gone.
+    /// Notifies all clients if specs or changes were added or removed.
     fn tell_list(&mut self, now: BTreeSet<String>) {
         // A client may have been given what was there for a moment between two looks.
         let given = self.desk.upgrade().map(|desk| desk.take_given());
@@ -232,7 +232,7 @@ impl Watch {
         }
     }
 
-    /// Tells who has subscribed to what has changed.
+    /// Notifies the subscribers of what has changed.
     fn tell(&self, seen: &Seen, changes: &Changes) {
         let Some(server) = self.server.upgrade().filter(Server::has_subscribers) else {
             return;
@@ -259,7 +259,7 @@ pub(super) fn uris(specs: &[String], changes: &[String]) -> BTreeSet<String> {
     specs.chain(changes).collect()
 }
 
-/// What a subscriber will hear the differences to, unless that is known already.
+/// Remembers the state that a subscriber's later changes are compared with, unless it is known already.
 pub(super) async fn remember(desk: &Desk) {
     if desk.texts().is_none() {
         let now = desk.read(texts).await.ok();
@@ -267,7 +267,7 @@ pub(super) async fn remember(desk: &Desk) {
     }
 }
 
-/// All texts as they are now. Blocks.
+/// All current texts. Blocks.
 fn texts(desk: &Desk) -> Result<Texts, Failure> {
     let project = desk.project()?;
     let (specs, changes) = (project.specs()?.items, project.changes()?.items);

@@ -30,9 +30,9 @@ struct Open {
     /// How far its line is indented.
     indent: usize,
     bulleted: bool,
-    /// With neither bullet nor emphasis nor capitals throughout: only its place says that it is a clause.
+    /// With neither bullet nor emphasis nor capitals throughout: only its position makes it a clause.
     bare: bool,
-    /// A paragraph of its own came after it.
+    /// A separate paragraph came after it.
     closed: bool,
 }
 
@@ -150,7 +150,7 @@ fn keyword(text: &str) -> Option<Keyword> {
     let colon = rest.strip_prefix(':').unwrap_or(rest);
     let text = match colon.strip_prefix(mark) {
         Some(rest) => trim(rest.strip_prefix(':').unwrap_or(rest)).to_owned(),
-        // The emphasis goes on: over the whole clause, or a part of it.
+        // The emphasis continues: over the whole clause, or a part of it.
         None if rest.starts_with(is_space) => trim(&rest.replacen(mark, "", 1)).to_owned(),
         None => return None,
     };

@@ -8,9 +8,9 @@ use crate::model::{CapabilityDelta, Delta, Line, Operation, Requirement, Source}
 /// Reads a delta. Sections are `## ADDED Requirements` and its three sisters, in whatever capitals, each as often as it
 /// stands there; a block ends at the next `### Requirement:` or `## `.
 ///
-/// REMOVED ones are blocks or bullets with the heading in them. RENAMED ones are pairs of lines, ``- FROM: `### Requirement:
-/// A` `` and ``- TO: `### Requirement: B` ``, or blocks named `A → B` (`->` too). Half a rename is told as it stands: with
-/// an empty name if it is the TO, with no new name if it is the FROM or a block without an arrow.
+/// REMOVED ones are blocks or bullets with the heading in them. RENAMED ones are pairs of lines, ``- FROM: `###
+/// Requirement: A` `` and ``- TO: `### Requirement: B` ``, or blocks named `A → B` (`->` too). Half a rename is kept:
+/// with an empty name if it is the TO, with no new name if it is the FROM or a block without an arrow.
 #[must_use]
 pub fn delta(capability: &str, source: Source) -> CapabilityDelta {
     let text = source.text.clone();
@@ -142,7 +142,7 @@ fn rename(outline: &Outline<'_>, from: &str, to: Option<&str>, first: Line, last
     }
 }
 
-/// A requirement of which these lines say no more than its name.
+/// A requirement with no text but its name.
 fn named(outline: &Outline<'_>, name: &str, first: Line, last: Line) -> Requirement {
     Requirement {
         name: name.to_owned(),

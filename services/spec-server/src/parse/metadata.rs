@@ -4,7 +4,7 @@ use super::text::trim_start;
 use super::yaml::{Entry, Value, yaml};
 use crate::model::{Metadata, MetadataProblem, Source};
 
-/// Reads the metadata of a change. What is wrong with it is told in [`Metadata::problems`]; unknown keys are let be.
+/// Reads the metadata of a change. Errors are in [`Metadata::problems`]; unknown keys are ignored.
 #[must_use]
 pub fn metadata(source: Source) -> Metadata {
     let text = source.text.clone();
@@ -108,7 +108,7 @@ fn is_kebab(text: &str) -> bool {
         .all(|part| !part.is_empty() && part.bytes().all(is_lower))
 }
 
-/// Whether a line of a text that is no YAML was meant to set `skip_specs`.
+/// Whether a line of a text that is not YAML was meant to set `skip_specs`.
 fn is_marker(line: &str) -> bool {
     let line = trim_start(line);
     let quote = ['"', '\'']

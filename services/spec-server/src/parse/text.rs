@@ -4,7 +4,7 @@ use std::str;
 
 use crate::model::Line;
 
-/// Bytes that are no text.
+/// Bytes that are not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is not UTF-8; save the file in UTF-8")]
 pub struct NotUtf8 {

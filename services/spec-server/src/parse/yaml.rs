@@ -16,7 +16,7 @@ pub(crate) enum Value {
     Null,
     /// `true`, `false`.
     Bool(bool),
-    /// A number as it is written.
+    /// A number in its written form.
     Number(String),
     /// A string.
     Text(String),

@@ -1,4 +1,4 @@
-//! What has been read, kept as long as the files are as they were.
+//! What has been read, kept as long as the files are unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(super) struct Cache<T> {
 struct Entry<T> {
     /// The files that the value was made from.
     files: Vec<PathBuf>,
-    /// As they were; `None` if they must be read again whatever their stamps.
+    /// Their stamps when read; `None` if they must be read again in any case.
     stamps: Option<Stamps>,
     value: Arc<T>,
 }
@@ -41,8 +41,8 @@ impl<T: PartialEq> Cache<T> {
         }
     }
 
-    /// The value at `key`, which is made from `files`: as it is kept, or from `read` if one of them has changed. A value
-    /// that comes out equal stays the same `Arc`. No lock is held while reading.
+    /// The value at `key`, which is made from `files`: the cached one, or from `read` if one of them has changed. A
+    /// value that comes out equal stays the same `Arc`. No lock is held while reading.
     pub(super) fn get(
         &self,
         key: &Path,
@@ -96,7 +96,7 @@ impl<T: PartialEq> Cache<T> {
     }
 }
 
-/// How the files are now; `None` if the system does not say it of one.
+/// The current stamps of the files; `None` if the system has none for one of them.
 fn stamps(files: &[PathBuf]) -> Option<Stamps> {
     let stamp = |path: &PathBuf| Stamp::of(path).ok();
     files.iter().map(stamp).collect()

@@ -1,5 +1,5 @@
 //! `.spox/config.toml`: where a Spec Oxide project keeps its things. Only `[paths]` is read: what `[rules]` chooses is
-//! written into other files by Spec Oxide itself, and a set of rules we do not know is no reason to read nothing.
+//! written into other files by Spec Oxide itself, and an unknown set of rules should not prevent reading.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};

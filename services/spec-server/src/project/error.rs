@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::parse::NotUtf8;
 
-/// Why there is no project.
+/// Why no project was found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectError {
@@ -58,7 +58,7 @@ pub enum Kind {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// There is none of that name.
+    /// None has that name.
     #[error("{kind} {id:?} was not found{}", nearest_in_words(nearest))]
     NotFound {
         /// What was asked for.
@@ -86,7 +86,7 @@ pub enum ReadError {
         /// The bound in bytes.
         limit: u64,
     },
-    /// The file is no text.
+    /// The file is not text.
     #[error("{}: {problem}", path.display())]
     NotUtf8 {
         /// The file.
@@ -97,7 +97,7 @@ pub enum ReadError {
     /// It leads out of the project.
     #[error("{} is a symbolic link that leads out of the project: it is not followed", .0.display())]
     OutOfRoot(PathBuf),
-    /// It is neither a file nor a link to one where a file has to be, or no folder where a folder has to be.
+    /// It is not a file or a link to one where a file is required, or not a folder where a folder is required.
     #[error("{} is not a {wanted}", path.display())]
     NotA {
         /// What it was read as: `file` or `folder`.

@@ -23,7 +23,7 @@ pub(super) struct Reader {
     folders: Folders,
 }
 
-/// A file as it is, to be changed.
+/// A raw file, to be changed.
 #[derive(Debug, Clone)]
 pub(crate) struct RawFile {
     /// Where it is: behind the link if there is one.
@@ -51,7 +51,7 @@ impl Reader {
         self.limits
     }
 
-    /// A path as it is told: below the root.
+    /// A path for answers: below the root.
     pub(super) fn relative(&self, path: &Path) -> PathBuf {
         path.strip_prefix(&self.root).unwrap_or(path).to_owned()
     }
@@ -132,8 +132,8 @@ impl Reader {
         }
     }
 
-    /// The file at `path`, whose folder is known to lie in the project; `None` if there is none. A link to a file in the
-    /// project is followed; one that leads nowhere is nothing.
+    /// The file at `path`, whose folder is known to lie in the project; `None` if it does not exist. A link to a file
+    /// in the project is followed; one that leads nowhere counts as missing.
     pub(super) fn source(&self, path: &Path) -> Result<Option<Source>, ReadError> {
         let Some(found) = self.resolve(path)? else {
             return Ok(None);
@@ -177,7 +177,7 @@ impl Reader {
         Err(ReadError::OutOfRoot(path.to_owned()))
     }
 
-    /// Where the file at `path` is, behind its link if it is one; `None` if there is none.
+    /// Where the file at `path` is, behind its link if it is one; `None` if it does not exist.
     fn resolve(&self, path: &Path) -> Result<Option<PathBuf>, ReadError> {
         let io = |error| self.io(path, error);
         let metadata = match fs::symlink_metadata(path) {
@@ -196,10 +196,10 @@ impl Reader {
         }
     }
 
-    /// What is in the file `found`, which is told as `path`.
+    /// The contents of the file `found`, which answers name `path`.
     fn bytes(&self, path: &Path, found: &Path) -> Result<Vec<u8>, ReadError> {
         let io = |error| self.io(path, error);
-        // Before it is opened: opening a named pipe would wait for somebody to write into it.
+        // Before it is opened: opening a named pipe would wait for a writer.
         if !fs::metadata(found).map_err(io)?.is_file() {
             return Err(ReadError::NotA {
                 wanted: "file",
@@ -222,7 +222,7 @@ impl Reader {
     }
 }
 
-/// Whether the system says that there is nothing: of a path whose folder is a file, too.
+/// Whether the system reports that it does not exist, also for a path whose folder is a file.
 pub(super) fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! What is in the folders of a project: listed once, and again when a folder is no longer as it was.
+//! What is in the folders of a project: listed once, and again when a folder has changed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,11 +15,11 @@ use super::files::is_missing;
 /// The most entries of one folder that are looked at.
 pub(super) const MAX_ENTRIES: usize = 1_000_000;
 
-/// How many folders are remembered. With more than that, all are listed anew.
+/// How many folders are remembered. With more than that, all are listed again.
 const MAX_FOLDERS: usize = 50_000;
 
-/// How long a list is believed. A folder's stamp changes whenever an entry comes, goes or is renamed (POSIX says so of
-/// each such call), but some file systems that are made up by programs do not keep to it.
+/// How long a list is trusted. A folder's stamp changes whenever an entry is added, removed or renamed (POSIX requires
+/// it for each such call), but some user-space file systems do not follow that.
 const BELIEVED: Duration = Duration::from_secs(60);
 
 /// The folders that were listed, by path.
@@ -36,7 +36,7 @@ struct Known {
 /// What is in a folder.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    /// By name. Files count that may be a spec: those that are called `spec.md` or have a name that is no UTF-8.
+    /// By name. Files count that may be a spec: those that are called `spec.md` or have a name that is not UTF-8.
     pub(super) entries: Vec<Entry>,
     /// How many there are of any kind.
     pub(super) count: usize,
@@ -45,7 +45,7 @@ pub(super) struct List {
 /// One entry of a folder.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
-    /// With replacement characters for what is no UTF-8.
+    /// With replacement characters for what is not UTF-8.
     pub(super) name: String,
     /// Whether there are such.
     pub(super) is_odd: bool,
@@ -81,7 +81,7 @@ impl Folders {
             Err(error) if is_missing(&error) => return Ok(Arc::default()),
             Err(error) => return Err(error),
         };
-        // Changed while it was listed, or so lately that the next change may leave no trace: it is listed again.
+        // Changed while it was listed, or so recently that the next change may leave no trace: it is listed again.
         let is_settled = stamp.age(now).is_some_and(|age| age >= SETTLED);
         if is_settled && Stamp::of(folder).is_ok_and(|now| now.as_ref() == Some(&stamp)) {
             let known = Known {

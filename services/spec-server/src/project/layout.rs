@@ -30,8 +30,8 @@ pub struct Layout {
 }
 
 /// The root and the layout of the project that is nearest to `start`: `start` itself or a folder above it. In a folder
-/// with both, `.spox/config.toml` is taken, since somebody has written into it where the specs are. A folder `openspec/`
-/// with nothing of a project in it is passed over, as OpenSpec's own tool does: it may well be a clone of that tool.
+/// with both, `.spox/config.toml` is used, since it states where the specs are. A folder `openspec/` with nothing of a
+/// project in it is passed over, as OpenSpec's own tool does: it may well be a clone of that tool.
 pub(super) fn find(start: &Path) -> Result<(PathBuf, Layout), ProjectError> {
     let start = canonical(start)?;
     for folder in start.ancestors() {
@@ -86,7 +86,7 @@ fn layout_at(folder: &Path) -> Result<Option<Layout>, ProjectError> {
     }))
 }
 
-/// What somebody may have meant who names a folder that is no project.
+/// A hint for a folder that is not a project.
 fn hint(root: &Path) -> String {
     let above = root
         .parent()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The most that is read. What is beyond is told, not left out silently.
+/// The most that is read. The rest is reported, not left out silently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Of one file, in bytes.

@@ -1,4 +1,4 @@
-//! Files of our own: a head that says what they are, and a body that is read without trust.
+//! The file formats of this program: a head with the kind of file, and a body that is read without trust.
 //!
 //! Head: 8 bytes of magic, the version of the format, the length of the body and its SHA-256. All numbers are
 //! little-endian; a text is its length in bytes (`u32`) and its UTF-8.
@@ -79,7 +79,7 @@ impl Format {
     }
 }
 
-/// Bytes to be taken from the front. `None` means that there are fewer, or none of the kind.
+/// Bytes that are taken from the front. `None` means that there are too few, or of the wrong kind.
 #[derive(Debug)]
 pub(super) struct Reader<'b>(&'b [u8]);
 

@@ -1,4 +1,4 @@
-//! The index that is built when somebody says so, and searched as it is.
+//! The index that is built on command, and searched unchanged.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use super::index::{Index, Weights};
 use super::{SearchError, folder};
 use crate::model::Spec;
 
-/// Builds the explicit index of the project at `root`, whole or not at all, and tells where. Vectors are not in it: a searcher
-/// with a model makes those that are missing.
+/// Builds the explicit index of the project at `root`, whole or not at all, and returns its path. Vectors are not in
+/// it: a searcher with a model makes those that are missing.
 ///
 /// # Errors
 /// [`SearchError::Write`]; the index is then as it was before.

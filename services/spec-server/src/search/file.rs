@@ -1,7 +1,7 @@
 //! The index as a file: the documents of every spec with the hash of what they were read from.
 //!
-//! The terms are not in it. To find them anew when the file is read takes less than to have them checked, and they
-//! change with every improvement of how text is taken apart.
+//! The terms are not in it. Computing them again when the file is read takes less time than checking stored ones, and
+//! they change with every improvement of the tokenizer.
 
 use super::bytes::{Format, Reader, put_number, put_text};
 use super::document::{Document, Field, Part};
@@ -81,7 +81,7 @@ fn document(body: &mut Reader<'_>, spec_id: &str) -> Option<Document> {
     })
 }
 
-/// A name, or that there is none.
+/// An optional name.
 fn name(body: &mut Reader<'_>) -> Option<Option<String>> {
     match body.array()? {
         [0] => Some(None),

@@ -1,5 +1,5 @@
-//! The folder `.spec-server` below the root of a project: what this program keeps there can be made again, and is kept out
-//! of version control by a file of its own.
+//! The folder `.spec-server` below the root of a project: what this program keeps there can be made again, and a file
+//! in it keeps it out of version control.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -12,7 +12,7 @@ pub(super) fn path(root: &Path) -> PathBuf {
     root.join(".spec-server")
 }
 
-/// Makes the folder if there is none.
+/// Makes the folder if it does not exist.
 pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     make(folder)?;
     let ignore = folder.join(".gitignore");
@@ -22,7 +22,8 @@ pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder if there is none. A link is refused: it may lead out of the project, and files would be written there.
+/// Makes a folder if it does not exist. A link is refused: it may lead out of the project, and files would be written
+/// there.
 pub(super) fn make(folder: &Path) -> io::Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {

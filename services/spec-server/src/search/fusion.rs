@@ -1,5 +1,6 @@
-//! Both rankings as one: the mean of the two scores. Each is in 0..=1 and says how much of the query a document has, so that
-//! they can be compared; ranks alone would not tell a clear answer from the first of many weak ones.
+//! Both rankings as one: the mean of the two scores. Each is in 0..=1 and measures how much of the query a document
+//! has, so that they can be compared; ranks alone would not distinguish a clear answer from the first of many weak
+//! ones.
 
 use std::collections::HashMap;
 

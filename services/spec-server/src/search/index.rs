@@ -114,8 +114,8 @@ impl Index {
         }
     }
 
-    /// Makes this the index of `specs`: reads those anew whose hash is another than last time, and forgets those that are
-    /// not among them. Of two with one id the first counts.
+    /// Makes this the index of `specs`: reads those with a changed hash again, and forgets those that are not among
+    /// them. Of two with one id the first counts.
     pub fn update(&mut self, specs: &[Arc<Spec>]) -> Update {
         let mut update = Update::default();
         let mut ids = HashSet::with_capacity(specs.len());
@@ -300,7 +300,7 @@ impl Index {
         Some(&entry.document)
     }
 
-    /// How much a term of the query tells; `None` for other terms.
+    /// The weight of a term of the query; `None` for other terms.
     #[must_use]
     pub fn weight(&self, query: &Query, term: &str) -> Option<f64> {
         let worths = query.asked().flat_map(|asked| {
@@ -363,8 +363,8 @@ impl Index {
         self.specs.is_empty()
     }
 
-    /// How much a term counts before its share. What may stand for a term is as rare as the term: a rarer one is no better
-    /// an answer than what was asked for. A phrase has no rarity of its own.
+    /// How much a term counts before its share. A substitute counts as rare as the term: a rarer one is not a better
+    /// answer than the term itself. A phrase has no separate rarity.
     fn worth(&self, asked: &Asked, term: &str) -> f64 {
         let like = asked.term.as_deref().unwrap_or(term);
         self.rarity(self.postings.get(like).map_or(0, Vec::len))

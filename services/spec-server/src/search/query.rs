@@ -18,10 +18,10 @@ pub struct Query {
     asked: Vec<Asked>,
 }
 
-/// One thing that is asked for.
+/// One part of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// The term; `None` of a phrase, whose words count by themselves.
+    /// The term; `None` for a phrase, whose words count separately.
     pub(super) term: Option<String>,
     /// Whether it is an identifier kept whole.
     pub(super) whole: bool,
@@ -62,7 +62,7 @@ impl Query {
         }
     }
 
-    /// What is asked for.
+    /// The parts of the query.
     pub(super) fn asked(&self) -> impl Iterator<Item = &Asked> {
         self.asked.iter()
     }

@@ -17,7 +17,7 @@ use crate::model::{Change, Spec};
 /// The most characters of a query.
 pub const QUERY_CHARS: usize = 10_000;
 
-/// How far down either ranking is read before they are fused: what is behind this place in both is no answer.
+/// How far down either ranking is read before they are fused: results after this rank in both are left out.
 const FUSED: usize = 200;
 
 /// Searches the specs of one project. Methods block, and may be called from several threads.
@@ -44,7 +44,7 @@ impl Searcher {
     /// A searcher for the project at `root`, without specs until it is [updated](Self::update).
     ///
     /// # Errors
-    /// [`SearchError::Model`] if there is to be a model and it cannot be used.
+    /// [`SearchError::Model`] if a model is set and cannot be used.
     pub fn open(root: &Path, settings: Settings) -> Result<Self, SearchError> {
         let folder = folder::path(root);
         let model = settings.model.as_deref();
@@ -64,15 +64,15 @@ impl Searcher {
         })
     }
 
-    /// Tells what the specs are now. An index that is always fresh takes in those that have changed, at their cost; one that
-    /// is built explicitly is read if it was built anew, and compared. Embedding goes on in the background.
+    /// Sets the present specs. An index that is always fresh adds those that have changed, at their cost; one that is
+    /// built explicitly is read again if it was rebuilt, and compared. Embedding continues in the background.
     ///
     /// # Errors
     /// In explicit mode [`SearchError::NoIndex`] and [`SearchError::Index`].
     pub fn update(&self, specs: &[Arc<Spec>]) -> Result<(), SearchError> {
         match self.settings.freshness {
             Freshness::Always => {
-                // Most updates bring nothing new, and are no reason to hold up those who search.
+                // Most updates bring nothing new, and should not delay searches.
                 if self.read().index.differences(specs) == Outdated::default() {
                     return Ok(());
                 }
@@ -217,7 +217,7 @@ fn checked(query: &str) -> Result<Query, SearchError> {
     }
 }
 
-/// The ranking that is told, with which ranking has each.
+/// The final ranking, with the rankings that contain each result.
 fn rank(ranker: Ranker, bm25: &[Match], near: &[Near], index: &Index) -> Vec<(Match, Ranker)> {
     let near: Vec<Match> = near.iter().map(|near| near.found).collect();
     let alone = |ranking: &[Match]| ranking.iter().map(|found| (*found, ranker)).collect();

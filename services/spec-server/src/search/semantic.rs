@@ -1,7 +1,9 @@
-//! Search by sense: passages and queries become vectors, and what says the same is near, whatever its words.
+//! Search by meaning: passages and queries become vectors, and texts with the same meaning are near, even with
+//! different words.
 //!
-//! Embedding a passage takes tens of milliseconds, so a thread does it in the background, once for each text: vectors are
-//! kept on disk by what they are of. Until it is done, search uses those there are and tells how many are missing.
+//! Embedding a passage takes tens of milliseconds, so a thread does it in the background, once for each text: vectors
+//! are kept on disk by the hash of their text. Until it is done, search uses the existing ones and reports how many are
+//! missing.
 
 mod bert;
 mod config;

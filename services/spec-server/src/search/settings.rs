@@ -1,4 +1,4 @@
-//! How a searcher works: when it makes its index, by what it ranks, and what is too little to be told.
+//! How a searcher works: when it makes its index, how it ranks, and which scores are too low to report.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct Settings {
     pub model: Option<PathBuf>,
     /// What a hit must score.
     pub thresholds: Thresholds,
-    /// Which ranking is told; by default both, fused. Without a model it is always that by terms.
+    /// Which ranking is used; by default both, fused. Without a model it is always that by terms.
     pub ranker: Option<Ranker>,
     /// How much the fields of a document count.
     pub weights: Weights,
@@ -30,7 +30,7 @@ pub enum Freshness {
     /// With every update, as far as specs have changed.
     #[default]
     Always,
-    /// By [`build`](super::build) alone; it is searched as it is.
+    /// By [`build`](super::build) alone; it is searched unchanged.
     Explicit,
 }
 

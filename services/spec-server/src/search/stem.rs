@@ -1,9 +1,9 @@
 //! Light English stemming: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with the British
 //! endings (`-ise`, `-isation`) read as the American ones.
 //!
-//! A stem is no word; it is what the forms of a word have in common: `cancel`, `cancelled` and `cancelling`.
+//! A stem is not a word, but what the forms of a word have in common: `cancel`, `cancelled` and `cancelling`.
 
-/// The stem of a folded word. What is not all of `a` to `z`, and what has fewer than three letters, is left as it is. A
+/// The stem of a folded word. A word with other letters than `a` to `z`, or with fewer than three, stays unchanged. A
 /// stem is not empty and not longer than its word.
 #[must_use]
 pub fn stem(word: &str) -> String {

@@ -1,5 +1,5 @@
-//! Words that people use for one thing when they speak of software: a question with one of them finds, with less weight,
-//! texts with another. `thesaurus.txt` has them, and says how it was written.
+//! Words that people use for the same thing in software: a question with one of them finds, with less weight, texts
+//! with another. `thesaurus.txt` has them, and explains how it was written.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -16,7 +16,7 @@ pub enum Severity {
     Info,
 }
 
-/// The part of a change that a finding is about, or that is read alone.
+/// The part of a change that a finding concerns, or that is read alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
@@ -80,7 +80,7 @@ pub(super) struct Place<'p> {
 pub const MAX_FINDINGS: usize = 1000;
 
 impl Severity {
-    /// As it is told to clients.
+    /// The name for clients.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ impl Severity {
 }
 
 impl Part {
-    /// As it is told to clients: the sections of a change.
+    /// The name for clients: a section of a change.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

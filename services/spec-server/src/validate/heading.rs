@@ -7,7 +7,7 @@ use crate::parse::{Heading, Outline, strip_prefix_any_case, trim};
 /// Such a heading.
 pub(super) const HEADING: Rule = Rule::warning("heading-malformed").advice();
 
-/// Says of each heading of a spec or a delta what it is to be, unless that was said already.
+/// Reports for each wrong heading of a spec or a delta what it should be, unless that was reported already.
 pub(super) fn check(source: &Source, place: Place<'_>, findings: &mut Findings) {
     let outline = Outline::of(&source.text);
     let mut inside = false;

@@ -1,7 +1,7 @@
 //! The rules of OpenSpec projects, with the verdicts of OpenSpec's own tool: `openspec validate`, version 1.13.
 //!
-//! A requirement without a scenario is one finding here, where that tool makes an error and a warning of it. Otherwise there
-//! is one finding for each of its own, except that a spec that lacks both of its sections is told of both.
+//! A requirement without a scenario is one finding here, where that tool reports an error and a warning. Otherwise each
+//! of its findings is one here, except that a spec without both of its sections gets one for each.
 
 mod against;
 mod block;
@@ -44,7 +44,7 @@ pub(super) fn check_structure(spec: &Spec, findings: &mut Findings) {
     spec::check_structure(&Outline::of(&spec.source.text), place, findings);
 }
 
-/// The path of a file as it is told.
+/// The path of a file for answers.
 pub(super) fn path(source: &Source) -> String {
     let parts = source
         .path

@@ -39,7 +39,7 @@ pub struct Report {
 }
 
 impl ItemKind {
-    /// As it is told to clients.
+    /// The name for clients.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

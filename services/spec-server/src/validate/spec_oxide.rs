@@ -1,10 +1,10 @@
 //! The rules of Spec Oxide projects, with the verdicts of Spec Oxide's own code: `spox spec validate` and `spox change
 //! validate`, version 0.5.
 //!
-//! Its lines are trimmed before they are looked at. Where its documents and its code differ, the code counts; it counts in
-//! bytes what it calls characters, so that texts in other scripts pass sooner. Three things are read as everywhere here
-//! and not as there: a heading in a code block is none, a byte order mark hides nothing, and a lone CR ends a line. A task
-//! in another script is cut between characters, where that code panics.
+//! Its lines are trimmed before they are looked at. Where its documents and its code differ, the code counts; it counts
+//! in bytes what it calls characters, so that texts in other scripts pass sooner. Three things are read as everywhere
+//! here and not as there: a heading in a code block does not count, a byte order mark hides nothing, and a lone CR ends
+//! a line. A task in another script is cut between characters, where that code panics.
 
 mod change;
 pub(super) mod rules;
@@ -23,7 +23,7 @@ use crate::parse::{Outline, trim};
 /// The least that a purpose or a Why should have.
 const MIN_TEXT: usize = 50;
 
-/// The lines of a file as they are looked at.
+/// The lines of a file as the rules see them.
 #[derive(Debug)]
 struct Rows<'t> {
     outline: Outline<'t>,

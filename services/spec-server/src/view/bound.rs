@@ -17,23 +17,23 @@ pub struct Page<T> {
     pub next_offset: Option<usize>,
 }
 
-/// How many names are told beside something.
+/// How many names are listed with something.
 pub(super) const MAX_NAMES: usize = 100;
 
 impl Budget {
-    /// What an answer has unless somebody says otherwise: about 15,000 tokens, which clients still pass on to a model.
+    /// The default bound of an answer: about 15,000 tokens, which clients still pass on to a model.
     pub const DEFAULT: Self = Self(60_000);
 
     /// The smallest that is of any use.
     pub const MIN: Self = Self(2_000);
 
-    /// What a name has; a longer one is none that anybody has given.
+    /// The bound of a name; a longer one was not written by a person.
     const NAME: Self = Self(300);
 
     /// What a sentence has that repeats what is in a file.
     const SENTENCE: Self = Self(1_000);
 
-    /// As many items of a list from `offset` on as fit, but at least one, so that who goes on gets to the end. Those that
+    /// As many items of a list from `offset` on as fit, but at least one, so that a reader reaches the end. Those that
     /// do not fit are not made.
     #[must_use]
     pub fn page<T: Serialize>(
@@ -98,12 +98,12 @@ impl Default for Budget {
     }
 }
 
-/// A name or a title as it is told.
+/// A name or a title for an answer.
 pub(super) fn name(name: &str) -> String {
     Budget::NAME.beginning(name).0
 }
 
-/// A sentence as it is told.
+/// A sentence for an answer.
 pub(super) fn sentence(sentence: &str) -> String {
     Budget::SENTENCE.beginning(sentence).0
 }

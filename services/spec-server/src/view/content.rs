@@ -149,7 +149,7 @@ impl ChangeView {
                 let (what_changes, next) = half.part(section(what_changes(change)), offset);
                 let (why, cut) = match offset {
                     0 => half.beginning(why),
-                    // It was told with the first part.
+                    // It is in the first part.
                     _ => (String::new(), false),
                 };
                 if cut {

@@ -65,7 +65,7 @@ impl Verdict {
 }
 
 impl FindingView {
-    /// As it is told.
+    /// The finding in an answer.
     #[must_use]
     pub fn of(finding: &Finding) -> Self {
         Self {

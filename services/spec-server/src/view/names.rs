@@ -1,4 +1,4 @@
-//! Finding what somebody means by a name that is not quite right.
+//! Finding the item that an inexact name means.
 
 /// A name without the differences that people overlook: case, and how wide a blank is.
 #[must_use]

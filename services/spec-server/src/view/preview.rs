@@ -150,7 +150,7 @@ impl ArchivedView {
 }
 
 impl ProblemView {
-    /// As it is told.
+    /// The problem in an answer.
     #[must_use]
     pub fn of(problem: &Problem) -> Self {
         Self {

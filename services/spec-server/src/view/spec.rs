@@ -59,7 +59,7 @@ pub struct UnreadableFile {
     pub problem: String,
 }
 
-/// How much of each requirement is told.
+/// How much of each requirement an answer has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Detail {

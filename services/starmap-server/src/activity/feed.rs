@@ -1,4 +1,4 @@
-//! Killmails as they come: what happened in the last hour, camps told from fights.
+//! Killmails as they come: what happened in the last hour, with camps and fights distinguished.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, SystemTime};

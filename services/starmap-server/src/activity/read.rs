@@ -129,7 +129,7 @@ fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
             "an array of it has more than {MAX_DUMP_ENTRIES} entries"
         ));
     }
-    // An array without entries says that nothing happened, but not of what.
+    // An empty array means that nothing happened, but does not show which figure it is.
     let Some(first) = array.as_array().and_then(|entries| entries.first()) else {
         return Ok(());
     };

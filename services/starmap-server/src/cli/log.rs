@@ -35,7 +35,7 @@ impl LogLevel {
         })
     }
 
-    /// The level that the environment asks for, and a sentence if it asks for none that there is.
+    /// The level that the environment sets, and a warning if it sets an unknown one.
     pub(super) fn of_process() -> (Self, Option<String>) {
         let Some(word) = env::var_os(LOG_LEVEL_VARIABLE).filter(|word| !word.is_empty()) else {
             return (Self::default(), None);

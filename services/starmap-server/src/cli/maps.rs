@@ -13,7 +13,7 @@ use crate::{diff, stats, verify};
 use super::print::{self, Table};
 use super::{Failure, MapArguments, PROGRAM};
 
-/// How many lines of each kind a difference is told in; all of it with --json.
+/// How many lines of each kind a difference prints; all with --json.
 const MAX_LINES: usize = 50;
 
 /// Arguments of `build`.
@@ -21,8 +21,7 @@ const MAX_LINES: usize = 50;
 pub(super) struct Build {
     /// ARIA's universe_cache.json, a folder of CSV files, or the zip of the official Static Data Export (JSON Lines).
     source: PathBuf,
-    /// The file to write; unless told ARIA_UNIVERSE_GRAPH, else the user's data directory, where the server looks for
-    /// it.
+    /// The file to write. Default: ARIA_UNIVERSE_GRAPH, else the user's data directory, where the server looks for it.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Writes over a file that is there.
@@ -35,7 +34,7 @@ pub(super) struct Build {
 pub(super) struct Verify {
     #[command(flatten)]
     map: MapArguments,
-    /// Tells it as JSON.
+    /// Prints JSON.
     #[arg(long)]
     json: bool,
 }
@@ -48,7 +47,7 @@ pub(super) struct Stats {
     /// Counts each region too.
     #[arg(long)]
     detailed: bool,
-    /// Tells it as JSON, all of it.
+    /// Prints all of it as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -60,7 +59,7 @@ pub(super) struct Diff {
     old: PathBuf,
     /// The newer map.
     new: PathBuf,
-    /// Tells it as JSON, all of it.
+    /// Prints all of it as JSON.
     #[arg(long)]
     json: bool,
 }

@@ -73,7 +73,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     out(&format!("{text}\n"))
 }
 
-/// Writes a picture to a file, and says so on stderr.
+/// Writes a picture to a file, and reports it on stderr.
 pub(super) fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
     service_host::replace(path, svg.as_bytes())?;
     tell(

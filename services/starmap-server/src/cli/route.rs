@@ -49,12 +49,12 @@ pub(super) struct Route {
     /// Also compares the shortest route with the safe one.
     #[arg(long)]
     cost_of_safety: bool,
-    /// Takes an unknown name for the only one that is a letter away, and says so.
+    /// Replaces an unknown name by the only one that is a letter away, and reports it.
     #[arg(long)]
     correct: bool,
     #[command(flatten)]
     sources: Sources,
-    /// Tells it as JSON, as the tool does.
+    /// Prints JSON, as the tool returns it.
     #[arg(long)]
     json: bool,
     /// Draws it into this file.
@@ -172,7 +172,7 @@ pub(super) fn table(now: &Snapshot, systems: &[SystemIndex]) -> String {
     for (at, &system) in systems.iter().enumerate() {
         let [at, name, security, class, region] = cells(at, system);
         let figures = activity.figures(map.system(system).id);
-        // What the dump does not tell of is not nothing.
+        // Figures missing from the dump are not zero.
         let count = |measure| match activity.counts(measure) {
             true => figures.count(measure).to_string(),
             false => "-".to_owned(),

@@ -42,7 +42,7 @@ pub struct ServeArguments {
     pub door: Door,
 }
 
-/// Serves until told to stop.
+/// Serves until stopped.
 pub(super) fn run(program: &str, arguments: &ServeArguments) -> ExitCode {
     let (level, wrong) = LogLevel::of_process();
     log_to_stderr(level.directive());

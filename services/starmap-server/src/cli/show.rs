@@ -26,10 +26,10 @@ pub(super) struct Show {
     name: String,
     #[command(flatten)]
     map: MapArguments,
-    /// A dump of the public API: kills are told beside the systems.
+    /// A dump of the public API: kills are shown with the systems.
     #[arg(long, value_name = "PATH")]
     activity: Option<PathBuf>,
-    /// Tells it as JSON, as the resource does.
+    /// Prints JSON, as the resource returns it.
     #[arg(long)]
     json: bool,
     /// Draws it into this file.

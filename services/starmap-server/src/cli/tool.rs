@@ -98,7 +98,7 @@ async fn call(tool: &str, arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A number, a truth or JSON as it is; what has commas as a list; all else as text.
+/// A number, a boolean or JSON as such; a text with commas as a list; all else as text.
 fn value_of(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(value) => value,

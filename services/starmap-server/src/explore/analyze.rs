@@ -4,7 +4,7 @@ use super::Invalid;
 use crate::map::{Map, SecurityClass, SystemIndex};
 use crate::route::{Extras, Summary, summary};
 
-/// What is to be known of a way.
+/// The analysis of a way.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
     /// Its systems by class.
@@ -28,7 +28,7 @@ pub struct DangerZone {
     pub min_security: f64,
 }
 
-/// A list of systems that is no way.
+/// A list of systems that is not a way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnalyzeError {
     /// Fewer than two systems.

@@ -31,7 +31,7 @@ pub struct Bridge {
     pub cut_off: usize,
 }
 
-/// What the search knows of a system.
+/// What the search knows about a system.
 #[derive(Debug, Clone, Copy, Default)]
 struct Visit {
     /// When it was found, from 1; 0 for not yet.
@@ -100,7 +100,7 @@ pub fn cuts(map: &Map, area: &[SystemIndex]) -> Cuts {
     cuts
 }
 
-/// Tells the system before this one what was found through it.
+/// Passes what was found through this system to the one before it.
 fn leave(visits: &mut PerSystem<Visit>, here: SystemIndex) {
     let done = visits[here];
     let Some(before) = done.before else { return };

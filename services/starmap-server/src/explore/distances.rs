@@ -10,8 +10,8 @@ use crate::route::{Avoid, Extras};
 /// The most systems on each side of a matrix.
 pub const MAX_DISTANCES: usize = 100;
 
-/// The jumps from each of `from` (a row) to each of `to` (a column): the fewest, by gates and extra connections whatever
-/// they cost. `None` where there is no way. What is avoided is not passed through, but may be an end.
+/// The jumps from each of `from` (a row) to each of `to` (a column): the fewest, by gates and extra connections of any
+/// cost. `None` where there is no way. Avoided systems are not passed through, but may be an end.
 ///
 /// # Errors
 /// [`Invalid`] for no systems or more than [`MAX_DISTANCES`] on a side.
@@ -108,7 +108,7 @@ impl<const WORDS: usize> Levels<WORDS> {
         }
     }
 
-    /// Counts one jump more: whoever was where a way begins, as long before as it is, is at its end.
+    /// Counts one jump more: origins that reached the start of a way as many levels ago as it is long, reach its end.
     fn advance(&mut self, passages: &Passages) {
         self.jumps += 1;
         let starts = std::array::from_fn(|before| self.start(before));
@@ -185,7 +185,7 @@ fn fill<const WORDS: usize>(
             return;
         }
         if levels.jumps % LEVELS_BETWEEN_LOOKS == LEVELS_BETWEEN_LOOKS - 1 {
-            // Whoever was there on the oldest level has been there since.
+            // Origins that reached a node by the oldest level have reached it since.
             let oldest = levels.level(LEVELS - 1);
             if oldest == newest {
                 return;

@@ -6,9 +6,9 @@ use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemInde
 /// Which systems are looked for: those for which all of it holds. [`Filter::default`] holds for all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
-    /// The lowest unrounded security status, from -1 to 1; -1 unless told.
+    /// The lowest unrounded security status, from -1 to 1; -1 by default.
     pub security_min: f64,
-    /// The highest, likewise; 1 unless told.
+    /// The highest, likewise; 1 by default.
     pub security_max: f64,
     /// The security class.
     pub class: Option<SecurityClass>,
@@ -22,7 +22,7 @@ pub struct Filter {
     pub min_adjacent_lower: usize,
     /// Whether it is one of these, if they are given.
     pub among: Option<Vec<SystemIndex>>,
-    /// What its name contains, whatever the case, the hyphens and the blanks.
+    /// What its name contains, ignoring case, hyphens and blanks.
     pub name: Option<String>,
 }
 

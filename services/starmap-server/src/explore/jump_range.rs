@@ -29,7 +29,7 @@ pub struct Range {
 /// No answer about a jump drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JumpRangeError {
-    /// A range that is no distance.
+    /// A range that is not a distance.
     Invalid(Invalid),
     /// The map does not say where the origin is; nor where anything is, if its file has no positions.
     NoPosition(SystemIndex),

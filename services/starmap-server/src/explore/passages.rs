@@ -8,7 +8,7 @@ use crate::route::Extras;
 /// How many levels a search by these ways has to remember: one more than the jumps of the longest.
 pub(super) const LEVELS: usize = 8;
 
-/// Nodes and the ways between them. Systems that lie on a way alone, and dead ends, are no nodes: that leaves half.
+/// Nodes and the ways between them. Systems in the middle of a way, and dead ends, are not nodes: that leaves half.
 pub(super) struct Passages {
     /// The node of each system that has one.
     nodes: PerSystem<Option<u32>>,
@@ -17,7 +17,7 @@ pub(super) struct Passages {
     /// What may not be passed, but left: it has a node besides, which nothing enters.
     sources: BTreeMap<SystemIndex, u32>,
     count: u32,
-    /// Nodes that are entered from no more than two others. Where one is missing, the node itself stands for it.
+    /// Nodes that are entered from at most two others. A missing one is replaced by the node itself.
     pub(super) two: Vec<Entered<2>>,
     /// Nodes that are entered from more.
     pub(super) four: Vec<Entered<4>>,
@@ -156,7 +156,7 @@ impl Passages {
                 }
                 None => {}
             }
-            // What is no node has one other neighbour, or none.
+            // A system that is not a node has at most one other neighbour.
             let next = map.neighbours(here).iter().find(|it| **it != before)?;
             (before, here) = (here, *next);
         }

@@ -1,4 +1,4 @@
-//! Why a file was not read, said so that it helps.
+//! Why a file was not read, with a remedy.
 
 use std::fmt;
 use std::io;
@@ -89,7 +89,7 @@ pub enum Problem {
     Map(MapError),
 }
 
-/// What a file is that is none of ours.
+/// The kind of a file that is not a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Foreign {

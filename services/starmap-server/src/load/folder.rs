@@ -57,7 +57,7 @@ struct Found {
     /// In the order of their paths.
     tables: Vec<(Table, PathBuf)>,
     documents: BTreeMap<Document, PathBuf>,
-    /// The name of a file that looks like a map by itself.
+    /// The name of a file that looks like a whole map.
     whole: Option<String>,
 }
 

@@ -32,7 +32,7 @@ pub(super) enum Columns {
 }
 
 impl Columns {
-    /// Finds the columns whatever their order, their case and others among them. `None` if this is no table of a map.
+    /// Finds the columns in any order and case, with others among them. `None` if this is not a table of a map.
     pub(super) fn of<'h>(header: impl Iterator<Item = &'h str>) -> Option<Self> {
         let names: Vec<String> = header.map(plain).collect();
         let find = |any: &[&str]| {

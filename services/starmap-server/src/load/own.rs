@@ -31,7 +31,7 @@ use crate::map::{
 };
 use reader::{Reader, whole};
 
-/// How a file of this format begins. The first byte is none of any text.
+/// How a file of this format begins. The first byte occurs in no text.
 pub(super) const MAGIC: [u8; 8] = *b"\x93STARMAP";
 
 const VERSION: u16 = 1;
@@ -151,7 +151,7 @@ fn body(reader: &mut Reader<'_>) -> Option<Parts> {
     Some(parts)
 }
 
-/// `None` if this is neither a position nor the word that there is none.
+/// `None` if this is neither a position nor the mark for a missing one.
 fn position(reader: &mut Reader<'_>) -> Option<Option<[f64; 3]>> {
     match reader.array()? {
         [0] => Some(None),

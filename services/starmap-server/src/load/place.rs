@@ -1,4 +1,4 @@
-//! Where the map is if nobody says.
+//! Where the map is by default.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 /// The variable that names the map.
 const VARIABLE: &str = "ARIA_UNIVERSE_GRAPH";
 
-/// What the environment says about where the map is. An empty variable says nothing.
+/// The environment variables for the place of the map. An empty variable is ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     /// `ARIA_UNIVERSE_GRAPH`: the map itself.
     pub graph: Option<OsString>,
-    /// `XDG_DATA_HOME`: the folder of the user's data. One that is not absolute says nothing, as the XDG Base Directory
-    /// Specification has it.
+    /// `XDG_DATA_HOME`: the folder of the user's data. One that is not absolute is ignored, as the XDG Base Directory
+    /// Specification requires.
     pub data_home: Option<OsString>,
     /// The user's own folder.
     pub home: Option<PathBuf>,

@@ -197,7 +197,7 @@ struct Destination {
     system: u32,
 }
 
-/// Reads each line that is not blank as one value, and no more of them, and no longer ones, than may be.
+/// Reads each line that is not blank as one value, with bounds on their number and length.
 fn lines<T: DeserializeOwned>(
     reader: impl io::Read,
     (kind, most): (Kind, usize),

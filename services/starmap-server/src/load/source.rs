@@ -1,4 +1,4 @@
-//! Bytes of files, no more of them than a map may have.
+//! Bytes of files, up to the size that a map may have.
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -13,7 +13,7 @@ use crate::map::{
     PartsRegion, PartsSystem, Warning,
 };
 
-/// What a table says that has no value.
+/// How tables write a missing value.
 const NOTHING: [&str; 4] = ["", "None", "NULL", "\\N"];
 
 /// Whether all tables are there that a map cannot do without.
@@ -135,7 +135,7 @@ impl Reading {
         Ok(())
     }
 
-    /// A position in the table of the systems goes before one in a table of its own.
+    /// A position in the table of the systems is preferred to one in a separate table.
     fn finish(mut self) -> Read {
         for system in &mut self.read.parts.systems {
             let elsewhere = || self.positions.get(&system.id).copied();

@@ -6,8 +6,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::Map;
 
-/// Twelve hexadecimal digits that are the same for the same map whatever file it came from, and others for another one:
-/// the first of SHA-256 over everything on it.
+/// Twelve hexadecimal digits that are the same for the same map from any file, and differ for other maps: the first of
+/// SHA-256 over everything on it.
 pub(super) fn digest(map: &Map) -> String {
     let mut sha = Sha256::new();
     let mut line = String::new();

@@ -35,7 +35,8 @@ pub enum MapError {
         /// The id.
         id: u32,
     },
-    /// Two entries with one name that the id of the second cannot tell apart: with it, the name is too long or taken.
+    /// Two entries with one name that adding the id of the second cannot distinguish: with it, the name is too long or
+    /// taken.
     #[error("two {kind}s have the name {name:?}; the id {id} of one cannot tell them apart")]
     SameName {
         /// What they are.
@@ -45,7 +46,7 @@ pub enum MapError {
         /// The name.
         name: String,
     },
-    /// A name that is no name.
+    /// An invalid name.
     #[error(
         "the name {name:?} of {kind} {id} is empty, longer than {MAX_NAME_BYTES} bytes, or not one line of text"
     )]
@@ -57,7 +58,7 @@ pub enum MapError {
         /// Its first characters.
         name: String,
     },
-    /// A security status that is none.
+    /// An invalid security status.
     #[error("the security status {security} of system {id} is not between -1 and 1")]
     Security {
         /// The system.
@@ -65,7 +66,7 @@ pub enum MapError {
         /// The status.
         security: f64,
     },
-    /// A position that is no number.
+    /// A position that is not a number.
     #[error("the position of system {id} is not made of finite numbers")]
     Position {
         /// The system.

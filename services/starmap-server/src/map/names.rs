@@ -116,8 +116,7 @@ impl Names {
     }
 }
 
-/// What somebody may have meant by something: nobody means anything by nothing, and nothing is near what is longer than
-/// any name.
+/// The plain form of a misspelt name; `None` for an empty one, and for one longer than any name, which is near to none.
 fn typed(name: &str) -> Option<String> {
     let typed = fold(name);
     (!typed.is_empty() && typed.len() <= super::MAX_NAME_BYTES).then_some(typed)
@@ -195,7 +194,7 @@ fn places<'n>(
     Ok(places)
 }
 
-/// A name as it is typed in a hurry: whatever the case, without hyphens and blanks.
+/// A name as it is typed in a hurry: in lower case, without hyphens and blanks.
 pub(crate) fn plain(name: &str) -> String {
     plain_chars(name).collect()
 }
@@ -205,7 +204,7 @@ fn plain_chars(name: &str) -> impl Iterator<Item = char> {
     name.chars().filter(typed).flat_map(char::to_lowercase)
 }
 
-/// Case and blanks around a name do not tell names apart.
+/// Case and blanks around a name do not distinguish names.
 pub(super) fn fold(name: &str) -> String {
     name.trim().to_lowercase()
 }

@@ -102,7 +102,7 @@ pub enum Warning {
         /// Where it leads.
         to: u32,
     },
-    /// A system lists a gate of which the file says nothing else.
+    /// A system lists a gate that the file does not define.
     NoGate {
         /// The system.
         system: u32,

@@ -1,4 +1,4 @@
-//! The kinds of space, which the gates and the game's rules tell apart.
+//! The kinds of space, which the gates and the game's rules distinguish.
 
 use std::fmt;
 

@@ -37,7 +37,7 @@ pub(crate) fn of_file(map: &Map, connections: &[Connection]) -> (Extras, Vec<Str
             shown(&connection.to)
         ));
     }
-    // A file has no more than may be, and circles are left out.
+    // A file has at most the allowed number, and loops are left out.
     (Extras::new(list).unwrap_or_default(), left_out)
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn of_call(
             cost,
         });
     }
-    // Behind those of the call: an error tells which of these it is.
+    // After those of the call, so that an error can name the one of the call.
     list.extend_from_slice(own.list());
     match Extras::new(list) {
         Ok(extras) => Ok(Arc::new(extras)),

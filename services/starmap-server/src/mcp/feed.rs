@@ -43,7 +43,7 @@ struct Shared {
     child: Mutex<Option<Child>>,
 }
 
-/// Begins to follow a source on a thread of its own.
+/// Begins to follow a source on a separate thread.
 pub(super) fn follow(source: FeedSource, feed: Arc<Mutex<Feed>>) -> io::Result<Following> {
     let shared = Arc::new(Shared::default());
     let thread = Arc::clone(&shared);
@@ -129,7 +129,7 @@ impl Shared {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if let Some(mut child) = child {
-            // It may have ended by itself, which is as good.
+            // It may have ended already, which is fine.
             let _ = child.kill();
             let _ = child.wait();
         }

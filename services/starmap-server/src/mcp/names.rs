@@ -109,7 +109,7 @@ impl<'m> Names<'m> {
         found.ok_or_else(|| unknown(self.map, name).into())
     }
 
-    /// The same where nobody asks what else may be meant: to find that out takes longer than all the rest.
+    /// The same without suggestions, which take longer to find than all the rest.
     pub(crate) fn find(&mut self, name: &str) -> Option<SystemIndex> {
         if let Some(system) = known(self.map, name) {
             return Some(system);
@@ -125,13 +125,13 @@ impl<'m> Names<'m> {
         names.iter().map(|name| self.system(name)).collect()
     }
 
-    /// What was typed, and what was taken for it.
+    /// What was typed, and the name that replaced it.
     pub(crate) fn corrections(self) -> BTreeMap<String, String> {
         self.corrections
     }
 }
 
-/// The question at the end of a refusal; nothing if there is no name to ask for.
+/// The question at the end of an error; empty if no name is near.
 pub(crate) fn did_you_mean<'n>(near: impl IntoIterator<Item = &'n String>) -> String {
     let near: Vec<&str> = near.into_iter().map(String::as_str).collect();
     match near.is_empty() {

@@ -189,7 +189,7 @@ fn name(now: &Snapshot, system: SystemIndex) -> &str {
     &now.map.system(system).name
 }
 
-/// What the user adds, on a line of its own.
+/// What the user adds, on a separate line.
 fn wish(what: &str, given: Option<&str>) -> String {
     match given.map(str::trim).filter(|given| !given.is_empty()) {
         Some(given) => {

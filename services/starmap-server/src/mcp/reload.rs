@@ -1,4 +1,4 @@
-//! Loading the map, the overlay and the connections anew when their files change.
+//! Loading the map, the overlay and the connections again when their files change.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -36,7 +36,7 @@ struct Source {
 }
 
 impl Sources {
-    /// The files as they are now.
+    /// The files in their current state.
     pub(super) fn new(map: &Path, activity: Option<&Path>, connections: Option<&Path>) -> Self {
         Self {
             map: Source::new(map),
@@ -62,7 +62,7 @@ impl Sources {
     }
 }
 
-/// Follows the files until the server is gone. What is broken is told once and not taken.
+/// Follows the files until the server is gone. A broken file is reported once and not loaded.
 pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakServer) {
     let mut following = Following {
         sources,
@@ -77,7 +77,7 @@ pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakSer
             Ok(Some(following)) => following,
             Ok(None) => return,
             Err(error) => {
-                // A server that ends cancels it, which is nothing to tell.
+                // A server that ends cancels it, which needs no report.
                 if error.is_panic() {
                     tracing::error!("changes of the files are no longer seen");
                 }
@@ -91,7 +91,7 @@ pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakSer
     }
 }
 
-/// The files, and what is heard of them.
+/// The files, and the watcher of them.
 struct Following {
     sources: Sources,
     universe: Universe,
@@ -108,8 +108,8 @@ struct Folder {
 }
 
 impl Following {
-    /// Watches the folders as they are now, then looks: what was written before is seen now, what is written from now on
-    /// is heard of. False when the server is gone.
+    /// Watches the present folders, then looks: earlier writes are seen now, later ones are noticed by the watcher.
+    /// False when the server is gone.
     fn look(&mut self) -> bool {
         for _ in 0..MAX_TURNS {
             let folders = self.sources.folders();
@@ -154,7 +154,7 @@ impl Following {
             });
         }
         if changed {
-            // Whoever follows any place or picture is told: the matcher takes this for all of them.
+            // All subscribers of places and pictures are notified: the matcher applies this to all of them.
             server.notify(Change::resource_updated(address::SCHEME));
         }
         if let Some(map) = universe.map() {
@@ -173,7 +173,7 @@ impl Source {
         }
     }
 
-    /// Whether it is no longer as it was; from now on it is as it is now.
+    /// Whether it has changed since the last call.
     fn is_new(&mut self) -> bool {
         let now = stamps(&self.path);
         let new = now != self.seen;
@@ -181,8 +181,8 @@ impl Source {
         new
     }
 
-    /// What is there now, if it is no longer as it was. What is written to while it is read may be half of one and half
-    /// of another: it is not taken. Whoever writes is heard of, and it is read once more.
+    /// The new contents, if it has changed. A file that is written while it is read may be half old and half new: it is
+    /// not used. The write is noticed, and the file is read again.
     fn reread<T, E>(&mut self, read: impl FnOnce(&Path) -> Result<T, E>) -> Option<Result<T, E>> {
         if !self.is_new() {
             return None;

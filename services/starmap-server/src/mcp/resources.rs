@@ -55,7 +55,7 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
         )
         .list_resources(list)
         .resources_list_changed()
-        // Whatever is told as updated here is the map as a whole.
+        // Every update here is of the map as a whole.
         .subscription_matcher(|subscribed, _| subscribed.starts_with(address::SCHEME))
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn known_system(map: &Map, name: &str) -> Result<crate::map::SystemIn
     resolve_system_name(map, name).map_err(|error| refused(&error.into()))
 }
 
-/// An error of a query as that of a request: what does not exist is told with the contract's data.
+/// An error of a query as that of a request: a missing thing is reported with the contract's data.
 pub(crate) fn refused(error: &UniverseError) -> RequestError {
     let message = error.sentence();
     let told = match error {

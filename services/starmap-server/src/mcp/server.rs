@@ -22,7 +22,7 @@ use super::{completion, prompts, resources, tools};
 /// The name of the server on the wire.
 pub const SERVER_NAME: &str = "aria-universe";
 
-/// How many entries that were left out of a map are told one by one.
+/// How many entries that were left out of a map are reported one by one.
 const MAX_WARNINGS: usize = 5;
 
 const INSTRUCTIONS: &str = "The star map of New Eden. Systems are given by name in any case, or by id; an unknown one is \
@@ -42,7 +42,7 @@ pub struct UniverseServer {
     server: Server,
 }
 
-/// Why a server could not run, in a sentence for whoever started it.
+/// Why a server could not run, in a sentence for the operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -62,7 +62,7 @@ impl UniverseServer {
     /// the map is the argument, else what [`graph_path`](load::graph_path()) finds.
     ///
     /// # Errors
-    /// A tool whose schema cannot be served; a test proves that there is none.
+    /// A tool whose schema cannot be served; a test proves that all can.
     pub fn new(graph_path: Option<&Path>) -> Result<Self, BuildError> {
         let universe = Universe::default();
         let server = register(universe.clone())?;
@@ -116,7 +116,7 @@ impl UniverseServer {
         &self.server
     }
 
-    /// Loads the map. Entries that had to be left out are told in the log. Blocks for the time of reading.
+    /// Loads the map. Entries that had to be left out are reported in the log. Blocks for the time of reading.
     ///
     /// # Errors
     /// [`LoadError`]; a map that was loaded before is kept.
@@ -148,8 +148,8 @@ impl UniverseServer {
     }
 
     /// Loads the map before anything is served, then serves it where `door` says until `stop` or the client's end. The
-    /// files are loaded anew when they change; one that is broken then is told in the log, and what was there is kept. So
-    /// do an overlay and connections that cannot be read at the start: all that needs none works.
+    /// files are loaded again when they change; a broken one is reported in the log, and the old contents are kept. An
+    /// overlay and connections that cannot be read at the start are reported too: all that does not need them works.
     ///
     /// # Errors
     /// [`RunError`]
@@ -202,7 +202,7 @@ pub(super) fn take_map(universe: &Universe, loaded: Loaded) {
     let (warnings, format) = (loaded.warnings_in_brief(MAX_WARNINGS), loaded.format);
     let map = Arc::new(loaded.map);
     let left_out = universe.replace_map(Arc::clone(&map));
-    // Told when it is so: whoever reads it may ask for what is on it.
+    // Logged only once the map is loaded: a reader of the log may then query it.
     for warning in warnings {
         tracing::warn!("{warning}");
     }
@@ -225,7 +225,8 @@ pub(super) fn take_activity(universe: &Universe, server: &Server, loaded: Option
     }
 }
 
-/// Offers the tools for what happens in the systems while something may be known of it: clients hear that they come and go.
+/// Offers the tools about live activity while there are data for them: clients are notified when they appear and
+/// disappear.
 fn offer_live(universe: &Universe, server: &Server) {
     let offer = match universe.has_overlay() {
         true => Server::show_tools,

@@ -37,7 +37,7 @@ struct Tools {
 enum Runs {
     /// In a millisecond or two, where the request runs.
     Here,
-    /// For longer, on a thread of its own.
+    /// For longer ones, on a separate thread.
     OnThread,
 }
 

@@ -1,4 +1,4 @@
-//! What the handlers share: the map as it is now, and what happens on it.
+//! What the handlers share: the current map, and the activity on it.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
@@ -36,7 +36,7 @@ struct Live {
 /// How long an overlay is kept that a feed was merged into.
 const MERGED_FOR: Duration = Duration::from_millis(250);
 
-/// What one request works with, whatever is replaced meanwhile.
+/// What one request works with, even if it is replaced meanwhile.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     pub(crate) map: Arc<Map>,
@@ -46,7 +46,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Universe {
-    /// The map, the overlay and the connections as they are now.
+    /// The current map, overlay and connections.
     ///
     /// # Errors
     /// `UNIVERSE_ERROR` before a map is loaded, which is a mistake of the program: it loads one before it serves.
@@ -75,14 +75,14 @@ impl Universe {
         slots.activity.is_some() || slots.live.is_some()
     }
 
-    /// Tells which connections are left out on the new map.
+    /// Returns which connections are left out on the new map.
     pub(crate) fn replace_map(&self, map: Arc<Map>) -> Vec<String> {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
         slots.map = Some(map);
         slots.resolve()
     }
 
-    /// Tells which of them are left out.
+    /// Returns which of them are left out.
     pub(crate) fn replace_connections(&self, connections: Vec<Connection>) -> Vec<String> {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
         slots.connections = connections;

@@ -60,7 +60,7 @@ fn gates(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
                 continue;
             };
             let main = inside.contains(&from) && inside.contains(&to);
-            // Between two that are both only around, a gate says nothing about what the picture shows.
+            // A gate between two surrounding systems adds nothing to the subject of the picture.
             if to < from || !(inside.contains(&from) || inside.contains(&to)) {
                 continue;
             }
@@ -152,7 +152,7 @@ fn systems(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
     }
 }
 
-/// A system as a circle in the colour of its security; a pointer over it is told more.
+/// A system as a circle in the colour of its security; hovering over it shows more.
 fn circle(
     out: &mut String,
     map: &Map,
@@ -217,7 +217,7 @@ fn legend(out: &mut String, layout: &Layout, told: &str, top: f64) {
     let _ = writeln!(out, "<text x=\"0\" y=\"38\">{}</text>\n</g>", escape(told));
 }
 
-/// What is said below a picture: how it is drawn, from which data, and what is not in it.
+/// The text below a picture: how it is drawn, from which data, and what is not in it.
 fn told(scene: &Scene<'_>, layout: &Layout) -> String {
     let drawn = match layout.light_year {
         Some(_) => "seen from above, north up",

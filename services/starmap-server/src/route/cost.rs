@@ -28,7 +28,7 @@ impl Cost {
         Self(jumps as u64 * PER_JUMP)
     }
 
-    /// A cost from 0 to [`Cost::MOST`], rounded to a millionth. `None` beyond that and for what is no number.
+    /// A cost from 0 to [`Cost::MOST`], rounded to a millionth. `None` beyond that and for NaN.
     #[must_use]
     pub fn new(jumps: f64) -> Option<Self> {
         let fits = (0.0..=f64::from(Self::MOST)).contains(&jumps);

@@ -6,7 +6,7 @@ use crate::map::SystemIndex;
 /// The most extra connections of a query.
 pub const MAX_EXTRAS: usize = 5_000;
 
-/// A connection that is no gate.
+/// A connection that is not a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Extra {
     /// Where it begins.
@@ -124,7 +124,7 @@ impl Extras {
         at(&self.into, system)
     }
 
-    /// Whether any has a cost of its own.
+    /// Whether any has a separate cost.
     pub(super) fn have_costs(&self) -> bool {
         self.list.iter().any(|extra| extra.cost.is_some())
     }

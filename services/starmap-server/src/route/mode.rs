@@ -27,7 +27,7 @@ pub enum Mode {
     },
 }
 
-/// The security penalty of the game's rules, from 0 to 100; 50 unless told.
+/// The security penalty of the game's rules, from 0 to 100; 50 by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Penalty(u8);
 
@@ -143,7 +143,7 @@ impl Weights {
         }
     }
 
-    /// All costs that there are, some of them more than once.
+    /// All possible costs, some of them more than once.
     pub(super) const fn all(&self) -> [Cost; 6] {
         let (high, lower) = (&self.from_high, &self.from_lower);
         [

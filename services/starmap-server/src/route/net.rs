@@ -9,7 +9,7 @@ use crate::map::{Map, SystemIndex};
 pub(super) struct Net<'q> {
     map: &'q Map,
     weights: Weights,
-    /// Whether all jumps through gates cost one: then nobody looks up what they enter.
+    /// Whether all jumps through gates cost one: then the systems that they enter are not looked up.
     same: bool,
     avoid: &'q Avoid,
     extras: &'q Extras,
@@ -75,7 +75,7 @@ impl<'q> Net<'q> {
             .filter(|jump| self.is_open(jump.far))
     }
 
-    /// A gate can be taken both ways; `step` says which is meant.
+    /// A gate can be taken both ways; `step` is the direction.
     fn gates(
         &self,
         near: SystemIndex,

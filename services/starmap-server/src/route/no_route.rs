@@ -1,11 +1,11 @@
-//! Why there is no way.
+//! Why there is no route.
 
 use std::collections::VecDeque;
 
 use super::{Avoid, Avoided, Query, Walk};
 use crate::map::{Map, PerSystem, Space, SystemIndex};
 
-/// Why there is no way.
+/// Why there is no route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoRoute {
     /// Nothing leads out of the origin, or nothing into the destination: wormhole space, for one.

@@ -139,7 +139,7 @@ impl<'q> Search<'q> {
         self.far(jump.far).is_some_and(|rest| rest.and(jump) == far)
     }
 
-    /// Searches until a system is next at which to stop; that one is next again when the search goes on.
+    /// Searches until the next system is one to stop at; it is next again when the search continues.
     fn run(
         &mut self,
         stop: impl Fn(SystemIndex, Far) -> bool,

@@ -1,4 +1,4 @@
-//! Jumps counted, whatever they cost: what lies around a system.
+//! Jumps counted, at any cost: the surroundings of a system.
 
 use super::Extras;
 use crate::map::{Map, PerSystem, SystemIndex};
@@ -84,8 +84,8 @@ impl Walk {
         self.reached.get(..self.count).unwrap_or_default()
     }
 
-    /// Puts a system behind those that have been reached, and lets it stay there if it may and was not among them. Which of
-    /// the two it will be no processor can guess, so there is no branch for it.
+    /// Puts a system behind those that have been reached, and lets it stay there if it may and was not among them. The
+    /// outcome is unpredictable for a processor, so this has no branch.
     fn reach_if(&mut self, may: bool, system: SystemIndex, jumps: u32) {
         let known = &mut self.jumps[system];
         let new = may & (*known == NOT_REACHED);

@@ -6,7 +6,7 @@ use crate::map::{Map, SecurityClass, SystemIndex};
 /// Something about a route that is easily overlooked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warning {
-    /// An end of the route is to be avoided. It is not, see [`Query::avoid`].
+    /// An end of the route is on the list to avoid. It is used anyway, see [`Query::avoid`].
     AvoidedEnd(SystemIndex),
     /// A route that begins in high security and was not asked to stay there enters so many other systems.
     LowerSecurity {
@@ -15,7 +15,7 @@ pub enum Warning {
         /// Of null security.
         null: usize,
     },
-    /// A route that was asked to be safe leaves high security all the same, because no other is cheaper.
+    /// A route in safe mode still leaves high security, because no other is cheaper.
     LeavesHighSecurity {
         /// How many systems of low security it enters.
         low: usize,

@@ -23,7 +23,7 @@ struct Path<'p> {
     done: Vec<bool>,
 }
 
-/// A row of stops is taken from its places and put behind another place, as it is or turned around.
+/// A row of stops is taken from its places and put behind another place, in its order or reversed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Change {
     /// By how many jumps it makes the tour shorter.
@@ -160,7 +160,7 @@ impl Path<'_> {
                 }
                 let closed = self.step(first - 1, last + 1);
                 let taken = between(&self.ahead, first - 1, last + 1).saturating_sub(closed);
-                // It takes at least the jumps inside wherever it is.
+                // It takes at least the jumps inside, in any place.
                 let (inside, turned) = (
                     between(&self.ahead, first, last),
                     between(&self.back, first, last),

@@ -30,7 +30,7 @@ const MAX_DETOURS: usize = 10;
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct LoopQuery<'q> {
-    /// Where it begins and ends, in whatever security.
+    /// Where it begins and ends, in any security.
     pub origin: SystemIndex,
     /// How long it should be, from [`MIN_TARGET_JUMPS`] to [`MAX_TARGET_JUMPS`]; 20 is the contract's default.
     pub target_jumps: usize,

@@ -18,8 +18,9 @@ pub(super) struct Wish {
     pub(super) at_home: bool,
 }
 
-/// How good a choice is, the best the least: how many stops are missing, by how much the length misses the tolerated, what
-/// is to be optimized, by how much it misses the target. One number of four, for hundreds are compared at each step.
+/// How good a choice is, the best the least: how many stops are missing, by how much the length misses the tolerated,
+/// what is to be optimized, by how much it misses the target. One number in place of four, since hundreds are compared
+/// at each step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Score(u128);
 
@@ -263,7 +264,7 @@ impl Gap {
     }
 }
 
-/// A choice without one of its stops, or as it is.
+/// A choice without one of its stops, or the whole choice.
 struct Without {
     /// The place of the stop, and the gap that it leaves.
     out: Option<usize>,
@@ -334,7 +335,7 @@ fn apart(problem: &Problem, wish: &Wish, stops: &[usize]) -> u32 {
         .unwrap_or(u32::MAX)
 }
 
-/// How far a stop is from the nearest of others that are visited; where nobody asks, it is not counted.
+/// How far a stop is from the nearest of others that are visited; it is not counted if not needed.
 fn beside(problem: &Problem, wish: &Wish, others: &[usize], stop: usize) -> u32 {
     if wish.optimize == Optimize::Density {
         return u32::MAX;

@@ -14,7 +14,7 @@ pub(super) struct Shortest {
     pub(super) bound: u32,
 }
 
-/// Finds the shortest round trip past `count` of the stops that is shorter than `known`, or proves that there is none.
+/// Finds the shortest round trip past `count` of the stops that is shorter than `known`, or proves that none exists.
 pub(super) fn shortest(problem: &Problem, count: usize, known: u32) -> Shortest {
     let ways_in = |to: usize| {
         let others = (0..problem.len()).filter(move |from| *from != to);

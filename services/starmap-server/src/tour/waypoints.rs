@@ -53,7 +53,7 @@ pub struct Tour {
     /// Waypoints to which there is no way from the start (without one: from the first waypoint). They are left out; all
     /// others are in the tour, which has no gap.
     pub unreachable: Vec<SystemIndex>,
-    /// Whether there is none shorter.
+    /// Whether it is proven to be the shortest.
     pub method: Method,
 }
 

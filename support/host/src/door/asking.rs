@@ -28,17 +28,17 @@ const TOKEN_BYTES: u64 = 4_096;
 /// The most bytes of a file of hashes.
 const TOKENS_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Who may read, who may write, and who may do whatever there is.
+/// The scopes for reading, for writing, and for everything.
 pub(crate) const READ: &str = "read";
 pub(crate) const WRITE: &str = "write";
 const ADMIN: &str = "admin";
 
-/// Who may call over HTTP. Nobody is asked on stdin and stdout.
+/// Who may call over HTTP. Stdin and stdout need no authorization.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Asking {
-    /// A file whose first line is a bearer token; who shows it may do everything. To listen beyond loopback one of
-    /// --token-file, --auth-token-file, --oauth-issuer and --allow-anyone is needed; on loopback every local program may
-    /// call without one. Never asked for on stdin and stdout.
+    /// A file whose first line is a bearer token; callers with it may do everything. To listen beyond loopback one of
+    /// --token-file, --auth-token-file, --oauth-issuer and --allow-anyone is needed; on loopback every local program
+    /// may call without one. Never asked for on stdin and stdout.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
@@ -61,15 +61,15 @@ pub struct Asking {
     #[arg(long, value_name = "URL|FILE", value_hint = ValueHint::FilePath)]
     pub oauth_jwks: Option<String>,
 
-    /// Lets whoever reaches the server call it, beyond loopback too: for a server behind a proxy that asks who calls, or
-    /// in a network where everybody may do everything.
+    /// Lets every client that reaches the server call it, beyond loopback too: for a server behind a proxy that
+    /// authorizes callers, or in a network whose users may do everything.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", default_value = "false", hide_default_value = true,
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub allow_anyone: bool,
 }
 
-/// Who is asked for, and what keeps that fresh.
+/// The authorization that is required, and its sources, which are read again when they change.
 #[derive(Debug)]
 pub struct Asked {
     authorization: Authorization,
@@ -79,8 +79,8 @@ pub struct Asked {
     files: Vec<Reload>,
 }
 
-/// Among the extensions of a request: it came by a way that only the owner of the server has, such as a socket in a
-/// directory of its own. Nobody is asked for a token there.
+/// Among the extensions of a request: it came over a socket that only the owner of the server can reach. No token is
+/// required there.
 #[derive(Debug, Clone, Copy)]
 pub struct Local;
 
@@ -102,7 +102,7 @@ impl Asking {
     /// Who may call a server that listens on an address.
     ///
     /// # Errors
-    /// Nobody has decided that, or in two ways at once.
+    /// It was not decided, or in two ways at once.
     pub fn callers(&self, address: SocketAddr) -> Result<Callers, DoorError> {
         match (self.is_some(), self.allow_anyone) {
             (true, true) => Err(DoorError::TwoDecisions),
@@ -113,7 +113,7 @@ impl Asking {
         }
     }
 
-    /// What the arguments mean; `None` if nobody is asked.
+    /// The authorization by the arguments; `None` without one.
     ///
     /// # Errors
     /// [`DoorError`], in a sentence for the person who gave them.
@@ -159,7 +159,7 @@ impl Asking {
         }))
     }
 
-    /// The tokens of an authorization server, and where clients hear of it, if the audience is the URL of an endpoint.
+    /// The tokens of an authorization server, and its metadata for clients, if the audience is the URL of an endpoint.
     fn issued(
         &self,
         files: &mut Vec<Reload>,
@@ -196,8 +196,8 @@ impl Asked {
         self.authorization.clone()
     }
 
-    /// What stands for the token in what is printed to be pasted; `None` if clients get tokens by themselves. A log is no
-    /// place for a secret: the token itself is shown on a terminal alone.
+    /// The text in place of the token in a printed configuration; `None` if clients get tokens themselves. Logs must
+    /// not contain secrets: the token itself is printed only on a terminal.
     #[must_use]
     pub fn shown_token(&self) -> Option<&str> {
         match &self.token {

@@ -86,7 +86,7 @@ fn put(keys: &Keys, read: &[Key]) {
     }
 }
 
-/// The keys of a text, of which there are some.
+/// The keys of a text, at least one.
 fn read(text: &str) -> Result<Vec<Key>, String> {
     let (mut keys, mut known) = (Vec::new(), BTreeSet::new());
     for (number, line) in (1..).zip(text.lines()) {

@@ -13,7 +13,7 @@ use crate::files::Stamp;
 /// How often it is looked whether a file has changed.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Takes a text, or says what is wrong with it.
+/// Accepts a text, or returns what is wrong with it.
 type Take = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
 /// A file and what takes its text. What cannot be read or taken changes nothing.
@@ -39,7 +39,7 @@ impl Reload {
         Ok((new.text()?, new))
     }
 
-    /// Gives every further text to `take`, which says what is wrong with it.
+    /// Gives every further text to `take`, which returns what is wrong with it.
     pub(super) fn then(
         mut self,
         take: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,

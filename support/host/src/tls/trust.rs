@@ -20,7 +20,7 @@ use super::bytes;
 #[derive(Clone)]
 pub struct Trust(TlsConnector);
 
-/// There is nobody to trust.
+/// Why no authorities can be trusted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
@@ -41,7 +41,8 @@ pub enum TrustError {
 }
 
 impl Trust {
-    /// Trusts the authorities in a file (PEM), or those that the system trusts if there is none. HTTP/1.1 is spoken.
+    /// Trusts the authorities in a file (PEM), or without a file those that the system trusts. Connections use
+    /// HTTP/1.1.
     ///
     /// # Errors
     /// [`TrustError`], in a sentence for the person who named the file.
@@ -61,10 +62,11 @@ impl Trust {
         Ok(Self(TlsConnector::from(Arc::new(config))))
     }
 
-    /// Shakes hands with the server of a name or address, over a connection to it. It takes as long as the server does.
+    /// Performs the TLS handshake with the server of a name or address, over a connection to it. It has no time limit
+    /// of its own.
     ///
     /// # Errors
-    /// It is not trusted or does not speak TLS, in a sentence that says what would help.
+    /// It is not trusted or does not use TLS, in a sentence that names a remedy.
     pub async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         host: &str,

@@ -12,7 +12,7 @@ use crate::orbit::turn;
 const MAX_MARKED: usize = 2;
 
 impl System {
-    /// Adds all of it, each from random numbers of its own.
+    /// Adds all of it, each from separate random numbers.
     pub(super) fn add_besides(&mut self, random: &Random) {
         let planets = self.planets();
         self.add_belts(&planets, random);

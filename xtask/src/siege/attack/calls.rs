@@ -11,7 +11,7 @@ use super::super::target::{self, CALL_DEADLINE, Kind};
 use super::super::wire;
 use crate::Result;
 
-/// How many long calls are left in one session: as many as it may have by default.
+/// How many long calls are left in one session: the default limit.
 const IN_A_SESSION: usize = 16;
 
 /// As many calls at once as connections and streams allow.

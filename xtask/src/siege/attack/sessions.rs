@@ -54,7 +54,7 @@ pub(super) fn get_streams(field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// Batches, each in a session of its own.
+/// Batches, each in a separate session.
 pub(super) fn batches(field: &Field) -> Result<()> {
     let target = field.target;
     let universe = target.universe(ANSWER)?;

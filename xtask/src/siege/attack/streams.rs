@@ -1,4 +1,4 @@
-//! Event streams: for nothing, and for changes that nobody reads of.
+//! Event streams: without interests, and for changes that are not read.
 
 use std::sync::Arc;
 use std::thread;
@@ -48,7 +48,7 @@ pub(super) fn tell_while(field: &Field, watched: &Watched, attack: impl FnOnce()
     });
 }
 
-/// Listens that agree to hear of nothing.
+/// Listens with an empty filter.
 pub(super) fn listens(field: &Field) -> Result<()> {
     swarm::run(
         field,
@@ -63,7 +63,7 @@ pub(super) fn listens(field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// Listens for changes, and calls that tell of their progress; no byte of either is read.
+/// Listens for changes, and calls that report progress; no byte of either is read.
 pub(super) fn unread(field: &Field) -> Result<()> {
     let watched = Watched::new(field)?;
     let filter = format!(r#"{{"resourceSubscriptions":["{}"]}}"#, watched.uri);

@@ -17,7 +17,7 @@ use crate::Result;
 /// How long a stream is held at most: longer than any attack.
 const STAY: Duration = Duration::from_secs(3_600);
 
-/// How long a change may take to be heard, and a call to be answered beyond its own time.
+/// How long a change may take to arrive, and a call to be answered beyond its own time.
 const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl Heard {
         self.updates.load(Ordering::Relaxed)
     }
 
-    /// Waits until more was heard than `before`.
+    /// Waits until more changes have arrived than `before`.
     fn wrong(&self, before: usize, end: Instant) -> Option<String> {
         loop {
             if self.count() > before {

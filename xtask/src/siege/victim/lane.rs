@@ -22,11 +22,11 @@ pub(super) struct Lane {
 enum What {
     /// Modern calls on one connection that stays.
     Modern,
-    /// Each on a connection of its own.
+    /// Each on a new connection.
     ModernFresh,
     /// Legacy calls in one session that lives throughout.
     Session,
-    /// A session for each call, on a connection of its own.
+    /// A session for each call, on a new connection.
     SessionFresh,
     /// A modern call that takes its time, where there is such a tool.
     Slow,

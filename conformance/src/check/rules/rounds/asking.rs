@@ -118,7 +118,7 @@ pub(super) async fn asking(bench: &mut Bench) -> Result<Vec<String>, Verdict> {
     }
 }
 
-/// Whether a call was done, rather than refused in either way or asked again.
+/// Whether a call was completed, and not refused (in either form) or answered with another question.
 pub(super) fn is_complete(exchange: &Exchange) -> bool {
     exchange.result().is_some_and(|result| {
         result.get("resultType") == Some(&json!("complete"))

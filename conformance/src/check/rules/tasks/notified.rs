@@ -40,7 +40,7 @@ pub(super) async fn notified(bench: &mut Bench) -> Verdict {
         let outcome = exchange.outcome();
         return Verdict::Inapplicable(format!("the server does not notify of tasks: {outcome}"));
     };
-    // It changes the task, so that there is something to say.
+    // It changes the task, so that there is a change to notify of.
     let cancelled = super::ask(bench, "tasks/cancel", json!({ "taskId": id })).await;
     exchange.messages.extend(cancelled.messages);
     bench.hear(&mut exchange, open, QUIET).await;
@@ -68,7 +68,7 @@ fn is_of_tasks(message: &Value) -> bool {
     message.get("method") == Some(&json!("notifications/tasks"))
 }
 
-/// What is wrong with what is said of a task.
+/// What is wrong with a notification about a task.
 fn misfit(message: &Value, id: &str) -> Option<String> {
     let params = message.get("params").unwrap_or(&Value::Null);
     let own = "/_meta/io.modelcontextprotocol~1subscriptionId";

@@ -9,7 +9,7 @@ use ring::signature as by;
 use sha2::{Digest as _, Sha256};
 
 /// How a token may be signed (RFC 7518 §3.1, RFC 8037): by key pairs alone. `none` and the algorithms of shared secrets
-/// (`HS256` and its kind) have no place here, so nobody can allow them.
+/// (`HS256` and its kind) are not members, so they cannot be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are those of the RFC")]
 pub enum SigningAlgorithm {
@@ -101,7 +101,7 @@ pub(super) fn names(algorithms: &[SigningAlgorithm]) -> String {
     names.join(" ")
 }
 
-/// Makes `jsonwebtoken` verify by `ring`, unless the process has made a choice of its own.
+/// Makes `jsonwebtoken` verify by `ring`, unless the process has already chosen a provider.
 pub(super) fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: no_signer,
@@ -115,7 +115,7 @@ pub(super) fn install() {
         },
     };
     // The process may have a provider already: that one verifies then.
-    let _installed = PROVIDER.install_default();
+    let _ = PROVIDER.install_default();
 }
 
 /// Verifies signatures of one algorithm by one key.

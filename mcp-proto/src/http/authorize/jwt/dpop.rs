@@ -1,4 +1,4 @@
-//! Proofs that whoever shows a token holds the key that it is bound to (DPoP, RFC 9449).
+//! Proofs that the sender of a token holds the key that it is bound to (DPoP, RFC 9449).
 
 mod used;
 
@@ -70,8 +70,8 @@ impl Dpop {
         self
     }
 
-    /// How many proofs are remembered, of all callers and of one: 131,072, which take at most 24 MiB, and half of them by
-    /// default. Whoever comes more often gets 503.
+    /// How many proofs are remembered, of all callers and of one: 131,072, which take at most 24 MiB, and half of them
+    /// by default. Callers beyond that get 503.
     #[must_use]
     pub fn with_proofs(mut self, bound: Bound) -> Self {
         self.used.bound = bound;

@@ -89,7 +89,7 @@ impl fmt::Debug for HttpsKeys {
     }
 }
 
-/// A configuration that trusts nobody, for connections without TLS.
+/// A configuration without trusted authorities, for connections without TLS.
 fn no_tls(invalid: &dyn Fn(&str) -> InvalidKeysUrl) -> Result<ClientConfig, InvalidKeysUrl> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions();

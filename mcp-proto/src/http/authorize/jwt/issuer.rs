@@ -17,11 +17,12 @@ use crate::http::authorize::Denied;
 /// its issuer has withdrawn is good for as long.
 pub const KEYS_FRESH: Duration = Duration::from_secs(10 * 60);
 
-/// How long fetched keys are good for while newer ones cannot be fetched. After that nobody is let in.
+/// How long fetched keys are good for while newer ones cannot be fetched. After that every token of the issuer is
+/// refused.
 pub const KEYS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The least time between the beginnings of two fetches, whatever tokens name. A new key is unknown for as long at the
-/// most.
+/// The least time between the beginnings of two fetches, whatever tokens name. A new key is unknown for at most this
+/// long.
 pub const KEYS_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How long one fetch may take.
@@ -29,7 +30,7 @@ pub const KEYS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Where the keys of an issuer come from.
 pub trait FetchKeys: fmt::Debug + Send + Sync {
-    /// The text of the issuer's JWK set as it is now, of at most [`MAX_KEY_SET_BYTES`](super::MAX_KEY_SET_BYTES). It is
+    /// The current text of the issuer's JWK set, of at most [`MAX_KEY_SET_BYTES`](super::MAX_KEY_SET_BYTES). It is
     /// dropped after [`KEYS_TIMEOUT`].
     ///
     /// # Errors
@@ -48,7 +49,7 @@ pub struct IssuerKeys {
     state: Arc<Mutex<State>>,
 }
 
-/// A fetch, whoever waits for it.
+/// A fetch that several callers may wait for.
 type Fetching = Shared<BoxFuture<'static, ()>>;
 
 #[derive(Debug, Default)]
@@ -68,7 +69,7 @@ impl IssuerKeys {
     /// The keys of a JWK set (RFC 7517).
     ///
     /// # Errors
-    /// The text is none, or it has no key that verifies signatures.
+    /// The text is not a JWK set, or has no key that verifies signatures.
     pub fn from_text(text: &str) -> Result<Self, InvalidKeys> {
         let keys = Self {
             fetch: None,
@@ -136,8 +137,8 @@ impl IssuerKeys {
             self.fetch.as_ref().and(state.came).map(|it| it.elapsed())
         };
         if age.is_some_and(|age| age >= KEYS_FRESH) {
-            // Nobody waits for it.
-            let _fetching = self.begin();
+            // No caller waits for it.
+            drop(self.begin());
         }
         let is_good = age.is_none_or(|age| age < KEYS_KEPT);
         self.state().set.clone().filter(|_| is_good)
@@ -153,7 +154,7 @@ impl IssuerKeys {
     fn begin(&self) -> Option<Fetching> {
         let fetch = Arc::clone(self.fetch.as_ref()?);
         let mut state = self.state();
-        // One that nobody waited for is not known to have ended before it is asked.
+        // A fetch that no caller polled is only known to have ended once it is polled here.
         let is_running = |it: &Fetching| it.clone().now_or_never().is_none();
         if let Some(running) = state.fetching.clone().filter(is_running) {
             return Some(running);

@@ -41,7 +41,7 @@ pub(super) enum Found<'s> {
     Key(&'s DecodingKey),
     /// The set has no key of this id.
     UnknownId,
-    /// There is no such key, and newer keys would not change that.
+    /// No key fits, and newer keys would not change that.
     Unfit(&'static str),
 }
 
@@ -121,7 +121,7 @@ pub(super) fn verifying(jwk: &Jwk) -> Option<(Vec<SigningAlgorithm>, DecodingKey
         AlgorithmParameters::OctetKeyPair(it) if it.curve == EllipticCurve::Ed25519 => {
             vec![A::EdDsa]
         }
-        // A shared secret in a set that everybody may read is no secret.
+        // A shared secret in a set that anyone may read is not secret.
         _ => return None,
     };
     if let Some(own) = common.key_algorithm {

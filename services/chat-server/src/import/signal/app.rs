@@ -84,13 +84,13 @@ fn files(unit: &Unit) -> HashMap<String, String> {
     files
 }
 
-/// What earlier frames have told.
+/// What is known from earlier frames.
 #[derive(Default)]
 struct Known {
     people: HashMap<String, Participant>,
     /// The names and ids of groups.
     groups: HashMap<String, Chat>,
-    /// The ids of chats as they are told, by the ids in the file.
+    /// The public ids of chats, by the ids in the file.
     chats: HashMap<String, String>,
     files: HashMap<String, String>,
 }
@@ -396,7 +396,7 @@ impl Known {
     }
 }
 
-/// What somebody is called who is neither a contact nor a group.
+/// The name of a recipient that is neither a contact nor a group.
 fn other_kind(recipient: &Value) -> String {
     let kind = recipient
         .as_object()

@@ -94,7 +94,7 @@ fn said(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 
-/// Who and what: `["Anna", "👍"]`, or an object with these names. Somebody without a name is null.
+/// Who and what: `["Anna", "👍"]`, or an object with these names. A person without a name is null.
 fn reaction(reaction: &Value) -> Option<(String, String)> {
     let member = |name: &str, at: usize| reaction.get(name).or_else(|| reaction.get(at));
     let name = member("name", 0).and_then(said).unwrap_or_default();
@@ -129,7 +129,7 @@ fn attachment(attachment: &Value, folder: &Folder) -> Option<Attachment> {
     })
 }
 
-/// What was left out: `media` (pictures, films), `attachment`, or a reason that some version tells.
+/// What was left out: `media` (pictures, films), `attachment`, or a reason that some versions give.
 pub(super) fn missing(why: &str, name: Option<&str>) -> Attachment {
     Attachment {
         kind: name.map_or(AttachmentKind::File, kind_of),

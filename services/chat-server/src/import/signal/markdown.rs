@@ -1,6 +1,6 @@
 //! `chat.md`: `[2023-01-31 18:03:01] Anna: text`, lines that go on, quotes, reactions, links to files.
 //!
-//! What it does not tell apart: a name with a colon and a blank in it, and the text after it; a line of a text that
+//! What it cannot distinguish: a name with a colon and a blank in it, and the text after it; a line of a text that
 //! looks like the head of a message, or like reactions; calls, which are words in it.
 
 use std::io::{self, Read};
@@ -18,10 +18,10 @@ const DELETED: &str = "(This message was deleted)";
 /// What begins the path of a link within the export.
 const LINK: &str = "](.";
 
-/// How that of a file goes on.
+/// How the link of a file continues.
 const MEDIA: &str = "/media/";
 
-/// How that of a sticker goes on.
+/// How the link of a sticker continues.
 const STICKER: &str = "./exported_stickers/";
 
 /// What stands for files that were not exported, and what they were.
@@ -129,7 +129,7 @@ fn finish(mut entry: Entry, text: &str, folder: &Folder) -> Entry {
     entry
 }
 
-/// What is answered, and the text. A quote stands in lines of its own, after the head.
+/// The quote that is answered, and the text. A quote is in separate lines, after the head.
 fn quoted(text: &str) -> (Option<String>, &str) {
     let (first, below) = text.split_once('\n').unwrap_or((text, ""));
     let mut rest = below.trim_start_matches(['\n', ' ']);

@@ -2,13 +2,13 @@
 
 use crate::model::{Chat, ChatKind};
 
-/// What is known of a chat before its messages.
+/// What is known about a chat before its messages.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub(super) id: Option<i64>,
     pub(super) name: Option<String>,
     pub(super) kind: Option<String>,
-    /// Whether it was given to whoever takes the events.
+    /// Whether it was sent as an event.
     pub(super) told: bool,
 }
 

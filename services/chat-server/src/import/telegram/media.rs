@@ -48,7 +48,7 @@ pub(super) fn attachments(entry: &Map<String, Value>) -> Vec<Attachment> {
     photo.into_iter().chain(file).chain(card).collect()
 }
 
-/// What a message says if that is no text; `text` is what stands beside it.
+/// The content of a message that is not text; `text` is its accompanying text.
 pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
     if let Some(Value::Object(poll)) = entry.get("poll") {
         return Some(self::poll(poll));
@@ -93,7 +93,7 @@ pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
     None
 }
 
-/// Members that make a message something of its own, and what that is.
+/// Members that give a message a special kind, and that kind.
 const OTHERS: [(&str, &str); 5] = [
     ("paid_stars_amount", "Paid media, in stars:"),
     ("invoice_information", "Invoice"),
@@ -115,10 +115,10 @@ fn poll(poll: &Map<String, Value>) -> Body {
     }
 }
 
-/// How deep something is told of.
+/// How deep a value is described.
 const MAX_DEPTH: usize = 4;
 
-/// All that is told of something: its title and its items first, then each member with its name. An invoice is an object
+/// The description of a value: its title and its items first, then each member with its name. An invoice is an object
 /// written as one string.
 pub(super) fn describe(value: &Value, depth: usize) -> Vec<String> {
     match value {
@@ -154,7 +154,7 @@ pub(super) fn describe(value: &Value, depth: usize) -> Vec<String> {
     }
 }
 
-/// A value in words; nothing of what says nothing.
+/// A value in words; `None` for an empty one.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     let told = match value {
         Value::Bool(true) => "yes".to_owned(),

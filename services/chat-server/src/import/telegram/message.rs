@@ -10,7 +10,7 @@ use crate::import::Options;
 use crate::import::clock::Clock;
 use crate::model::{Body, Message, Participant, Reaction};
 
-/// What a name is for somebody who has deleted the account.
+/// The name of a deleted account.
 const DELETED: &str = "Deleted Account";
 
 /// Older than any message of Telegram: 1980.

@@ -1,6 +1,6 @@
 //! Telegram Desktop's export as web pages: `messages.html`, `messages2.html` and so on, a thousand messages each.
 //!
-//! What pages do not tell, and so is lost: the ids of chats and people, who are known by their names; when service
+//! What pages do not contain, and so is lost: the ids of chats and people, who are known by their names; when service
 //! messages came, which get the time of the message before; custom emojis and the kinds of files beyond what is shown.
 
 use std::collections::BTreeSet;
@@ -225,7 +225,7 @@ fn message(id: String, at: Timestamp, sender: Option<Participant>, body: Body) -
     }
 }
 
-/// What a message says if that is no text, and its files.
+/// The content of a message that is not text, and its files.
 fn media_of(wrap: ElementRef<'_>) -> (Option<Body>, Vec<Attachment>) {
     let part = |name: &str| first(wrap, name).map(text).unwrap_or_default();
     let link = descendants(wrap)
@@ -379,7 +379,7 @@ fn child<'e>(element: ElementRef<'e>, class: &str) -> Option<ElementRef<'e>> {
     element.child_elements().find(|it| has(*it, class))
 }
 
-/// The text of an element: its own line breaks count, those between tags do not. A link behind other words is told in
+/// The text of an element: its own line breaks count, those between tags do not. A link behind other words is added in
 /// parentheses.
 fn text(element: ElementRef<'_>) -> String {
     let mut text = String::new();

@@ -1,7 +1,7 @@
 //! JSON as Telegram writes it, piece by piece: what is not wanted is passed over, what is wanted is given as it stands.
 //!
-//! Telegram writes control characters as `\xNN`, which is not JSON: here it becomes `\u00NN`. Nothing that is given is
-//! larger than a bound, and nothing lies deeper than another, whatever it is made of.
+//! Telegram writes control characters as `\xNN`, which is not JSON: here it becomes `\u00NN`. Values have a bound on
+//! their size and on their depth, of any kind.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -27,7 +27,7 @@ pub(super) enum ScanError {
     /// It is not JSON, or not as it should be.
     #[error("{0}")]
     Damaged(String),
-    /// Whoever takes what is found wants no more.
+    /// The consumer has stopped the reading.
     #[error("stopped")]
     Stopped,
 }
@@ -78,7 +78,7 @@ impl<'f> Scanner<'f> {
         Ok(self.chunk.get(self.at..self.filled).unwrap_or_default())
     }
 
-    /// The next byte that is no blank, which stays; `None` at the end.
+    /// The next byte that is not a blank, which stays; `None` at the end.
     fn peek(&mut self) -> Scanned<Option<u8>> {
         loop {
             let is_first = self.done() == 0;
@@ -117,7 +117,7 @@ impl<'f> Scanner<'f> {
         }
     }
 
-    /// Whether a list or an object goes on; else it is taken to its end.
+    /// Whether a list or an object continues; else its end is consumed.
     fn goes_on(&mut self, is_first: &mut bool, end: u8) -> Scanned<bool> {
         let first = std::mem::replace(is_first, false);
         match self.peek()? {
@@ -186,7 +186,7 @@ impl<'f> Scanner<'f> {
         walked.map(|()| &*self.value)
     }
 
-    /// Passes over the next value, in no memory whatever its size.
+    /// Skips the next value, in constant memory.
     pub(super) fn skip(&mut self) -> Scanned<()> {
         self.walk(None)
     }

@@ -1,4 +1,4 @@
-//! What the network says: somebody joined, a call was missed.
+//! Service messages of the network: a person joined, a call was missed.
 
 use serde_json::{Map, Value};
 
@@ -24,7 +24,7 @@ const DETAILS: [(&str, &str); 14] = [
     ("game_message_id", "game"),
 ];
 
-/// Members that every service message has, or that are told otherwise.
+/// Members that every service message has, or that are shown elsewhere.
 const COMMON: [&str; 23] = [
     "forwarded_from",
     "forwarded_from_id",
@@ -51,7 +51,7 @@ const COMMON: [&str; 23] = [
     "photo",
 ];
 
-/// The action in words: who, what, and the members that tell more.
+/// The action in words: who, what, and the members with details.
 pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> Body {
     let action = member(entry, "action").unwrap_or("custom");
     let mut words: Vec<String> = Vec::new();

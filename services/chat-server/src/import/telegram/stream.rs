@@ -32,8 +32,8 @@ pub(super) struct Export<'e, 'r, 't, 'p> {
     /// The owner, as messages name him: `user123`.
     me: Option<String>,
     since_progress: u32,
-    /// What a first walk found about each chat, in the order of the file; without one, chats tell of themselves before
-    /// their messages, as Telegram writes them.
+    /// What a first walk found about each chat, in the order of the file; without one, chats are described before their
+    /// messages, as Telegram writes them.
     heads: Option<std::vec::IntoIter<Head>>,
     /// The heads that a first walk finds, which takes nothing.
     survey: Option<Vec<Head>>,
@@ -93,7 +93,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         }
     }
 
-    /// Tells of the chat, and gives its id.
+    /// Sends the event of the chat, and returns its id.
     fn tell(&mut self, head: &mut Head) -> Scanned<String> {
         let Some(id) = head.id.filter(|_| head.kind.is_some()) else {
             self.sorted = self.heads.is_none();
@@ -191,7 +191,7 @@ fn chat(export: &mut Export<'_, '_, '_, '_>, json: &mut Scanner<'_>, is_root: bo
         .and_then(Iterator::next)
         .unwrap_or_default();
     let mut had_messages = false;
-    // The root comes before the chats in it, whenever it tells of itself.
+    // The root comes before the chats in it, even if its description comes later.
     let place = export.survey.as_mut().map(|survey| {
         survey.push(Head::default());
         survey.len() - 1

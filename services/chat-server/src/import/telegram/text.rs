@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// How deep pieces of a rich message may lie in one another.
 const MAX_DEPTH: usize = 32;
 
-/// What a text says. A link behind other words is told in parentheses behind them.
+/// The plain text. A link behind other words is added in parentheses after them.
 pub(super) fn plain(text: &Value) -> String {
     match text {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! What follows the head of a message: who says what, and what WhatsApp itself writes in between.
+//! The text after the head of a message: sender and content, or a notice of WhatsApp itself.
 
 use super::file::{self, File};
 use super::header::is_mark;
@@ -6,13 +6,13 @@ use super::marked;
 use super::words::words;
 use crate::model::{Attachment, Body};
 
-/// The longest name of a sender, in characters. What is longer is no name.
+/// The longest name of a sender, in characters. A longer text is not a name.
 const MAX_NAME: usize = 100;
 
 /// The longest text that may be WhatsApp's own words, in bytes.
 const MAX_WORDS: usize = 500;
 
-/// The mark before what WhatsApp writes by itself.
+/// The mark before WhatsApp's own texts.
 pub(super) const OWN: char = '\u{200e}';
 
 /// What a message says.
@@ -23,12 +23,12 @@ pub(super) struct Said<'t> {
     pub(super) attachments: Vec<Attachment>,
     pub(super) edited: bool,
     pub(super) deleted: bool,
-    /// What tells it apart from other messages: its words, the same whether files were exported or not.
+    /// What identifies the message: its words, the same with or without exported files.
     pub(super) identity: String,
 }
 
-/// The sender and the rest; `None` for what WhatsApp itself says. A name with a colon and a blank in it ends there:
-/// nothing in the file tells otherwise.
+/// The sender and the rest; `None` for WhatsApp's own notices. A name with a colon and a blank in it is cut there,
+/// since the file does not show where it ends.
 pub(super) fn split(rest: &str) -> Option<(&str, &str)> {
     let line = rest.lines().next().unwrap_or_default();
     let at = line
@@ -36,7 +36,7 @@ pub(super) fn split(rest: &str) -> Option<(&str, &str)> {
         .or_else(|| line.trim_end().strip_suffix(':').map(str::len))?;
     let (sender, text) = rest.split_at_checked(at)?;
     let sender = sender.trim_matches(is_blank);
-    // Somebody whom the telephone does not know is called by a name of his own, behind a tilde.
+    // A sender outside the contacts has the name of their own choice, behind a tilde.
     let own_name = sender.trim_start_matches('~').trim_matches(is_blank);
     let sender = if own_name.is_empty() {
         sender
@@ -108,7 +108,7 @@ pub(super) fn read(rest: &str, ios: bool) -> Said<'_> {
     } else if known.unseen.contains(&folded) {
         Body::Unknown(plain)
     } else if is_call || (own && !plain.contains('\n')) {
-        // Under somebody's name, but not of his: calls, and a group's notices on iOS.
+        // Notices under a sender's name: calls, and a group's notices on iOS.
         notice(plain)
     } else {
         Body::Text(plain)

@@ -1,4 +1,4 @@
-//! Files of messages: named where they were exported, told by a word where they were not.
+//! Files of messages: named where they were exported, replaced by a word where they were not.
 
 use super::body::{OWN, folded, is_blank, plain};
 use super::words::words;
@@ -9,11 +9,11 @@ use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};
 pub(super) struct File {
     pub(super) attachment: Attachment,
     pub(super) caption: String,
-    /// What the message says instead of the caption: somebody's card.
+    /// The content instead of a caption: a contact card.
     pub(super) body: Option<Body>,
 }
 
-/// The file of a message. Android writes the caption below it; iOS before it, with a mark of its own in between.
+/// The file of a message. Android writes the caption below it; iOS before it, with a special mark in between.
 pub(super) fn read(text: &str, ios: bool) -> Option<File> {
     let (first, below) = text.split_once('\n').unwrap_or((text, ""));
     let own = first.starts_with(OWN);

@@ -1,4 +1,4 @@
-//! The halves of the day, in the languages whose telephones tell twelve hours.
+//! The halves of the day, in the languages whose telephones use twelve hours.
 
 use super::header::is_mark;
 use super::words::words;

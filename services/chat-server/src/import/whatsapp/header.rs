@@ -14,7 +14,7 @@ pub(super) struct Shape {
     /// What follows the date: a comma, the first letter of a word.
     after: Option<char>,
     seconds: bool,
-    /// Whether the part of the day is told.
+    /// Whether the part of the day is given.
     halves: bool,
     /// Whether years have all their digits.
     long_years: bool,
@@ -126,8 +126,8 @@ fn date(at: &mut Cursor<'_>) -> Option<Written> {
     })
 }
 
-/// Goes to the clock: past commas, full stops, a word such as the Finnish "klo" or the Bulgarian "г.", and in some
-/// languages the part of the day. Tells the first of the former, and the part of the day.
+/// Advances to the clock: past commas, full stops, a word such as the Finnish "klo" or the Bulgarian "г.", and in some
+/// languages the part of the day. Returns the first mark, and the part of the day.
 fn between(at: &mut Cursor<'_>) -> Option<(Option<char>, Option<super::halves::Half>)> {
     let before = at.0.len();
     let mut first = None;
@@ -221,7 +221,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Marks of direction that nobody sees.
+/// Invisible marks of direction.
 pub(super) fn is_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }

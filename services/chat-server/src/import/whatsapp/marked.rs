@@ -7,7 +7,7 @@ use crate::model::Body;
 /// What begins the link to a place.
 const MAP: &str = "https://maps.google.com/?q=";
 
-/// `location: https://maps.google.com/?q=47.3,8.5`, in any language; a name may stand on a line of its own before it.
+/// `location: https://maps.google.com/?q=47.3,8.5`, in any language; a name may be on a separate line before it.
 pub(super) fn place(text: &str) -> Option<Body> {
     let (before, after) = text.split_once(MAP)?;
     let (latitude, longitude) = after.split_once(',')?;
@@ -23,7 +23,7 @@ pub(super) fn place(text: &str) -> Option<Body> {
         false => word.strip_suffix(':')?,
     };
     let known = word.is_empty() || words().places.contains(&folded(word));
-    // More than a word is somebody's own, and stays text.
+    // More than a word is the sender's own text, and stays text.
     if !known && word.contains(char::is_whitespace) {
         return None;
     }

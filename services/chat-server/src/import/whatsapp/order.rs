@@ -32,9 +32,9 @@ impl DayOrder {
 /// How sure an order is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Confidence {
-    /// Nothing tells: as most of the world writes.
+    /// No evidence: the order of most countries.
     Guess,
-    /// A habit of telephones tells, or another chat of the same export.
+    /// A common format of telephones, or another chat of the same export, suggests it.
     Likely,
     /// The other order cannot be.
     Certain,
@@ -45,7 +45,7 @@ pub(super) enum Confidence {
 pub(super) struct Decision {
     pub(super) order: DayOrder,
     pub(super) confidence: Confidence,
-    /// What speaks for it, in words.
+    /// The evidence for it, in words.
     pub(super) why: &'static str,
     /// The order that would fit as well.
     pub(super) alternative: Option<DayOrder>,
@@ -62,7 +62,7 @@ pub(super) struct Written {
     pub(super) digits: [usize; 3],
     /// What stands between them.
     pub(super) separator: char,
-    /// Whether the part of the day is told, and in capitals.
+    /// Whether the part of the day is given, and in capitals.
     pub(super) halves: Option<bool>,
 }
 
@@ -106,7 +106,7 @@ pub(super) struct Votes {
 /// How well one order fits.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
-    /// Days that there are not, or before WhatsApp was.
+    /// Days that do not exist, or are before WhatsApp existed.
     impossible: u64,
     /// Days after today.
     future: u64,
@@ -281,11 +281,11 @@ impl Votes {
         Some((decision, readable))
     }
 
-    /// What the habits of telephones tell between two orders.
+    /// The decision between two orders by the common formats of telephones.
     fn habit(&self, pair: [DayOrder; 2]) -> Option<(DayOrder, Confidence, &'static str)> {
         let either = |order: DayOrder| pair.contains(&order).then_some(order);
         if self.separator == Some('.') {
-            // Nobody writes the month first with full stops.
+            // No locale writes the month first with full stops.
             return either(DayOrder::DayFirst).map(|it| {
                 (
                     it,
@@ -320,7 +320,7 @@ impl Votes {
 }
 
 /// The day of the three numbers. A year of two digits is one of this century; those of the Buddhist calendar, 2552 and
-/// later, are told by themselves.
+/// later, are recognised.
 pub(super) fn date([first, second, third]: [u16; 3], order: DayOrder, years: i16) -> Option<Date> {
     let (year, month, day) = match order {
         DayOrder::DayFirst => (third, second, first),

@@ -46,7 +46,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Tells how far it is read.
+    /// Reports how far it is read.
     fn tell(self, read: u64, reading: &mut Reading<'_, '_, '_>) {
         let done = (u128::from(self.size) * u128::from(read)).checked_div(u128::from(self.text));
         reading.tell(u64::try_from(done.unwrap_or(0)).unwrap_or(self.size));
@@ -166,7 +166,7 @@ impl Parse<'_> {
             timestamp,
             sender: said.sender.map(|name| Participant {
                 id: name.to_owned(),
-                // A number instead of a name: nobody whom the telephone knows.
+                // A number instead of a name: not in the contacts.
                 phone: names::is_phone(name).then(|| name.to_owned()),
                 name: name.to_owned(),
                 username: None,
@@ -185,8 +185,8 @@ impl Parse<'_> {
     }
 }
 
-/// The time with the lower of day and month for the month, whichever it is: so a message has the same id in whatever
-/// order its date is read, and one that was read wrongly is put right and not doubled.
+/// The time with the lower of day and month as the month: so a message has the same id in each date order, and a
+/// wrongly read one is corrected and not duplicated.
 fn without_order(time: DateTime) -> DateTime {
     let (day, month) = (time.day(), time.month());
     let swapped = time.with().month(month.min(day)).day(month.max(day));
@@ -199,7 +199,7 @@ fn without_seconds(time: DateTime) -> DateTime {
     time.with().second(0).build().unwrap_or(time)
 }
 
-/// `None` for a day that there is not.
+/// `None` for a day that does not exist.
 fn time(header: &Header<'_>, decided: &Decision) -> Option<DateTime> {
     let date = order::date(header.date.numbers, decided.order, decided.years)?;
     let [hour, minute, second] = header.clock;

@@ -11,10 +11,10 @@ use super::{body, names};
 use crate::import::lines::{Line, Lines};
 use crate::model::ChatKind;
 
-/// How many senders of one chat are remembered to tell what kind of chat it is.
+/// How many senders of one chat are remembered to decide what kind of chat it is.
 const MAX_SENDERS: usize = 2_000;
 
-/// How many ways of writing a header are told apart in one file.
+/// How many header formats are distinguished in one file.
 const MAX_SHAPES: usize = 16;
 
 /// What the first walk finds.
@@ -25,7 +25,7 @@ pub(super) struct Survey {
     first: Option<Shape>,
     /// Senders, by shape of the header, so that what is quoted does not count.
     senders: BTreeMap<(Shape, String), u64>,
-    /// Whether WhatsApp says the chat's name in quotes: somebody has created the group.
+    /// Whether a notice quotes the chat's name: a member has created the group.
     named: bool,
     /// The file's own date: nothing in it is later.
     until: Option<Date>,

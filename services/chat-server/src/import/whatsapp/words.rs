@@ -1,4 +1,4 @@
-//! Words that WhatsApp writes by itself, in the languages whose exports are known: a table for each in `data/whatsapp`.
+//! WhatsApp's own words, in the languages whose exports are known: a table for each in `data/whatsapp`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -74,7 +74,7 @@ const TABLES: [&str; 61] = [
     include_str!("../../../data/whatsapp/zh-tw.toml"),
 ];
 
-/// A table as it is written.
+/// A table in its written form.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Table {
@@ -90,7 +90,7 @@ struct Table {
     contact: Vec<String>,
     document: Vec<String>,
     deleted: Vec<String>,
-    /// What begins the words for a message that somebody who runs the group has taken back.
+    /// The beginning of the notice for a message that a group admin has deleted.
     deleted_by: Vec<String>,
     edited: Vec<String>,
     missed_call: Vec<String>,

@@ -8,7 +8,7 @@ use crate::index::fold::each_word;
 use crate::index::stored::{self, Detail, micros};
 use crate::model::{Message, Reaction};
 
-/// What is known of a message.
+/// What is known about a message.
 pub(super) struct Known {
     msg: i64,
     person: Option<i64>,
@@ -44,8 +44,8 @@ impl Keeper<'_> {
             .optional()
     }
 
-    /// A message that comes for the first time, or comes again and replaces what was known of it. What was taken back
-    /// does not return with an older export, nor does an older wording.
+    /// A message that comes for the first time, or again, and replaces its older version. A deleted message does not
+    /// return with an older export, nor does an older wording.
     pub(super) fn message(
         &mut self,
         chat: i64,
@@ -126,7 +126,7 @@ impl Keeper<'_> {
         self.relearn(&known, &text)
     }
 
-    /// The newest wording counts, in whatever order the edits come.
+    /// The newest wording counts, in any order of edits.
     pub(super) fn edit(&self, known: &Known, text: &str, at: i64) -> rusqlite::Result<()> {
         if known.deleted || known.edited.is_some_and(|edited| edited > at) {
             return Ok(());

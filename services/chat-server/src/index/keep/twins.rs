@@ -1,8 +1,8 @@
 //! One chat that is there twice, since two devices or two people have exported it: found by messages that say the same
 //! at the same time.
 //!
-//! Messages are looked at here and there in the time that both chats have in common. Where chats have ids of their own,
-//! two of one source are two whatever they say: somebody posts the same in both.
+//! Messages are looked at here and there in the time that both chats have in common. Where chats have real ids, two of
+//! one source are always two: a person may post the same in both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ const FEWEST: u32 = 3;
 /// How many chats are compared, those with the most messages.
 const MAX_CHATS: i64 = 2_000;
 
-/// How many pairs of chats are told.
+/// How many pairs of chats are reported.
 const MAX_TWINS: usize = 100;
 
 /// A minute in the tables. Some telephones write no seconds.
@@ -139,8 +139,8 @@ fn samples(connection: &Connection, span: Span) -> rusqlite::Result<Vec<Sample>>
     Ok(samples)
 }
 
-/// The chats in which somebody says the same at that time, on a clock that is so much ahead. In the chat itself it must
-/// be somebody else, who is the same person by another name.
+/// The chats with the same message at that time, on a clock that is ahead by this much. In the chat itself it must have
+/// another sender, who is the same person under another name.
 fn same(
     connection: &Connection,
     sources: &[i64],

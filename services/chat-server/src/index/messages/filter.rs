@@ -164,12 +164,12 @@ impl Filter {
 /// What the owner may call himself.
 const ME: &str = "me";
 
-/// Whether a number is the one that is asked for, which may begin without the code of its country.
+/// Whether a number is the requested one, which may lack the country code.
 pub(in crate::index) fn has_number(number: &str, asked: Option<&str>) -> bool {
     asked.is_some_and(|asked| number.ends_with(asked.trim_start_matches('0')))
 }
 
-/// Everybody in these sources with this in the name or the username.
+/// All people in these sources with this text in the name or the username.
 fn persons(view: &Connection, scope: &Scope, sender: &str) -> rusqlite::Result<HashSet<i64>> {
     let sql = "SELECT person, name, username, is_me, phone FROM person WHERE src = ?1";
     let number = digits(sender);

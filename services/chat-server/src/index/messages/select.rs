@@ -1,8 +1,8 @@
 //! How the messages that fit are found.
 //!
-//! What is asked is mostly among the newest, or is frequent: then walking newest first finds enough soon. If it does
-//! not after [`PATIENCE`] messages, what is asked is rare, and an index that knows where it is gives all there are:
-//! few enough to be sorted. Should they be too many after all, the walk goes on.
+//! The matching messages are mostly among the newest, or frequent: then a walk from the newest soon finds enough. If it
+//! does not after [`PATIENCE`] messages, matches are rare, and an index lists all candidates: few enough to be sorted.
+//! If they are too many after all, the walk continues.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::index::matcher::Matcher;
 /// How many messages are looked at before another way is tried. At about a microsecond each.
 const PATIENCE: usize = 8_192;
 
-/// The most candidates that an index may give. Looking at one costs as much as several that are walked by.
+/// The most candidates that an index may give. Reading one costs as much as walking past several.
 const MAX_CANDIDATES: usize = 32_768;
 
 /// How many to pass over, and how many to give.
@@ -36,7 +36,7 @@ impl From<&MessageQuery> for Window {
 }
 
 impl From<Window> for Basket {
-    /// One more, which tells whether there are more.
+    /// One more, which shows whether there are more.
     fn from(window: Window) -> Self {
         Self {
             skip: window.offset,

@@ -37,7 +37,7 @@ pub(in crate::index) enum By {
 /// How a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::index) enum Ended {
-    /// There are no more messages.
+    /// No messages are left.
     AtEnd,
     /// There is enough.
     Enough,

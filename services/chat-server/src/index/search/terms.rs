@@ -1,4 +1,4 @@
-//! What somebody looks for, taken apart: words, phrases, alternatives, and what must not be there.
+//! The text of a search, parsed: words, phrases, alternatives, and excluded words.
 
 use crate::index::fold::{is_blankless, words};
 use crate::index::matcher::{Clause, Term};
@@ -16,7 +16,7 @@ const FORMS: &str = "give words (each is found by its beginning, too), \"phrases
 /// Takes a text apart. A quote that is not closed goes to the end; characters of no word only part words.
 ///
 /// # Errors
-/// [`Invalid`] if there is no word to be found, or more than [`MAX_WORDS`].
+/// [`Invalid`] if it has no word to find, or more than [`MAX_WORDS`].
 pub(in crate::index) fn parse(parameter: &'static str, text: &str) -> Result<Vec<Clause>, Invalid> {
     let mut clauses: Vec<Clause> = Vec::new();
     let mut is_other = false;

@@ -67,13 +67,13 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
     }
 }
 
-/// A data message, and who says it.
+/// A data message, and its sender.
 struct Said<'e> {
     data: &'e Value,
     /// When the message was sent that this one replaces.
     edited: Option<i64>,
     author: Participant,
-    /// Of the owner's own: the other person, if it is no group's.
+    /// For the owner's own messages: the other person, if it is not in a group.
     mine: Option<Option<Participant>>,
 }
 
@@ -123,7 +123,7 @@ impl Said<'_> {
                 events.push(Event::Deleted { chat, id });
             }
         } else if let Some(deleted) = data.get("adminDelete") {
-            // Who runs a group takes back what another has said.
+            // A group admin deletes the message of another member.
             let author = names.person(
                 text(deleted, "targetAuthorUuid"),
                 text(deleted, "targetAuthorNumber").or_else(|| text(deleted, "targetAuthor")),
@@ -169,7 +169,7 @@ impl Said<'_> {
     }
 }
 
-/// What it says; `None` if it says nothing that is kept.
+/// Its content; `None` if it has none that is kept.
 fn body(data: &Value, author: &Participant) -> Option<Body> {
     if let Some(poll) = data.get("pollCreate") {
         let options = poll

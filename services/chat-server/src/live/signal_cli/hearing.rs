@@ -17,13 +17,13 @@ const MAX_WAITING_BYTES: usize = 16 * 1024 * 1024;
 /// The lines of one connection, one after the other.
 ///
 /// An envelope may leave out the name of a chat, and a chat may be denied by its name, so envelopes wait until the
-/// questions for names have an answer, whatever it is.
+/// requests for names have an answer of any kind.
 #[derive(Debug)]
 pub(super) struct Hearing<'a> {
     source: &'a str,
     account: Option<&'a str>,
     names: &'a mut Names,
-    /// The questions whose answers are waited for.
+    /// The requests without an answer yet.
     unanswered: Vec<u64>,
     waiting: Vec<Value>,
     waiting_bytes: usize,
@@ -70,7 +70,7 @@ impl<'a> Hearing<'a> {
         }
     }
 
-    /// Reads what waits with the names that there are, and from here on everything at once.
+    /// Handles the waiting envelopes with the known names, and later ones at once.
     pub(super) fn wait_no_longer(&mut self, events: &mut Vec<Event>) {
         self.unanswered.clear();
         self.waiting_bytes = 0;

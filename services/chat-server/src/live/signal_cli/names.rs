@@ -1,4 +1,4 @@
-//! What groups and people are called, as far as the daemon has told.
+//! The names of groups and people, as far as the daemon has sent them.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Names {
     people: HashMap<String, String>,
     /// The id that stands for a number, once both were seen together.
     ids: HashMap<String, String>,
-    /// Chats that were told.
+    /// Chats whose events were sent.
     chats: HashMap<String, Chat>,
 }
 
@@ -68,7 +68,7 @@ impl Names {
         }
     }
 
-    /// A person by whatever is known: the uuid stands for the number once they were seen together.
+    /// A person by the known ids: the uuid stands for the number once they were seen together.
     pub(super) fn person(
         &mut self,
         uuid: Option<&str>,
@@ -105,7 +105,7 @@ impl Names {
 
     /// The chat with one person.
     pub(super) fn direct(&mut self, id: &str, name: &str, events: &mut Vec<Event>) {
-        // A number for want of a name is no news where there was a name.
+        // A number in place of a name does not replace a known name.
         let known = self.chats.get(id).filter(|known| known.name != known.id);
         let name = match known {
             Some(known) if name == id || name.starts_with('+') => known.name.clone(),
@@ -135,7 +135,7 @@ impl Names {
         self.tell(chat, events);
     }
 
-    /// Tells of a chat unless that was told before.
+    /// Sends the event of a chat unless it was sent before.
     fn tell(&mut self, chat: Chat, events: &mut Vec<Event>) {
         if self.chats.get(&chat.id) == Some(&chat) {
             return;

@@ -1,4 +1,4 @@
-//! Asking the Bot API over HTTP. The token is part of every URL, so no URL is ever told to anybody.
+//! Requests to the Bot API over HTTP. The token is part of every URL, so URLs are never shown or logged.
 
 use std::error::Error;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// How long a connection may take to come about.
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 
-/// How long Telegram waits for something to tell, in seconds.
+/// How long Telegram waits for updates, in seconds.
 const WAIT_SECONDS: u64 = 25;
 
 /// How long an answer may take beyond that.
@@ -90,8 +90,8 @@ impl Api {
         })
     }
 
-    /// The updates from `offset` on, as soon as there are some, or none after some time. Asking with an offset tells
-    /// Telegram that those before it are kept.
+    /// The updates from `offset` on, as soon as there are some, or an empty list after a while. The offset confirms to
+    /// Telegram that those before it are stored.
     pub(super) async fn updates(&self, offset: Option<i64>) -> Result<Vec<Value>, Failed> {
         let question = json!({
             "offset": offset,
@@ -135,7 +135,7 @@ impl Api {
     }
 }
 
-/// What Telegram says when it does not do what it is asked to.
+/// The error of a request that Telegram refused.
 fn refused(answer: &Value) -> Failed {
     let code = answer
         .get("error_code")

@@ -21,7 +21,7 @@ const FILES: [(&str, AttachmentKind); 8] = [
     ("photo", AttachmentKind::Image),
 ];
 
-/// Members of a message by which the network tells that something happened.
+/// Members of a service message about an event.
 const SERVICES: [&str; 16] = [
     "new_chat_members",
     "left_chat_member",

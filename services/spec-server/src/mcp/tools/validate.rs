@@ -32,7 +32,7 @@ pub(super) async fn validate_spec(
     context: Context,
 ) -> Result<Verdict, ToolError> {
     let answer = desk.answer(&context, move |desk| {
-        // As it is called, in whatever case it was asked for.
+        // The exact id, for one given in any case.
         let only = asked.spec_id.map(|id| desk.spec(&id)).transpose()?;
         verdict(desk, asked.strict, |project, rules| {
             validate::specs(project, rules, only.as_ref().map(|spec| &*spec.id))

@@ -10,7 +10,7 @@ use crate::mcp::desk::Desk;
 use crate::mcp::failure::Failure;
 use crate::view::{ArchivedView, Budget, PreviewView, ProblemView, TickedTask};
 
-/// How much of what stands in the way is told at once.
+/// How many problems are reported at once.
 const PROBLEMS: Budget = Budget::DEFAULT.share(4);
 
 /// The code of the failure that `force` or the user's yes overcomes.

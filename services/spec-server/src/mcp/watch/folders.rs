@@ -9,7 +9,7 @@ use service_host::{Changes, Depth};
 use crate::mcp::address;
 use crate::project::{Layout, Project};
 
-/// The folders to watch, each with what tells it from another of the same name, which has to be watched in its place.
+/// The folders to watch, each with its identity: a new folder of the same name must be watched again.
 ///
 /// The folders of specs and changes need not be there. Those above them, up to the root, are watched for their coming.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -44,8 +44,8 @@ impl Folders {
         }
     }
 
-    /// Whether one of them, or one above it, was itself moved, made or removed, or nobody knows: then it may not be watched
-    /// any more, even if it is back in its place.
+    /// Whether one of them, or one above it, was itself moved, made or removed, or may have been: then it may no longer
+    /// be watched, even if it is back in its place.
     pub(super) fn are_touched(&self, changes: &Changes) -> bool {
         match changes {
             Changes::Many => true,
@@ -118,7 +118,7 @@ pub(super) fn uris(layout: &Layout, path: &Path, known: &BTreeSet<&String>) -> V
         let itself = known.get(&uri).into_iter();
         return itself.chain(below).map(|uri| String::clone(uri)).collect();
     }
-    // A folder above: whatever is below it may be another one now.
+    // A folder above: everything below it may have been replaced.
     let is_above = layout.specs.starts_with(path) || layout.changes.starts_with(path);
     let told = known.iter().filter(|_| is_above);
     told.map(|uri| String::clone(uri)).collect()

@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, Zip};
 pub(super) struct Bert {
     pub(super) words: Array2<f32>,
     pub(super) positions: Array2<f32>,
-    /// That of the first segment; there is no other.
+    /// The embedding of the first segment, the only one.
     pub(super) segment: Array1<f32>,
     pub(super) norm: Norm,
     pub(super) layers: Vec<Layer>,
@@ -42,9 +42,9 @@ pub(super) struct Norm {
 }
 
 impl Bert {
-    /// For each text the mean of the vectors of its pieces, made one long. Texts are taken together because to go through the
-    /// weights takes longer than to multiply with those of a short text. Pieces are in the vocabulary and not more than there
-    /// are positions; what is not is left out.
+    /// For each text the mean of the vectors of its pieces, normalised to length one. Texts are batched because reading
+    /// the weights takes longer than the arithmetic for a short text. Pieces that are not in the vocabulary, or beyond
+    /// the positions, are left out.
     pub(super) fn embed(&self, texts: &[Vec<u32>]) -> Vec<Vec<f32>> {
         let mut rows = Vec::new();
         let mut ends = Vec::with_capacity(texts.len());

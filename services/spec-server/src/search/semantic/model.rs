@@ -55,8 +55,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Reads the model in `folder`: a BERT with `gelu` and weights of 32 bits, uncased, whose vectors are the means of their
-    /// pieces', made one long, such as all-MiniLM-L6-v2.
+    /// Reads the model in `folder`: a BERT with `gelu` and weights of 32 bits, uncased, whose vectors are the means of
+    /// their pieces', normalised to length one, such as all-MiniLM-L6-v2.
     ///
     /// # Errors
     /// [`ModelError`].
@@ -105,7 +105,7 @@ impl Model {
         self.pieces.saturating_sub(2)
     }
 
-    /// SHA-256 of the weights: what another model's vectors are told apart by.
+    /// SHA-256 of the weights, which distinguishes the vectors of different models.
     pub(super) const fn identity(&self) -> [u8; 32] {
         self.identity
     }

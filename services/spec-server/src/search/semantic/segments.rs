@@ -1,6 +1,6 @@
-//! Vectors on disk, in segments: files that are written once and whole, named by their content, so that several processes
-//! may write into one folder. What was made lately is one segment; many small ones are written together as one. A file
-//! that is damaged or foreign is not used, and what was in it is made anew.
+//! Vectors on disk, in segments: files that are written once and whole, named by their content, so that several
+//! processes may write into one folder. New vectors become one segment; many small ones are merged. A damaged or
+//! foreign file is not used, and its vectors are made again.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Write as _};
@@ -87,8 +87,8 @@ impl Segments {
         (segments, vectors)
     }
 
-    /// Writes down the vectors under `fresh`, and those of older segments again if there are many small ones or if `all` are
-    /// to be looked through. What `look_up` does not give is forgotten.
+    /// Writes down the vectors under `fresh`, and those of older segments again if there are many small ones or if
+    /// `all` are to be looked through. What `look_up` does not return is forgotten.
     ///
     /// # Errors
     /// What went wrong, as a sentence; nothing that was written before is lost.

@@ -119,7 +119,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// A Chinese character is a word of its own.
+/// A Chinese character is a separate word.
 fn apart(c: char) -> impl Iterator<Item = char> {
     let around = is_chinese(c).then_some(' ');
     around.into_iter().chain([c]).chain(around)

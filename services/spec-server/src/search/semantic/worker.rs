@@ -1,7 +1,7 @@
 //! The thread that embeds what is not embedded yet.
 //!
-//! Each passage of the index waits at most once, so what waits is bounded by what is indexed. A passage whose document is
-//! gone is passed over. The thread ends with its [`Worker`], after the passage it is at.
+//! Each passage of the index waits at most once, so the queue is bounded by the index. A passage whose document is gone
+//! is skipped. The thread ends with its [`Worker`], after the current passage.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -21,13 +21,13 @@ use crate::search::index::{Index, Slot, Update};
 /// How many passages are embedded at once.
 const TOGETHER: usize = 8;
 
-/// After how many new vectors they are written down, if there is no rest before.
+/// After how many new vectors they are saved, if there is no pause before.
 const BATCH: usize = 1024;
 
 /// The most vectors that are kept though no document has use of them.
 const UNUSED: usize = 1 << 15;
 
-/// How often somebody who waits looks whether the thread is still there.
+/// How often a waiting caller checks whether the thread still runs.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Where a passage is in its document.
@@ -53,7 +53,7 @@ struct Shared {
     rest: Condvar,
 }
 
-/// What the thread shares with those who search. Files are the thread's alone, so nobody waits for a disk.
+/// What the thread shares with searches. Only the thread uses files, so searches never wait for a disk.
 #[derive(Debug)]
 struct Desk {
     vectors: HashMap<Key, Vector>,
@@ -178,7 +178,7 @@ impl Drop for Worker {
         self.shared.desk().thread = Doing::End;
         self.shared.wake.notify_one();
         if let Some(thread) = self.thread.take() {
-            // One that panicked has told so.
+            // A panic was reported by the thread.
             let _ = thread.join();
         }
     }
@@ -226,7 +226,7 @@ impl Shared {
         drop(self.save(desk, &mut segments, &mut unsaved));
     }
 
-    /// Writes new vectors down. Where that is not possible, search goes on with those in memory.
+    /// Saves new vectors. If that fails, search continues with those in memory.
     fn save<'d>(
         &'d self,
         mut desk: MutexGuard<'d, Desk>,

@@ -93,7 +93,7 @@ where
     None
 }
 
-/// What archiving would refuse, if everything before it goes well: it says nothing about the change itself, since another
+/// What archiving would refuse, if everything before it goes well: this is not an error of the change, since another
 /// change may have to come first.
 pub(super) fn check_applicable(
     plan: &Plan<'_>,

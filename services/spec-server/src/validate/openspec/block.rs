@@ -86,7 +86,7 @@ impl Scenarios {
         }
     }
 
-    /// What is wrong if there is none that counts.
+    /// What is wrong if no scenario counts.
     pub(super) fn problem(self, requirement: &str) -> Option<(Option<Line>, String)> {
         const RIGHT: &str = "write `#### Scenario: <name>` with its steps below, such as `- **WHEN** …` and `- **THEN** …`";
         match self {

@@ -93,7 +93,7 @@ fn check_delta(project: &Project, delta: &CapabilityDelta, findings: &mut Findin
     plan.operations()
 }
 
-/// Deltas where nobody looks for them; whether there are any.
+/// Reports deltas in places that are not read; returns whether there are any.
 fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut Findings) -> bool {
     let mut found = folder.has("specs/spec.md");
     if found {
@@ -138,7 +138,7 @@ fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut
     found
 }
 
-/// A change has deltas, or says that it is to have none.
+/// A change has deltas, or declares that it has none.
 fn check_presence(
     project: &Project,
     change: &Change,
@@ -147,7 +147,7 @@ fn check_presence(
     (operations, misplaced): (usize, bool),
     findings: &mut Findings,
 ) {
-    // Where it is to be corrected: in a delta that says nothing, else in the proposal if there is one.
+    // Where to correct it: in an empty delta, else in the proposal if it exists.
     let file = match change.deltas.first() {
         Some(delta) => super::path(&delta.source),
         None if folder.has("proposal.md") => format!("{own}/proposal.md"),

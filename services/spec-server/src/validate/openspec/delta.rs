@@ -14,7 +14,7 @@ pub(super) struct Plan<'t> {
     pub(super) sections: Vec<(Operation, Line)>,
     /// The requirements to add.
     pub(super) added: Vec<Block<'t>>,
-    /// The requirements as they are to be.
+    /// The new requirements.
     pub(super) modified: Vec<Block<'t>>,
     /// The names of those to remove.
     pub(super) removed: Vec<(&'t str, Line)>,
@@ -24,7 +24,7 @@ pub(super) struct Plan<'t> {
     pub(super) halves: Vec<(bool, &'t str, Line)>,
     /// Requirements outside of all sections.
     pub(super) orphans: Vec<(&'t str, Line)>,
-    /// Headings of level 3 under ADDED or MODIFIED that are no requirements.
+    /// Headings of level 3 under ADDED or MODIFIED that are not requirements.
     pub(super) passed_over: Vec<(&'t str, Line)>,
 }
 

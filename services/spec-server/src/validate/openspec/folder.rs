@@ -87,8 +87,8 @@ impl Folder {
         found.is_ok()
     }
 
-    /// The changes that lie in this folder although it is none itself, but only groups them: folders one to three levels
-    /// down that look like one.
+    /// The changes in this folder if it is not a change itself, but only groups them: folders one to three levels down
+    /// that look like one.
     pub(super) fn nested(&self) -> Vec<String> {
         let own = self.below("").any(|file| !file.path.contains('/'));
         if own || self.is_change("") {

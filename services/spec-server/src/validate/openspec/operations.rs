@@ -106,7 +106,7 @@ fn check_block(
     }
 }
 
-/// The first line of each name, by name; whoever comes later with the same name breaks a rule.
+/// The first line of each name, by name; a later one with the same name breaks a rule.
 fn unique<K: Copy + Eq + Hash>(
     names: impl Iterator<Item = (K, Line)>,
     broken: impl Fn(K, Line) -> (Rule, String),

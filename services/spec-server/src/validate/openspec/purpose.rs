@@ -1,4 +1,4 @@
-//! A purpose that nobody has written yet.
+//! A purpose that was not written yet.
 
 use crate::parse::{Outline, trim};
 
@@ -12,8 +12,8 @@ const WRITTEN_BY_ARCHIVE: [&str; 2] = [
 /// How people mark what they will write later. (The second is cut in two for a check of this repository that looks for it.)
 const MARKS: [&str; 2] = ["TBD", concat!("TO", "DO")];
 
-/// Whether a purpose is no more than a mark that it is yet to be written: it begins with one of [`MARKS`], or has the sentence
-/// in it that the archive command writes. Code blocks do not count.
+/// Whether a purpose is only a placeholder: it begins with one of [`MARKS`], or has the sentence in it that the archive
+/// command writes. Code blocks do not count.
 ///
 /// In capitals the mark may be followed by anything but more letters and digits; otherwise punctuation or the end of the
 /// line must follow, because `todo` begins sentences in Spanish and Portuguese.

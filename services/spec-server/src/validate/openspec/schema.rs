@@ -12,7 +12,7 @@ struct Artifact<'v> {
     requires: Vec<&'v str>,
 }
 
-/// The files of the tasks in a schema, if it says which; `None` if the schema is not sound, so that nobody can follow it.
+/// The task files that a schema names, if any; `None` if the schema is invalid and cannot be followed.
 pub(super) fn tracked(schema: &Value) -> Option<Option<String>> {
     schema.get("name")?.filled()?;
     let Some(Value::Number(version)) = schema.get("version") else {

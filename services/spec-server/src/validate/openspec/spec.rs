@@ -91,7 +91,7 @@ fn check_purpose(
     }
 }
 
-/// What stands directly below `Requirements` is a requirement, whatever it is called.
+/// Each heading directly below `Requirements` is a requirement, with any name.
 fn check_requirements(
     outline: &Outline<'_>,
     section: Heading<'_>,
@@ -157,7 +157,7 @@ fn end_of_section(outline: &Outline<'_>, section: Heading<'_>) -> Line {
     next.map_or(outline.end(), |next| next.line)
 }
 
-/// Headings that are not where they ought to be.
+/// Headings that are in the wrong place.
 pub(super) fn check_structure(outline: &Outline<'_>, place: Place<'_>, findings: &mut Findings) {
     let section = section_of_level_2(outline);
     let mut names: HashMap<&str, Line> = HashMap::new();
@@ -229,7 +229,7 @@ pub(super) fn check_text(
     }
 }
 
-/// The message for a requirement whose text does not oblige anybody.
+/// The message for a requirement whose text has no obligation (SHALL or MUST).
 fn not_normative(name: &str) -> String {
     match is_normative(name) {
         true => format!(

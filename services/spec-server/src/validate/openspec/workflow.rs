@@ -18,12 +18,12 @@ pub(super) enum Workflow {
     Unknown,
 }
 
-/// Whether a change says that it is to have no deltas.
+/// Whether a change declares that it has no deltas.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SkipSpecs {
     No,
     Yes,
-    /// It says so in a file that cannot be believed, and why.
+    /// It declares so in an invalid file, with the reason.
     Broken(String),
 }
 

@@ -126,7 +126,7 @@ fn names_operation(heading: &str) -> bool {
         .any(|operation| heading.contains(operation.name()))
 }
 
-/// Checks what is added or modified; what is removed or renamed needs no more than its heading.
+/// Checks what is added or modified; what is removed or renamed needs only its heading.
 fn check_section(
     rows: &Rows<'_>,
     section: Range<Line>,

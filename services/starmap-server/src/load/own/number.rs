@@ -15,11 +15,11 @@ const POWERS: [f64; MOST + 1] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Announces the number as it is in memory.
+/// Announces the number in its memory form.
 const RAW: u8 = 255;
 
 pub(super) fn write(bytes: &mut Vec<u8>, number: f64) {
-    // By what `value` says of itself it always is, or there is none; but a map is worth the look.
+    // `value` guarantees this; but a map is worth the check.
     let exact = decimal(number).filter(|(exponent, digits)| {
         value(*exponent, *digits).map(f64::to_bits) == Some(number.to_bits())
     });
@@ -42,7 +42,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<f64> {
     }
 }
 
-/// The shortest decimal that means this number, as it is written.
+/// The shortest decimal that means this number, in its written form.
 fn decimal(number: f64) -> Option<(u8, u64)> {
     let text = format!("{:e}", number.abs());
     let (digits, exponent) = text.split_once('e')?;

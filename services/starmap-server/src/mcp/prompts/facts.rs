@@ -12,7 +12,7 @@ use super::super::universe::Snapshot;
 
 /// How far around a system a roam is looked at.
 const ROAM_JUMPS: u32 = 6;
-/// How many systems of one kind are told by name.
+/// How many systems of one kind are named.
 const MAX_NAMED: usize = 12;
 
 /// The ways between two systems by the modes that matter to a hauler and to a fleet.
@@ -61,7 +61,7 @@ pub(super) fn ways(
     Ok(text)
 }
 
-/// What lies around a system, as somebody who hunts looks at it.
+/// The surroundings of a system, from a hunter's view.
 pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
     let map = &*now.map;
     let near = explore::within(map, &now.extras, origin, ROAM_JUMPS, SecurityFilter::Any);

@@ -1,4 +1,4 @@
-//! A system as an object, with as much of it as is wanted.
+//! A system as an object, with the requested members.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What several tools are asked for: modes, and what to avoid.
+//! Arguments of several tools: modes, and what to avoid.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -274,7 +274,7 @@ pub(super) fn overlay<'n>(now: &'n Snapshot, what: &str) -> Result<&'n Activity,
 /// The overlay, if it counts what a tool cannot do without.
 ///
 /// # Errors
-/// It does not: its zeros would be taken for peace.
+/// Missing figures: their zeros would be mistaken for peace.
 pub(super) fn counted<'n>(
     now: &'n Snapshot,
     what: &str,

@@ -67,5 +67,5 @@ pub(super) fn systems(now: &Snapshot, asked: &Arguments) -> Result<Answer<Found>
     Ok(Answer::new(now, body, names, known).warn(warnings))
 }
 
-/// For how many unknown names it is said what they may be.
+/// For how many unknown names suggestions are given.
 const MAX_HINTS: usize = 3;

@@ -119,7 +119,7 @@ pub(super) fn loop_(
         SecurityClass::Low | SecurityClass::Null => SecurityFilter::Any,
     });
     let min_borders = asked.min_borders.unwrap_or(4);
-    // What is not given is no more in the way than it must be.
+    // A missing bound restricts as little as possible.
     let max_borders = asked.max_borders.unwrap_or(min_borders.max(8));
     if max_borders < min_borders {
         let reason = format!("it is below min_borders, which is {min_borders}");
@@ -174,7 +174,7 @@ pub(super) fn loop_(
     Ok(Answer::new(now, body, names, found.systems).warn(length.into_iter().chain(lower)))
 }
 
-/// That a round trip from high security leaves it.
+/// The warning that a round trip from high security leaves it.
 fn entered(map: &Map, found: &Loop) -> Option<String> {
     let origin = found.systems.first()?;
     let summary = SecuritySummary::of(map, &found.systems);
@@ -184,7 +184,7 @@ fn entered(map: &Map, found: &Loop) -> Option<String> {
     })
 }
 
-/// That a round trip is not as long as asked for, and why.
+/// The warning that a round trip is not as long as requested, and why.
 fn misfit(found: &Loop, query: &LoopQuery<'_>) -> Option<String> {
     let (jumps, target) = (found.jumps(), query.target_jumps);
     if tour::fits(jumps, target) {
@@ -267,5 +267,5 @@ pub(super) fn optimize_waypoints(
     Ok(Answer::new(now, body, names, tour.systems).warn(unreachable))
 }
 
-/// For how many waypoints that cannot be reached it is said why.
+/// For how many unreachable waypoints the reason is given.
 const MAX_REASONS: usize = 3;

@@ -222,7 +222,7 @@ pub(super) fn distances(
             )
         })
         .collect();
-    // Where it is as far back as there, half of the matrix says it all.
+    // If all distances are symmetric, half of the matrix is enough.
     let cell = |row: usize, column: usize| jumps.get(row).and_then(|row| row.get(column));
     let mut pairs = (0..from.len()).flat_map(|row| (0..row).map(move |column| (row, column)));
     let half = to.is_none() && pairs.all(|(a, b)| cell(a, b) == cell(b, a));

@@ -9,7 +9,7 @@ use super::{PROOF_AGE, PROOF_SKEW};
 use crate::budget::Bound;
 use crate::http::authorize::Denied;
 
-/// Half of a SHA-256: nobody finds another text for it.
+/// Half of a SHA-256: a second text for it cannot be found.
 type Hash = [u8; 16];
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Used {
 #[derive(Debug, Default)]
 struct Inner {
     proofs: HashSet<Hash>,
-    /// When each is forgotten, in seconds, and whose it is. The first is forgotten first.
+    /// When each is forgotten, in seconds, and its caller. The first is forgotten first.
     order: VecDeque<(u64, Hash, Hash)>,
     of: HashMap<Hash, usize>,
 }

@@ -1,4 +1,4 @@
-//! `gatecamp_risk`: where on a way somebody may wait at a gate.
+//! `gatecamp_risk`: where on a way a camp at a gate is likely.
 
 use std::time::SystemTime;
 
