@@ -32,7 +32,8 @@ impl Balancer {
     pub(crate) fn start(servers: Vec<SocketAddr>) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
-        let turns = Arc::new(servers.iter().map(|_| AtomicUsize::new(0)).collect());
+        let turns: Arc<Vec<AtomicUsize>> =
+            Arc::new(servers.iter().map(|_| AtomicUsize::new(0)).collect());
         let counts = Arc::clone(&turns);
         thread::spawn(move || {
             let around = servers.iter().zip(counts.iter()).cycle();

@@ -23,6 +23,7 @@ use self::verdict::{Verdict, closing_line};
 use crate::install::{self, Installed, Toolbox};
 use crate::process::{self, Server};
 use crate::servers::Shown;
+use crate::twins::Twins;
 use crate::{Result, fixture, programs, say};
 
 /// Where the scripts and their lock files are, below `xtask`.
@@ -101,6 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         chats(arguments.chat.as_ref())?,
         everything(arguments)?,
     ];
+    let twins = Twins::start(&subjects[0].binary);
     let node = install::install(Toolbox::Node, SOURCE);
     let python = install::install(Toolbox::Python, SOURCE);
 
@@ -114,21 +116,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             .iter()
             .find(|subject| subject.scenario == case.scenario)
             .ok_or("a scenario has no server")?;
-        let verdict = match installed {
-            Ok(installed) => try_case(&case, installed, subject),
-            Err(missing) => Verdict::without(missing, arguments.ci),
+        let verdict = match (installed, case.transport, &twins) {
+            (Ok(_), Transport::Twins, Err(missing)) => {
+                Verdict::without(&missing.to_string(), arguments.ci)
+            }
+            (Ok(installed), _, twins) => try_case(&case, installed, subject, twins.as_ref().ok()),
+            (Err(missing), ..) => Verdict::without(missing, arguments.ci),
         };
         for line in verdict.lines(&case) {
             say(&line)?;
         }
         verdicts.push(verdict);
     }
+    let both = twins.map_or(Ok(true), |twins| twins.both_served())?;
     drop(subjects);
     if verdicts.is_empty() {
         return Err("there is no such client".into());
     }
     say(&closing_line(&verdicts))?;
-    Ok(!verdicts.iter().any(Verdict::is_failure))
+    Ok(both && !verdicts.iter().any(Verdict::is_failure))
 }
 
 impl Arguments {
@@ -201,7 +207,12 @@ fn everything(arguments: &Arguments) -> Result<Subject> {
     })
 }
 
-fn try_case(case: &Case, installed: &Installed, subject: &Subject) -> Verdict {
+fn try_case(
+    case: &Case,
+    installed: &Installed,
+    subject: &Subject,
+    twins: Option<&Twins>,
+) -> Verdict {
     let mut command = installed.command(case.client.script);
     command.args(["--scenario", case.scenario.name()]).args([
         "--era",
@@ -211,6 +222,7 @@ fn try_case(case: &Case, installed: &Installed, subject: &Subject) -> Verdict {
     ]);
     match case.transport {
         Transport::Http => command.args(["--url", subject.server.url()]),
+        Transport::Twins => command.args(["--url", twins.map_or("", Twins::url)]),
         Transport::Stdio => command
             .arg("--command")
             .arg(&subject.binary)

@@ -27,6 +27,7 @@ mod suites;
 mod test;
 mod tidy;
 mod tools;
+mod twins;
 mod wrappers;
 
 use std::error::Error;

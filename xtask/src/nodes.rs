@@ -10,7 +10,7 @@
 //! It needs Linux, root, `ip` and the programs of PostgreSQL. Without them it is skipped, and fails where `CI=true`.
 
 mod client;
-mod database;
+pub(crate) mod database;
 mod fault;
 mod network;
 mod reader;

@@ -22,6 +22,8 @@ pub(super) enum Era {
 pub(super) enum Transport {
     Http,
     Stdio,
+    /// HTTP, where each request goes to the other one of two servers.
+    Twins,
 }
 
 /// A script, and what it can be put through.
@@ -88,8 +90,11 @@ pub(super) struct Case {
 /// Every case there is, in the order in which they run.
 pub(super) fn cases() -> impl Iterator<Item = Case> {
     ALL_SCENARIOS.iter().flat_map(|&scenario| {
-        [Transport::Http, Transport::Stdio]
+        [Transport::Http, Transport::Stdio, Transport::Twins]
             .into_iter()
+            .filter(move |transport| {
+                *transport != Transport::Twins || scenario == Scenario::Universe
+            })
             .flat_map(move |transport| {
                 CLIENTS
                     .iter()
@@ -132,6 +137,7 @@ impl Transport {
         match self {
             Self::Http => "http",
             Self::Stdio => "stdio",
+            Self::Twins => "twins",
         }
     }
 }
@@ -163,8 +169,8 @@ mod tests {
     fn every_client_runs_over_both_transports_with_bodies_of_its_own() {
         let of = |scenario: Scenario| cases().filter(move |case| case.scenario == scenario);
         let suffixes: BTreeSet<String> = of(Scenario::Universe).map(|case| case.suffix()).collect();
-        assert_eq!(suffixes.len(), 14);
-        assert_eq!(of(Scenario::Universe).count(), 14);
+        assert_eq!(suffixes.len(), 21);
+        assert_eq!(of(Scenario::Universe).count(), 21);
         assert_eq!(of(Scenario::Specs).count(), 10);
         assert_eq!(of(Scenario::Everything).count(), 18);
         assert_eq!(of(Scenario::Starmap).count(), 10);

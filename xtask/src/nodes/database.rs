@@ -186,19 +186,8 @@ impl Database {
         self.dir.join(format!("data-{which}"))
     }
 
-    /// A program of PostgreSQL, as the user that it accepts: it refuses to run as root.
     fn program(&self, name: &str) -> Command {
-        let mut command = Command::new("setpriv");
-        command
-            .args([
-                "--reuid=postgres",
-                "--regid=postgres",
-                "--clear-groups",
-                "--",
-            ])
-            .arg(self.programs.join(name))
-            .current_dir("/");
-        command
+        program(&self.programs, name)
     }
 
     fn clear(&self) {
@@ -220,8 +209,23 @@ impl Drop for Database {
     }
 }
 
+/// A program of PostgreSQL, as the user that it accepts: it refuses to run as root.
+pub(crate) fn program(programs: &Path, name: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command
+        .args([
+            "--reuid=postgres",
+            "--regid=postgres",
+            "--clear-groups",
+            "--",
+        ])
+        .arg(programs.join(name))
+        .current_dir("/");
+    command
+}
+
 /// Where the newest version that is installed has its programs: by version as in Debian, or on the path.
-pub(super) fn programs() -> Option<PathBuf> {
+pub(crate) fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let beside = versions
         .filter_map(|version| Some(version.ok()?.path().join("bin")))

@@ -1,0 +1,152 @@
+//! Two universe servers on one database, behind a balancer that gives each request to the other one: what was begun at one
+//! server is served by both.
+
+use std::ffi::OsString;
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::balancer::Balancer;
+use crate::nodes::database::{program, programs};
+use crate::process::{self, Server};
+use crate::{Result, say};
+
+/// How long one command of PostgreSQL may take.
+const DEADLINE: Duration = Duration::from_secs(90);
+
+/// The servers, their database and their balancer. All of them end when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Twins {
+    url: String,
+    balancer: Balancer,
+    // They end before their database.
+    _servers: [Server; 2],
+    _database: Database,
+}
+
+/// A database of PostgreSQL with nothing in it.
+#[derive(Debug)]
+struct Database {
+    programs: PathBuf,
+    dir: PathBuf,
+    port: u16,
+}
+
+impl Twins {
+    /// Starts all of it.
+    ///
+    /// # Errors
+    /// When PostgreSQL is not installed, or something does not start.
+    pub(crate) fn start(binary: &Path) -> Result<Self> {
+        let database = Database::start()?;
+        let store = format!(
+            "postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable",
+            database.port
+        );
+        let keys = database.dir.join("keys");
+        fs::write(&keys, format!("{}\n", "5a".repeat(32)))?;
+        #[cfg(unix)]
+        fs::set_permissions(&keys, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+        let words = |data: &str| -> Vec<OsString> {
+            let data = database.dir.join(data);
+            let words = ["--demo", "--listen", "127.0.0.1:0", "--store", &store];
+            let words = words.into_iter().map(OsString::from);
+            let more = ["--keys-file".into(), keys.clone().into()];
+            let more = more
+                .into_iter()
+                .chain(["--data-dir".into(), data.into_os_string()]);
+            words.chain(more).collect()
+        };
+        let servers = [
+            Server::start(binary, &words("a"))?,
+            Server::start(binary, &words("b"))?,
+        ];
+        let addresses: Result<Vec<SocketAddr>> = servers.iter().map(address).collect();
+        let balancer = Balancer::start(addresses?)?;
+        Ok(Self {
+            url: format!("http://{}/mcp", balancer.address()),
+            balancer,
+            _servers: servers,
+            _database: database,
+        })
+    }
+
+    /// The address of the MCP endpoint of both.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Says how many requests each server has had until now; `false` where one has had all of them.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub(crate) fn both_served(&self) -> Result<bool> {
+        let given = self.balancer.given();
+        say(&format!("requests to each server: {given:?}"))?;
+        let of_all = given.iter().filter(|count| **count > 0).count();
+        Ok(of_all == 0 || of_all == given.len())
+    }
+}
+
+/// Where a server listens, from the URL that it names.
+fn address(server: &Server) -> Result<SocketAddr> {
+    let url = server.url().trim_start_matches("http://");
+    Ok(url.trim_end_matches("/mcp").parse()?)
+}
+
+impl Database {
+    fn start() -> Result<Self> {
+        let programs = programs().ok_or("PostgreSQL is not installed")?;
+        // Free until the database takes it.
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let dir = std::env::temp_dir().join(format!("universe-twins-{}", std::process::id()));
+        fs::create_dir_all(&dir)?;
+        let database = Self {
+            programs,
+            dir,
+            port,
+        };
+        let mut owner = std::process::Command::new("chown");
+        process::succeed(owner.arg("postgres").arg(&database.dir), DEADLINE)?;
+        let mut made = program(&database.programs, "initdb");
+        made.args(["-A", "trust", "-U", "postgres", "--no-sync", "-D"]);
+        process::succeed(made.arg(database.data()), DEADLINE)?;
+        let options = format!(
+            "-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={} -c fsync=off",
+            database.dir.display()
+        );
+        let mut started = program(&database.programs, "pg_ctl");
+        started
+            .args(["start", "-w", "-s", "-o", &options, "-l"])
+            .arg(database.dir.join("log"))
+            .arg("-D")
+            .arg(database.data());
+        // It stays, so nothing may wait for the end of its output.
+        let started = started
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        match started.status()?.success() {
+            true => Ok(database),
+            false => Err("PostgreSQL does not start".into()),
+        }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.dir.join("data")
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let mut stopped = program(&self.programs, "pg_ctl");
+        stopped
+            .args(["stop", "-m", "immediate", "-w", "-s", "-D"])
+            .arg(self.data());
+        // It may not have been started.
+        let _ = process::run(&mut stopped, DEADLINE);
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
