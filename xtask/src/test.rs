@@ -9,6 +9,7 @@ use clap::Args;
 use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
+use crate::twins::Twins;
 use crate::{
     Result, api, app, docs, interop, lean, nodes, oracle, page, process, renames, root, say,
     semantic, siege, soak, suites, wrappers,
@@ -301,7 +302,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         Ok(installing.join().is_ok())
     })?;
     let mut passed = timed("the smallest server", lean::run)?;
-    passed &= timed("transcripts against the binaries, in both eras", replay)?;
+    passed &= timed("transcripts against the binaries, in both eras", || {
+        replay(ci)
+    })?;
     passed &= timed("documentation and its commands", docs::whole)?;
     passed &= timed("conformance suites", || {
         suites::run(&suites::Arguments::whole(ci))
@@ -362,7 +365,7 @@ fn command(step: &Step) -> Command {
 }
 
 /// Replays the transcripts of the servers against their judged programs, as a stranger would.
-fn replay() -> Result<bool> {
+fn replay(ci: bool) -> Result<bool> {
     for shown in SERVERS {
         let server = shown.start(&shown.binary())?;
         // The transcripts name the endpoint themselves: some speak to REST beside MCP.
@@ -374,7 +377,34 @@ fn replay() -> Result<bool> {
             return Ok(false);
         }
     }
-    Ok(true)
+    replay_on_twins(ci)
+}
+
+/// The transcript that shows a stream to be open by the refusal of a second one: the server that has the first refuses, and
+/// no other.
+const ONE_SERVER: &str = "REQ-MCP-25";
+
+/// The universe server's once more, where each request goes to the other one of two servers on one database.
+fn replay_on_twins(ci: bool) -> Result<bool> {
+    let shown = Shown::first("universe-server")?;
+    match Twins::start(&shown.binary()) {
+        Ok(twins) => {
+            let url = twins.url().trim_end_matches("/mcp");
+            let mut replay = Command::new(judged("mcp-conformance"));
+            replay.args(["replay", "--url", url, "--era", "both"]);
+            for entry in std::fs::read_dir(root().join("conformance/transcripts/universe"))? {
+                let path = entry?.path();
+                if path.file_stem().is_none_or(|name| name != ONE_SERVER) {
+                    replay.arg(path);
+                }
+            }
+            Ok(replay.status()?.success() & twins.both_served()?)
+        }
+        Err(missing) => {
+            say(&format!("skipped: two servers on one database: {missing}"))?;
+            Ok(!ci)
+        }
+    }
 }
 
 /// Replays those of its transcripts that need what it serves.
