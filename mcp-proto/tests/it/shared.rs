@@ -25,10 +25,10 @@ struct Pair {
 
 impl Pair {
     fn new(a: Server, b: Server) -> Self {
-        Self::with(a, b, HttpConfig::default())
+        Self::with(a, b, &HttpConfig::default())
     }
 
-    fn with(a: Server, b: Server, config: HttpConfig) -> Self {
+    fn with(a: Server, b: Server, config: &HttpConfig) -> Self {
         let (logs, sessions) = (Logs::default(), Arc::new(MemorySessions::default()));
         let service = |server, number| {
             let store: Arc<dyn SessionStore> = sessions.clone();
@@ -321,7 +321,7 @@ async fn what_is_not_kept_here_any_more_is_not_kept_there() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
     config.legacy.max_kept_events = 2;
-    let pair = Pair::with(server, paced().0, config);
+    let pair = Pair::with(server, paced().0, &config);
     let session = open_session(&pair.a).await;
     let mut here = open(&pair.a, steps_of(&session, "a")).await;
     here.told().await;
