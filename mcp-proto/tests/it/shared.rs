@@ -360,6 +360,34 @@ async fn what_is_not_kept_here_any_more_is_not_kept_there() {
     while there.event().await.is_some() {}
 }
 
+#[tokio::test]
+async fn what_is_too_large_for_the_store_is_at_its_own_process_alone() {
+    const BYTES: usize = 5 << 20;
+    let (server, paces) = paced();
+    let pair = Pair::new(server, paced().0);
+    let session = open_session(&pair.a).await;
+    let params = arguments("much", &json!({"messages": 0, "bytes": BYTES}));
+    let raw = Raw::legacy(&session, "tools/call", &params);
+    let mut here = open(&pair.a, raw).await;
+    assert_eq!(here.told().await, "first");
+    let first = here.last.clone();
+    pair.logs.until(|kept| kept == (1, 2)).await;
+    let mut there = open(&pair.b, get(&session, Some(&first))).await;
+    paces.step("a");
+    // It ends there without an answer, so that the client comes back, and is refused there.
+    assert_eq!(there.rest().await, Vec::<Value>::new());
+    assert_eq!(pair.logs.kept(), (0, 0));
+    let (status, _) = open(&pair.b, get(&session, Some(&first)))
+        .await
+        .refusal()
+        .await;
+    assert_eq!(status, 400);
+    assert_eq!(
+        answer_of(&all(&pair.a, &session, &first).await).len(),
+        BYTES
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn without_the_store_calls_go_on_and_are_found_again_with_it() {
     let (server, paces) = paced();
