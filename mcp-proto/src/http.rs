@@ -114,7 +114,9 @@ impl StreamableHttpService {
     /// The endpoint with bounds and stores of its own, which it may share with other processes: any of them serves any
     /// session completely. The streams of calls are resumed in any of them, the answers to what a call asks its client and
     /// its cancellation may reach any of them, and a DELETE ends at once what runs in the others. What remains is that a
-    /// GET stream that is resumed elsewhere begins afresh, and that the bounds count in each process for itself.
+    /// GET stream that is resumed elsewhere begins afresh, that the bounds count in each process for itself, and that a call
+    /// whose client reads it in another process counts as one that runs on without its client
+    /// ([`LegacyConfig::detached_calls`]).
     ///
     /// A call that is answered with one JSON body asks the event store nothing.
     #[must_use]

@@ -25,10 +25,10 @@ struct Pair {
 
 impl Pair {
     fn new(a: Server, b: Server) -> Self {
-        Self::with(a, b, HttpConfig::default())
+        Self::with(a, b, &HttpConfig::default())
     }
 
-    fn with(a: Server, b: Server, config: HttpConfig) -> Self {
+    fn with(a: Server, b: Server, config: &HttpConfig) -> Self {
         let (logs, sessions) = (Logs::default(), Arc::new(MemorySessions::default()));
         let service = |server, number| {
             let store: Arc<dyn SessionStore> = sessions.clone();
@@ -321,7 +321,7 @@ async fn what_is_not_kept_here_any_more_is_not_kept_there() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
     config.legacy.max_kept_events = 2;
-    let pair = Pair::with(server, paced().0, config);
+    let pair = Pair::with(server, paced().0, &config);
     let session = open_session(&pair.a).await;
     let mut here = open(&pair.a, steps_of(&session, "a")).await;
     here.told().await;
@@ -358,6 +358,34 @@ async fn what_is_not_kept_here_any_more_is_not_kept_there() {
     pair.logs.until(|(streams, _)| streams == 0).await;
     while here.event().await.is_some() {}
     while there.event().await.is_some() {}
+}
+
+#[tokio::test]
+async fn what_is_too_large_for_the_store_is_at_its_own_process_alone() {
+    const BYTES: usize = 5 << 20;
+    let (server, paces) = paced();
+    let pair = Pair::new(server, paced().0);
+    let session = open_session(&pair.a).await;
+    let params = arguments("much", &json!({"messages": 0, "bytes": BYTES}));
+    let raw = Raw::legacy(&session, "tools/call", &params);
+    let mut here = open(&pair.a, raw).await;
+    assert_eq!(here.told().await, "first");
+    let first = here.last.clone();
+    pair.logs.until(|kept| kept == (1, 2)).await;
+    let mut there = open(&pair.b, get(&session, Some(&first))).await;
+    paces.step("a");
+    // It ends there without an answer, so that the client comes back, and is refused there.
+    assert_eq!(there.rest().await, Vec::<Value>::new());
+    assert_eq!(pair.logs.kept(), (0, 0));
+    let (status, _) = open(&pair.b, get(&session, Some(&first)))
+        .await
+        .refusal()
+        .await;
+    assert_eq!(status, 400);
+    assert_eq!(
+        answer_of(&all(&pair.a, &session, &first).await).len(),
+        BYTES
+    );
 }
 
 #[tokio::test(start_paused = true)]
