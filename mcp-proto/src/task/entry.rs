@@ -141,6 +141,15 @@ impl State {
         self.stage.is_over() || self.ending.is_some()
     }
 
+    /// How far it has come, apart from what it says of itself: its round, how many questions are open, whether it has an end.
+    pub(super) fn step(&self) -> (usize, usize, bool) {
+        let open = match &self.stage {
+            Stage::InputRequired(open) => open.len(),
+            _ => 0,
+        };
+        (self.round, open, self.has_end())
+    }
+
     fn touch(&mut self) {
         // The clock may be set back; what is told may not.
         self.updated = self.updated.max(SystemTime::now());

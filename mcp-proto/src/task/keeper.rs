@@ -10,9 +10,9 @@ use std::time::Duration;
 use foldhash::quality::FixedState;
 use futures_util::stream::BoxStream;
 use tokio::sync::watch;
-use tokio::time::{sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
-use super::entry::{Entry, Stage, State};
+use super::entry::{Entry, Stage};
 use super::port::TaskStoreError;
 use super::shared::{self, Shared, next, refused};
 use super::store::Tasks;
@@ -20,8 +20,8 @@ use crate::jsonrpc::ErrorObject;
 
 /// How often the record is looked at, whatever the store reports.
 const LOOK: Duration = Duration::from_secs(30);
-/// The least time between two writes, but for the last one.
-const GAP: Duration = Duration::from_millis(50);
+/// The least time between two writes of what a task says of itself.
+const MESSAGES: Duration = Duration::from_secs(1);
 /// How long a store that is unavailable is left alone, at first and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// How often the last write is tried once the server is closed.
@@ -98,9 +98,9 @@ impl Keeper {
 
     async fn follow(&mut self) {
         let entry = Arc::clone(&self.entry);
-        let (mut state, mut look) = (entry.subscribe(), false);
+        let (mut state, mut look, mut begun) = (entry.subscribe(), false, Instant::now());
         loop {
-            state.mark_unchanged();
+            let stage = state.borrow_and_update().step();
             if matches!(self.write(look).await, Written::Last) {
                 return;
             }
@@ -116,12 +116,15 @@ impl Keeper {
                 }
             };
             if !look {
-                // What changes meanwhile goes with the same write.
-                tokio::select! {
-                    _end = state.wait_for(State::has_end) => {}
-                    () = sleep(GAP) => {}
-                }
+                // Each write is a commit, and a notification to all servers.
+                look = tokio::select! {
+                    biased;
+                    _other = state.wait_for(|state| state.step() != stage) => false,
+                    () = next(&mut self.hints) => true,
+                    () = sleep_until(begun + MESSAGES) => false,
+                };
             }
+            begun = Instant::now();
         }
     }
 

@@ -185,4 +185,4 @@ impl TaskStore for Node {
 }
 
 /// Long enough for whatever is written late.
-pub(crate) const SOON: Duration = Duration::from_millis(100);
+pub(crate) const SOON: Duration = Duration::from_millis(1_100);

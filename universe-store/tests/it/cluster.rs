@@ -180,6 +180,16 @@ impl Drop for Cluster {
     }
 }
 
+/// What a statement gives in the database of a URL, as text.
+pub(crate) fn ask(url: &str, statement: &str) -> String {
+    let asked = Command::new(installed("psql"))
+        .args(["-XqAt", "-d", url, "-c", statement])
+        .output()
+        .unwrap();
+    assert!(asked.status.success(), "{asked:?}");
+    String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+}
+
 /// One server for all tests that only need a database.
 pub(crate) fn shared() -> Option<&'static Cluster> {
     static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();

@@ -4,28 +4,17 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
-use tokio_postgres::NoTls;
 use universe_store::postgres::tasks::{Found, TaskBounds, TaskError, Tasks};
 use universe_store::postgres::{PostgresOptions, PostgresStore};
 
 use crate::HANG;
-use crate::cluster::shared;
+use crate::cluster::{ask, shared};
 use crate::nodes::open;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
 async fn nodes(url: &str, bounds: TaskBounds) -> [Tasks; 2] {
     [open(url).await.tasks(bounds), open(url).await.tasks(bounds)]
-}
-
-/// What a statement gives, as text.
-async fn sql(url: &str, statement: &str) -> Vec<String> {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    let connection = tokio::spawn(connection);
-    let rows = client.query(statement, &[]).await.unwrap();
-    drop(client);
-    connection.await.unwrap().unwrap();
-    rows.iter().map(|row| row.get(0)).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -90,8 +79,7 @@ async fn what_one_node_does_to_a_task_the_other_sees() {
     assert_eq!(a.load("one", ann).await, Ok(None));
     assert_eq!(a.replace("one", 2, b"3", None).await, Ok(false));
     // No name of a task without an owner, and no owner's name, is in the database.
-    let dump = "SELECT task::text FROM task";
-    let dump = sql(&url, dump).await.join(" ");
+    let dump = ask(&url, "SELECT task::text FROM task");
     assert!(dump.contains("two"), "{dump}");
     assert!(!dump.contains("three") && !dump.contains("ann"), "{dump}");
 }
@@ -122,14 +110,14 @@ async fn a_client_has_its_share_over_all_nodes_until_their_time_is_over() {
         Err(too_large)
     );
     // What is over counts no more, before it is swept out and after that.
-    sql(&url, "UPDATE task SET expires = now() RETURNING ''").await;
+    ask(&url, "UPDATE task SET expires = now()");
     assert_eq!(a.load("1", ann).await, Ok(None));
     assert_eq!(a.list("ann", 0, 10).await, Ok(Vec::new()));
     assert_eq!(a.replace("1", 0, b"", None).await, Ok(false));
     b.insert("4", bob, bob, HOUR, b"").await.unwrap();
     let _sweeps = open(&url).await.tasks(bounds);
     let begun = Instant::now();
-    while sql(&url, "SELECT count(*)::text FROM task").await != ["1"] {
+    while ask(&url, "SELECT count(*) FROM task") != "1" {
         assert!(begun.elapsed() < HANG, "they are not swept out");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -17,8 +17,8 @@ use universe_server::SharedTasks;
 use universe_server::store::postgres::tasks::TaskBounds;
 use universe_server::store::postgres::{PostgresOptions, PostgresStore};
 
-use super::until;
-use crate::cluster::{Cluster, shared};
+use super::{node, until};
+use crate::cluster::{Cluster, ask, shared};
 use crate::harness::wire::{LEGACY, MODERN};
 use crate::harness::{Client, Era};
 
@@ -335,4 +335,18 @@ async fn a_task_outlasts_a_database_that_is_away() {
     assert_eq!(done["result"], caller.get(&a, &id).await);
     a.kill();
     b.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_ends_gives_its_lease_back() {
+    let Some(cluster) = shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let mut servers = [node(&url).await, node(&url).await];
+    let leases = "SELECT count(*) FROM universe_node";
+    until(async || ask(&url, leases) == "2").await;
+    let [ending, _lasting] = &mut servers;
+    ending.stop().await;
+    assert_eq!(ask(&url, leases), "1");
 }
