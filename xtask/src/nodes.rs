@@ -141,9 +141,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         if played.is_err() {
             world.give_up();
         }
-        let (faults, before) = played?;
+        let played = played?;
         let time = world.stop(PATIENCE);
-        verdict::judge(&system, &world, &faults, &before, time)
+        verdict::judge(&world, &played, time)
     })
 }
 
@@ -156,8 +156,13 @@ struct Injected {
     longest: Duration,
 }
 
-/// What was injected, and the memory of each server when the load had just begun.
-type Played = (Vec<Injected>, Vec<u64>);
+/// What came of a load's faults.
+#[derive(Debug)]
+struct Played {
+    faults: Vec<Injected>,
+    /// The memory of each server in MiB, when the load had just begun and at its end.
+    memory: Vec<[u64; 2]>,
+}
 
 /// Injects faults until the time is over.
 fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Played> {
@@ -192,7 +197,12 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
     }
     thread::sleep(CALM);
     faults.sort_unstable_by_key(|injected| injected.fault);
-    Ok((faults, before))
+    let after = system.memory()?;
+    let memory = before.into_iter().zip(after);
+    Ok(Played {
+        faults,
+        memory: memory.map(<[u64; 2]>::from).collect(),
+    })
 }
 
 /// What this machine lacks, in words.
