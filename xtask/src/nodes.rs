@@ -26,7 +26,7 @@ use clap::Args;
 use fastrand::Rng;
 
 use self::client::Dialect;
-use self::fault::{Fault, System};
+use self::fault::{Fault, System, can};
 use self::world::World;
 use crate::{Result, programs, say};
 
@@ -169,10 +169,16 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
     let end = Instant::now() + Duration::from_secs_f64(arguments.minutes * 60.0);
     thread::sleep(CALM);
     let before = system.memory()?;
-    let wanted: Vec<Fault> = match arguments.only.is_empty() {
+    let mut wanted: Vec<Fault> = match arguments.only.is_empty() {
         true => Fault::ALL.to_vec(),
         false => arguments.only.clone(),
     };
+    if let Some(at) = wanted.iter().position(|fault| !can(*fault)) {
+        say(&format!(
+            "SKIPPED: {}: tc cannot do that on this machine",
+            wanted.remove(at).name()
+        ))?;
+    }
     let none_yet = |fault| Injected {
         fault,
         times: 0,
