@@ -26,7 +26,7 @@ use clap::Args;
 use fastrand::Rng;
 
 use self::client::Dialect;
-use self::fault::{Fault, System};
+use self::fault::{Fault, System, can};
 use self::world::World;
 use crate::{Result, programs, say};
 
@@ -141,9 +141,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         if played.is_err() {
             world.give_up();
         }
-        let (faults, before) = played?;
+        let played = played?;
         let time = world.stop(PATIENCE);
-        verdict::judge(&system, &world, &faults, &before, time)
+        verdict::judge(&world, &played, time)
     })
 }
 
@@ -156,18 +156,29 @@ struct Injected {
     longest: Duration,
 }
 
-/// What was injected, and the memory of each server when the load had just begun.
-type Played = (Vec<Injected>, Vec<u64>);
+/// What came of a load's faults.
+#[derive(Debug)]
+struct Played {
+    faults: Vec<Injected>,
+    /// The memory of each server in MiB, when the load had just begun and at its end.
+    memory: Vec<[u64; 2]>,
+}
 
 /// Injects faults until the time is over.
 fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Played> {
     let end = Instant::now() + Duration::from_secs_f64(arguments.minutes * 60.0);
     thread::sleep(CALM);
     let before = system.memory()?;
-    let wanted: Vec<Fault> = match arguments.only.is_empty() {
+    let mut wanted: Vec<Fault> = match arguments.only.is_empty() {
         true => Fault::ALL.to_vec(),
         false => arguments.only.clone(),
     };
+    if let Some(at) = wanted.iter().position(|fault| !can(*fault)) {
+        say(&format!(
+            "SKIPPED: {}: tc cannot do that on this machine",
+            wanted.remove(at).name()
+        ))?;
+    }
     let none_yet = |fault| Injected {
         fault,
         times: 0,
@@ -192,7 +203,12 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
     }
     thread::sleep(CALM);
     faults.sort_unstable_by_key(|injected| injected.fault);
-    Ok((faults, before))
+    let after = system.memory()?;
+    let memory = before.into_iter().zip(after);
+    Ok(Played {
+        faults,
+        memory: memory.map(<[u64; 2]>::from).collect(),
+    })
 }
 
 /// What this machine lacks, in words.

@@ -257,7 +257,8 @@ fn give(path: &Path) {
     }
 }
 
-fn installed(name: &str) -> PathBuf {
+/// The path of a program that was found before.
+pub(crate) fn installed(name: &str) -> PathBuf {
     program(name).expect("it was there before")
 }
 

@@ -220,9 +220,10 @@ fn result(answer: &Answer) -> std::result::Result<(), Failure> {
     }
     let text = result.pointer("/content/0/text").and_then(Value::as_str);
     let text: String = text.unwrap_or_default().chars().take(SHOWN).collect();
-    match text.contains("STORE_") {
-        true => Err(Failure::Expected(text)),
-        false => Err(Failure::Wrong(text)),
+    let expected = ["STORE_UNAVAILABLE", "STORE_FAILED"];
+    match expected.into_iter().find(|code| text.contains(code)) {
+        Some(code) => Err(Failure::Expected(code.to_owned())),
+        None => Err(Failure::Wrong(text)),
     }
 }
 
@@ -245,4 +246,41 @@ pub(super) fn post(to: SocketAddr, path: &str, headers: &str, body: &Value) -> V
 /// A request without a body.
 pub(super) fn get(to: SocketAddr, path: &str, headers: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: {to}\r\n{headers}\r\n").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_has_its_number_in_the_log() {
+        for wanted in [1, 2, 4, 1_000_000] {
+            assert_eq!(number(&command(wanted)), Some(wanted));
+        }
+        let other = json!({"type": "addStar", "id": "s", "payload": {"name": "n"}});
+        assert_eq!(number(&other), None);
+    }
+
+    #[test]
+    fn what_a_tool_says_is_expected_only_of_the_store() {
+        let said = |text: &str| {
+            let result = json!({"isError": true, "content": [{"type": "text", "text": text}]});
+            result_of(&json!({"result": result}))
+        };
+        assert!(matches!(said("STORE_FAILED"), Err(Failure::Expected(_))));
+        assert!(matches!(said("UNIVERSE_NOT_FOUND"), Err(Failure::Wrong(_))));
+        assert!(matches!(
+            result_of(&json!({"error": {}})),
+            Err(Failure::Wrong(_))
+        ));
+        assert!(result_of(&json!({"result": {}})).is_ok());
+    }
+
+    fn result_of(body: &Value) -> std::result::Result<(), Failure> {
+        result(&Answer {
+            status: 200,
+            session: None,
+            body: body.to_string(),
+        })
+    }
 }

@@ -33,12 +33,14 @@ pub(super) enum Fault {
     CutDatabase,
     /// A server is cut off from its clients in the same way.
     CutClients,
+    /// The link of a server to the database is slow and loses packets.
+    Slow,
     /// A server is stopped (SIGSTOP) and goes on (SIGCONT).
     Freeze,
 }
 
 impl Fault {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Kill,
         Self::Rolling,
         Self::Failover,
@@ -46,6 +48,7 @@ impl Fault {
         Self::Crash,
         Self::CutDatabase,
         Self::CutClients,
+        Self::Slow,
         Self::Freeze,
     ];
 
@@ -59,8 +62,21 @@ impl Fault {
             Self::Crash => "database crashed",
             Self::CutDatabase => "cut off from database",
             Self::CutClients => "cut off from clients",
+            Self::Slow => "slow link to database",
             Self::Freeze => "server frozen",
         }
+    }
+}
+
+/// Whether a fault can be injected into the system that runs on this machine.
+pub(super) fn can(fault: Fault) -> bool {
+    match fault {
+        Fault::Slow => {
+            let slow = network::slow(0, Side::Database);
+            slow.and_then(|()| network::quick(0, Side::Database))
+                .is_ok()
+        }
+        _ => true,
     }
 }
 
@@ -149,6 +165,11 @@ impl System {
             }
             Fault::CutDatabase => self.cut(node, Side::Database, 1_000..15_000),
             Fault::CutClients => self.cut(node, Side::Clients, 1_000..10_000),
+            Fault::Slow => {
+                network::slow(node, Side::Database)?;
+                self.pause(3_000..12_000);
+                network::quick(node, Side::Database)
+            }
             Fault::Freeze => {
                 self.server(node)?.signal("STOP")?;
                 self.pause(500..8_000);

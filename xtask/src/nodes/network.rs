@@ -1,6 +1,7 @@
 //! The networks: a namespace for each server, with a link to the clients and one to the database.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::net::Ipv4Addr;
 use std::process::Command;
 use std::time::Duration;
@@ -53,16 +54,22 @@ impl Side {
 
 /// The networks; they go when this is dropped.
 #[derive(Debug)]
-pub(super) struct Network(());
+pub(super) struct Network {
+    /// Held until then: names and addresses are the same in each run.
+    _lock: File,
+}
 
 impl Network {
     /// Makes them, in the place of what an earlier run has left.
     ///
     /// # Errors
-    /// When that is not allowed here.
+    /// When that is not allowed here, or another run has them.
     pub(super) fn new() -> Result<Self> {
+        let lock = File::create(std::env::temp_dir().join("universe-nodes.lock"))?;
+        lock.try_lock()
+            .map_err(|_| "another run of the same chore uses its networks on this machine")?;
         clear();
-        let network = Self(());
+        let network = Self { _lock: lock };
         for side in Side::BOTH {
             let bridge = side.bridge();
             ip(&["link", "add", bridge, "type", "bridge"])?;
@@ -115,6 +122,49 @@ pub(super) fn cut(node: usize, side: Side) -> Result<()> {
 /// When `ip` fails.
 pub(super) fn join(node: usize, side: Side) -> Result<()> {
     ip(&["link", "set", &side.link(node), "master", side.bridge()])
+}
+
+/// Makes a link slow and lossy in both directions.
+///
+/// # Errors
+/// When `tc` is not there, or this kernel has neither way to do so.
+pub(super) fn slow(node: usize, side: Side) -> Result<()> {
+    // Late and lost at random, where the kernel has that; else a narrow link, which delays what queues and drops the rest.
+    let ways: [&[&str]; 2] = [
+        &["netem", "delay", "60ms", "30ms", "loss", "3%"],
+        &["tbf", "rate", "400kbit", "burst", "8kb", "latency", "250ms"],
+    ];
+    let mut outcome = Ok(());
+    for way in ways {
+        outcome = ends(node, side, "add", way);
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome
+}
+
+/// Makes such a link as it was.
+///
+/// # Errors
+/// When `tc` fails.
+pub(super) fn quick(node: usize, side: Side) -> Result<()> {
+    ends(node, side, "del", &[])
+}
+
+/// Changes what a link does at both of its ends.
+fn ends(node: usize, side: Side, verb: &str, way: &[&str]) -> Result<()> {
+    let inner = Network::within(node);
+    let mut inside = Command::new("ip");
+    inside.args(inner).arg("tc");
+    for (mut tc, link) in [
+        (Command::new("tc"), side.link(node)),
+        (inside, side.bridge().to_owned()),
+    ] {
+        tc.args(["qdisc", verb, "dev", &link, "root"]).args(way);
+        process::succeed(&mut tc, DEADLINE)?;
+    }
+    Ok(())
 }
 
 /// Why namespaces cannot be made here, in words.

@@ -196,3 +196,32 @@ impl<R: BufRead> Read for Chunked<R> {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_read_wherever_the_chunks_of_an_answer_end() {
+        let text = ":connected\n\nretry: 2000\n\nevent: command\nid: 7\ndata: {}\n\nid: 8\ndata: []\n\nid: 9\nda";
+        for size in 1..text.len() {
+            let chunks = text.as_bytes().chunks(size);
+            let mut body = Vec::new();
+            for chunk in chunks {
+                body.extend(format!("{:x}\r\n", chunk.len()).into_bytes());
+                body.extend(chunk);
+                body.extend(b"\r\n");
+            }
+            let chunked = Chunked {
+                inner: body.as_slice(),
+                left: 0,
+            };
+            let mut feed = Feed(BufReader::new(chunked));
+            for (id, data) in [(7, "{}"), (8, "[]")] {
+                let event = feed.next().expect("an event");
+                assert_eq!((event.id, event.data.as_str()), (id, data));
+            }
+            assert!(feed.next().is_none(), "half an event is none");
+        }
+    }
+}

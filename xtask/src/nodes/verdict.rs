@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::client::number;
-use super::fault::System;
 use super::reader::history;
 use super::world::{World, universe};
-use super::{GROWTH, Injected, NODES};
+use super::{GROWTH, NODES, Played};
 use crate::{Result, say};
 
 /// How long a server may take to give a whole history.
@@ -17,14 +16,8 @@ const DIALECTS: [&str; 3] = ["REST", "MCP with a session", "MCP without"];
 /// Prints the figures. `true` when nothing is wrong.
 ///
 /// # Errors
-/// When a server does not give a history, or has ended.
-pub(super) fn judge(
-    system: &System,
-    world: &World,
-    faults: &[Injected],
-    before: &[u64],
-    time: Duration,
-) -> Result<bool> {
+/// When a server does not give a history.
+pub(super) fn judge(world: &World, played: &Played, time: Duration) -> Result<bool> {
     let mut wrongs = world.wrongs();
     let acknowledged = world.acknowledged();
     let mut there: Vec<BTreeMap<u64, u32>> = Vec::new();
@@ -62,7 +55,7 @@ pub(super) fn judge(
     say(
         "fault                       times, and the longest: fault, without an answer, without an event",
     )?;
-    for injected in faults {
+    for injected in &played.faults {
         let name = injected.fault.name();
         let longest = outages.get(name).copied().unwrap_or_default();
         say(&format!(
@@ -73,8 +66,7 @@ pub(super) fn judge(
             longest.feeds.as_secs_f64()
         ))?;
     }
-    let after = system.memory()?;
-    for (node, (before, after)) in before.iter().zip(&after).enumerate() {
+    for (node, [before, after]) in played.memory.iter().enumerate() {
         say(&format!(
             "server {node}: {before} MiB at first, {after} MiB at the end"
         ))?;
