@@ -68,11 +68,11 @@ pub struct Context {
 /// A stable name for the authenticated caller (a subject, never a token).
 ///
 /// The embedding service puts it into the HTTP request's extensions; sessions, request state, cursors and tasks are
-/// bound to it, so that their names are worth nothing to anybody else.
+/// bound to it, so that their names are useless to other callers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
 
-/// What a transport knows of a request when it makes its [`Context`].
+/// What a transport knows about a request when it makes its [`Context`].
 pub(crate) struct Incoming {
     pub(crate) request_id: RequestId,
     pub(crate) meta: Map<String, Value>,

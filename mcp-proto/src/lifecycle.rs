@@ -180,7 +180,7 @@ impl Implementation {
 }
 
 impl ModernMeta {
-    /// Whether the request claims to be modern: its `_meta` names a version, whichever.
+    /// Whether the request claims to be modern: its `_meta` names a version, known or not.
     pub(crate) fn is_claimed(params: &Map<String, Value>) -> bool {
         params
             .get("_meta")

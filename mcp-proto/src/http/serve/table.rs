@@ -47,7 +47,7 @@ pub(super) struct Connection {
     place: Mutex<Option<Held>>,
 }
 
-/// A connection in the table; dropping it takes it out.
+/// A connection in the table; dropping it removes it.
 #[derive(Debug)]
 pub(super) struct Admitted {
     table: Arc<Table>,
@@ -59,7 +59,7 @@ pub(super) struct Admitted {
 pub(super) struct Running(Arc<Connection>);
 
 impl Table {
-    /// A table for a runtime with so many workers.
+    /// A table for a runtime with this many workers.
     pub(super) fn new(bound: Bound, proxies: Proxies, workers: usize) -> Arc<Self> {
         Arc::new(Self {
             budget: Budget::new(&[(Kind::Connections, bound)]),
