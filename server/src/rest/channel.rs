@@ -119,7 +119,7 @@ impl Channels {
     }
 }
 
-/// Writes what is appended from now on, and says how far the universe is, until its log cannot be followed further.
+/// Publishes what is appended from now on, and the latest revision, until its log cannot be followed further.
 async fn follow(
     service: &CommandService,
     id: &UniverseId,

@@ -57,7 +57,7 @@ pub(super) struct Client {
     output: Stdout,
     memory: Mutex<Memory>,
     max_line_bytes: usize,
-    /// How long its calls may go on after its end.
+    /// How long its calls may continue after its end.
     drain_time: Duration,
     stop: CancellationToken,
 }
