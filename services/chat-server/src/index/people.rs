@@ -236,7 +236,7 @@ pub fn is_number(number: &str, asked: &str) -> bool {
     digits(number).is_some_and(|number| has_number(&number, digits(asked).as_deref()))
 }
 
-/// The digits of a telephone number, without what stands before the country's code.
+/// The digits of a telephone number, without the prefix before the country code.
 pub(super) fn digits(phone: &str) -> Option<String> {
     let digits: String = phone.chars().filter(char::is_ascii_digit).collect();
     let digits = digits.strip_prefix("00").unwrap_or(&digits);

@@ -21,7 +21,7 @@ use crate::source::Batch;
 /// waits.
 const QUEUE_BYTES: usize = 32 << 20;
 
-/// The most bytes of one batch: the largest message of an export has room in one of its own.
+/// The most bytes of one batch: the largest message of an export has room in a separate one.
 const MAX_BATCH_BYTES: usize = QUEUE_BYTES / 4 * 3;
 
 /// What a batch counts for at least, so that no more than 256 wait.
@@ -46,7 +46,7 @@ pub(super) struct Writer {
 #[derive(Debug)]
 struct Thread {
     handle: JoinHandle<()>,
-    /// Closed when the thread has let go of everything.
+    /// Closed when the thread has released everything.
     ended: std_mpsc::Receiver<()>,
 }
 
