@@ -67,7 +67,7 @@ pub struct UiCsp {
     pub base_uri_domains: Vec<String>,
 }
 
-/// Something of the browser that a page asks for.
+/// A browser feature that a page requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UiPermission {
@@ -130,7 +130,7 @@ impl UiResource {
         self
     }
 
-    /// The same asking for something of the browser.
+    /// The same with a request for a browser feature.
     #[must_use]
     pub fn with_permission(mut self, permission: UiPermission) -> Self {
         self.permissions.push(permission);

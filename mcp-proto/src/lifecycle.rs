@@ -1,4 +1,4 @@
-//! Who is talking and what each side can do: `_meta` of every request and `server/discover`.
+//! Identity and capabilities of each side: `_meta` of every request and `server/discover`.
 
 mod capabilities;
 mod meta_key;

@@ -206,7 +206,8 @@ impl Set {
                 rung.await;
             }
         };
-        let _late = tokio::time::timeout(PATIENCE, come).await;
+        // After the time limit the part is sent anyway.
+        let _ = tokio::time::timeout(PATIENCE, come).await;
     }
 
     /// One event that does not end; what is taken of it is counted.

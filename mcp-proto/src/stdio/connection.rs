@@ -191,7 +191,7 @@ impl Connection {
         while self.out.has_room() {
             if self.is_full() {
                 // Most calls answer at once. Only those that were looked at and still run count against the next line.
-                let _waiting = Self::progress(
+                let _ = Self::progress(
                     &mut self.calls,
                     &mut self.running,
                     &mut self.legacy,

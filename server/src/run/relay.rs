@@ -127,7 +127,8 @@ impl Client {
         };
         // The server lets what is running finish, and then ends the stream.
         let rest = async {
-            let _gone = writer.shutdown().await;
+            // The server may be gone already.
+            let _ = writer.shutdown().await;
             down.await
         };
         let end = match timeout(*drain_time, rest).await {

@@ -205,7 +205,7 @@ impl Outline {
 
     fn push(&mut self, text: impl std::fmt::Display) {
         // Writing to a string cannot fail.
-        let _written = write!(self.text, "{text}");
+        let _ = write!(self.text, "{text}");
     }
 }
 

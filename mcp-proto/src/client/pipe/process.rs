@@ -105,7 +105,8 @@ impl Process {
     #[cfg(not(unix))]
     fn signal(&mut self, signal: Signal) {
         if matches!(signal, Signal::Kill) {
-            let _ended_already = self.child.start_kill();
+            // It may have ended already.
+            let _ = self.child.start_kill();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tokens that an operator hands out: a file of their hashes, so that who reads it cannot call.
+//! Tokens that an operator hands out: a file of their hashes, so that readers of the file cannot call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -69,8 +69,8 @@ impl Table {
         })
     }
 
-    /// Takes a connection in. Where its client has its share, or all places are taken, one without a request gives way:
-    /// the client's own, or one of the client that has most. `None` where none does.
+    /// Admits a connection. If its client has its share, or the table is full, a connection without a request is
+    /// closed: the client's own, or one of the client that has most. `None` if there is no such connection.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
         let client = match self.proxies.has(address) {
             // All of its clients come by it.
@@ -91,7 +91,7 @@ impl Table {
             }
         };
         let at_once = match client {
-            // Who is behind a proxy is known only when a request is read.
+            // The client behind a proxy is known only when a request is read.
             ClientName::Unknown => usize::MAX,
             _ => self.at_once,
         };

@@ -1,4 +1,4 @@
-//! Who is who: the participants of all sources, those joined who are one person.
+//! The participants of all sources, with those joined that are one person.
 
 use std::collections::HashMap;
 
@@ -217,7 +217,7 @@ fn marks(participant: &Participant) -> Vec<Mark> {
     if participant.is_me {
         marks.push(Mark::Me);
     }
-    // Who is not in the address book is called by number.
+    // A person outside the address book is named by number.
     let number = participant
         .name
         .trim_start_matches(['~', ' ', '\u{200E}', '\u{202A}']);

@@ -174,8 +174,8 @@ fn transact(
     let error = match commit(connection, &group) {
         Ok(kept) => {
             for (job, kept) in group.into_iter().zip(kept) {
-                // Who has gone does not want to know.
-                let _gone = job.reply.send(kept);
+                // The caller may be gone.
+                let _ = job.reply.send(kept);
             }
             commits.send_modify(|commits| *commits += 1);
             return ControlFlow::Continue(());
@@ -193,7 +193,8 @@ fn transact(
         _ => (IndexError::Unavailable, false),
     };
     for job in group {
-        let _gone = job.reply.send(Err(failure.clone()));
+        // The caller may be gone.
+        let _ = job.reply.send(Err(failure.clone()));
     }
     match passing && recovered {
         true => ControlFlow::Continue(()),

@@ -159,7 +159,7 @@ impl Watch {
         }
     }
 
-    /// Compares all texts with how they were when this was done last, if anybody has subscribed to any.
+    /// Compares all texts with those of the last time, if there are subscribers.
     async fn tell_texts(&mut self) {
         let (Some(server), Some(desk)) = (self.server.upgrade(), self.desk.upgrade()) else {
             return;

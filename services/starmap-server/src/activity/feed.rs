@@ -89,7 +89,7 @@ impl Feed {
         self.mails.len()
     }
 
-    /// Whether none is.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mails.is_empty()

@@ -111,7 +111,7 @@ impl Path<'_> {
         }
     }
 
-    /// Makes the tour shorter where something has changed, as long as that goes.
+    /// Makes the tour shorter where it has changed, as long as possible.
     fn settle(&mut self) -> bool {
         let mut better = false;
         for _ in 0..MAX_CHANGES {
