@@ -53,7 +53,7 @@ pub struct Context {
     /// The session or connection of a legacy request. Without an authenticated principal it owns what the request
     /// leaves behind.
     pub(crate) peer: Option<Arc<str>>,
-    /// The client that what the request makes is counted for; `None` where it is not counted.
+    /// The client that is charged for what the request makes; `None` where it is not counted.
     pub(crate) client: Option<Client>,
     /// What the client has answered so far; `None` in the first round.
     pub(crate) input: Option<Arc<Input>>,

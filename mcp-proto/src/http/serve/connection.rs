@@ -200,7 +200,7 @@ async fn serve<I, S, B>(
     }
 }
 
-/// Signals to a connection other than from its client.
+/// Signals to a connection that are not from its client.
 enum Signal {
     /// The server ends: running requests may finish, and no new ones begin.
     Close,
