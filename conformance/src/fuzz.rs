@@ -53,7 +53,7 @@ pub enum FuzzError {
     /// The server cannot be reached.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// It answers in none of the revisions that were asked for.
+    /// It answers in none of the requested revisions.
     #[error("{0} answers in no revision that was asked for")]
     Revision(String),
 }

@@ -86,7 +86,7 @@ pub enum LoadError {
     /// The server cannot be reached.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// It answers in none of the revisions that were asked for, or two servers have none of them in common.
+    /// It answers in none of the requested revisions, or two servers have none of them in common.
     #[error("{0} answers in no revision that was asked for")]
     Revision(String),
     /// A call that cannot be sent to this server.

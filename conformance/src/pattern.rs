@@ -209,7 +209,7 @@ impl Pattern {
         }
     }
 
-    /// The pattern as it is written in a transcript, for messages.
+    /// The pattern in the form of a transcript, for messages.
     pub(crate) fn source(&self) -> Value {
         let list = |items: &[Self]| Value::Array(items.iter().map(Self::source).collect());
         let object = |members: &BTreeMap<String, Self>| {

@@ -17,7 +17,7 @@ use self::process::serve;
 use crate::target::{Body, TargetError};
 use crate::wire::EVENT_STREAM;
 
-/// How many messages may wait for one who reads them slowly.
+/// How many messages may wait for a slow reader.
 const MAX_WAITING: usize = 1_000;
 
 /// A server that is started when it is first asked, and again for each `initialize`. Ends when this is dropped.

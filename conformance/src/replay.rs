@@ -131,7 +131,7 @@ impl Replay {
         let mut reporter = TextReporter::new(&mut report, false);
         let tell = |event: &Event<'_>| {
             // Memory takes everything.
-            let _written = reporter.report(event);
+            let _ = reporter.report(event);
         };
         let summary = self.run(transcripts, tell).await;
         (summary, String::from_utf8_lossy(&report).into_owned())

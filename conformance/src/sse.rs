@@ -1,4 +1,4 @@
-//! Reads event streams (`text/event-stream`, WHATWG HTML §9.2.6) from bytes in whatever pieces they come.
+//! Reads event streams (`text/event-stream`, WHATWG HTML §9.2.6) from bytes in pieces of any size.
 
 use std::collections::VecDeque;
 

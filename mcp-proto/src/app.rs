@@ -1,5 +1,5 @@
 //! MCP Apps (extension `io.modelcontextprotocol/ui`, SEP-1865, 2026-01-26): pages that a client shows beside a tool's
-//! results, in a frame of its own that may talk to it.
+//! results, in a separate frame that may communicate with it.
 //!
 //! A page is a resource of the scheme `ui:` ([`ServerBuilder::ui_page`](crate::ServerBuilder::ui_page)), a tool names
 //! it ([`Tool::with_ui`]). Clients without the extension pass both over: such a tool still says everything in its
@@ -22,8 +22,8 @@ pub const UI_MIME_TYPE: &str = "text/html;profile=mcp-app";
 const META_UI: &str = "ui";
 const SCHEME: &str = "ui://";
 
-/// A page, and what its frame may do (the extension's `UIResource` and `UIResourceMeta`). Without more it may load
-/// nothing from elsewhere.
+/// A page, and what its frame may do (the extension's `UIResource` and `UIResourceMeta`). By default it may load
+/// nothing from other origins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UiResource {
@@ -67,7 +67,7 @@ pub struct UiCsp {
     pub base_uri_domains: Vec<String>,
 }
 
-/// Something of the browser that a page asks for.
+/// A browser feature that a page requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UiPermission {
@@ -130,7 +130,7 @@ impl UiResource {
         self
     }
 
-    /// The same asking for something of the browser.
+    /// The same with a request for a browser feature.
     #[must_use]
     pub fn with_permission(mut self, permission: UiPermission) -> Self {
         self.permissions.push(permission);
@@ -252,7 +252,7 @@ impl Tool {
 }
 
 impl ClientCapabilities {
-    /// Whether the client shows pages beside results (MCP Apps). A tool may then say less in words.
+    /// Whether the client shows pages beside results (MCP Apps). A tool may then return less text.
     #[must_use]
     pub fn can_show_apps(&self) -> bool {
         let types = self

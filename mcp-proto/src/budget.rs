@@ -3,7 +3,7 @@
 //! A client is the authenticated [`Principal`](crate::Principal), or without one the address that it calls from. Each
 //! [`Kind`] of thing has a total and a share of it that one client may have, so that a client that takes all it can get
 //! leaves enough for the others. The last tenth of a total is kept for clients that hold next to nothing: many greedy
-//! clients leave a newcomer a way in.
+//! clients still leave room for a new one.
 //!
 //! An endpoint beside MCP shares the account: [`StreamableHttpService::client`](crate::StreamableHttpService::client)
 //! finds it, [`Client::hold`] takes from it, and [`Client::keep`] counts an answer until it is written.
@@ -51,7 +51,7 @@ struct Accounts {
     sweep_at: usize,
 }
 
-/// Who a client is, as far as budgets go.
+/// The identity of a client for budgets.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ClientName {
     /// The authenticated caller.
@@ -109,14 +109,14 @@ pub enum Kind {
 
 const KINDS: usize = 9;
 
-/// A bound that nothing meets.
+/// A bound that is never reached.
 const UNBOUNDED: Bound = Bound {
     total: usize::MAX,
     share: usize::MAX,
 };
 
 impl Budget {
-    /// A budget of which nothing is held. Kinds without a bound are not bounded.
+    /// An unused budget. Kinds without a bound are not bounded.
     pub(crate) fn new(bounds: &[(Kind, Bound)]) -> Self {
         let mut of_kinds = [UNBOUNDED; KINDS];
         for (kind, bound) in bounds {
@@ -152,7 +152,7 @@ impl Budget {
 }
 
 impl Client {
-    /// Holds so much, until what is returned is dropped.
+    /// Holds this amount, until the returned value is dropped.
     ///
     /// # Errors
     /// Which bound is in the way.
@@ -170,7 +170,7 @@ impl Client {
         Ok(held.keep(text))
     }
 
-    /// Holds the bytes of an answer. One that is larger than the bounds is given when next to nothing else waits.
+    /// Holds the bytes of an answer. One that is larger than the bounds is allowed while almost nothing else waits.
     ///
     /// # Errors
     /// Which bound is in the way.
@@ -178,7 +178,7 @@ impl Client {
         self.hold_alone(Kind::AnswerBytes, bytes)
     }
 
-    /// Holds so much, which may be more than the bounds when next to nothing of its kind is held.
+    /// Holds this amount, which may exceed the bounds while almost nothing of its kind is held.
     pub(crate) fn hold_alone(&self, kind: Kind, amount: usize) -> Result<Held, Over> {
         self.0.take(kind, amount, true)?;
         Ok(self.held(kind, amount))
@@ -232,7 +232,7 @@ impl Client {
 }
 
 impl Account {
-    /// `alone`: whether more than the bounds allow may be held where next to nothing is held yet.
+    /// `alone`: whether the bounds may be exceeded while almost nothing is held yet.
     fn take(&self, kind: Kind, amount: usize, alone: bool) -> Result<(), Over> {
         let Some((bound, own, all)) = self.counts(kind) else {
             return Ok(());
@@ -337,7 +337,7 @@ impl Held {
         self.amount
     }
 
-    /// Holds so much, which may be more or less than before.
+    /// Changes the amount held, to more or less.
     ///
     /// # Errors
     /// The bound that would be exceeded; the amount held stays as it was.
@@ -350,7 +350,7 @@ impl Held {
         Ok(())
     }
 
-    /// Holds so much more of the same.
+    /// Holds this much more of the same.
     ///
     /// # Errors
     /// As [`Held::set`].
@@ -374,7 +374,7 @@ impl Held {
         self.shrink(self.amount.saturating_sub(amount));
     }
 
-    /// Holds so much less.
+    /// Holds this much less.
     pub(crate) fn shrink(&mut self, less: usize) {
         let less = less.min(self.amount);
         self.account.give(self.kind, less);
@@ -431,7 +431,7 @@ impl Shared {
 }
 
 impl ClientName {
-    /// The client at an address: IPv4 as it is, also where it is mapped into IPv6; of IPv6 the /64.
+    /// The client at an address: the whole address for IPv4, also if mapped into IPv6; the /64 for IPv6.
     pub(crate) fn of_address(address: IpAddr) -> Self {
         const NETWORK: u128 = !0 << 64;
         Self::Address(match address.to_canonical() {

@@ -120,7 +120,7 @@ impl Called {
         }
     }
 
-    /// Whether it claims to be modern: its `_meta` names a version, whichever.
+    /// Whether it claims to be modern: its `_meta` names a version, known or not.
     pub(crate) fn is_claimed(&self) -> bool {
         match self {
             Self::Tool(call) => call.modern.is_some(),

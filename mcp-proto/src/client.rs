@@ -122,8 +122,8 @@ enum Link {
 }
 
 impl Client {
-    /// Connects to the endpoint at `url`, such as `https://example.com/mcp`, and finds out which era is spoken there, or
-    /// opens the session of a legacy one. With a modern [`ClientConfig::version`] nothing is sent yet.
+    /// Connects to the endpoint at `url`, such as `https://example.com/mcp`, and detects its era, or opens the session
+    /// of a legacy one. With a modern [`ClientConfig::version`] nothing is sent yet.
     ///
     /// # Errors
     /// [`ClientError`], of the handshake too.
@@ -136,9 +136,9 @@ impl Client {
         Ok(client)
     }
 
-    /// Starts a server as a child process and speaks with it over its stdin and stdout. It gets a process group of its
-    /// own (Unix), which is killed when the client is dropped; [`Client::close`] is the polite way. A process that ends
-    /// when it is asked for the modern era is started once more for the other one.
+    /// Starts a server as a child process and connects to its stdin and stdout. It gets its own process group (Unix),
+    /// which is killed when the client is dropped; [`Client::close`] is the polite way. A process that ends when it is
+    /// asked for the modern era is started once more for the other one.
     ///
     /// # Errors
     /// [`ClientError`], of starting the process and of the handshake.

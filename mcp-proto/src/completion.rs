@@ -66,7 +66,7 @@ pub(crate) struct CompleteParams {
 }
 
 impl CompletionRequest {
-    /// What has been typed, with nothing settled yet, for calling a handler without a server.
+    /// What has been typed, without other arguments, for calling a handler without a server.
     #[must_use]
     pub fn new(value: impl Into<String>) -> Self {
         Self {

@@ -186,7 +186,7 @@ impl ContentBlock {
         self
     }
 
-    /// What every kind of block has beside its content.
+    /// The members that every kind of block has in addition to its content.
     fn extras(&mut self) -> (&mut Option<Annotations>, &mut Option<Map<String, Value>>) {
         match self {
             Self::Text(text) => (&mut text.annotations, &mut text.meta),

@@ -53,7 +53,7 @@ pub struct Context {
     /// The session or connection of a legacy request. Without an authenticated principal it owns what the request
     /// leaves behind.
     pub(crate) peer: Option<Arc<str>>,
-    /// The client that what the request makes is counted for; `None` where it is not counted.
+    /// The client that is charged for what the request makes; `None` where it is not counted.
     pub(crate) client: Option<Client>,
     /// What the client has answered so far; `None` in the first round.
     pub(crate) input: Option<Arc<Input>>,
@@ -68,11 +68,11 @@ pub struct Context {
 /// A stable name for the authenticated caller (a subject, never a token).
 ///
 /// The embedding service puts it into the HTTP request's extensions; sessions, request state, cursors and tasks are
-/// bound to it, so that their names are worth nothing to anybody else.
+/// bound to it, so that their names are useless to other callers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
 
-/// What a transport knows of a request when it makes its [`Context`].
+/// What a transport knows about a request when it makes its [`Context`].
 pub(crate) struct Incoming {
     pub(crate) request_id: RequestId,
     pub(crate) meta: Map<String, Value>,

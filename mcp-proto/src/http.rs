@@ -50,7 +50,7 @@ use crate::server::Server;
 use endpoint::Endpoint;
 use strangers::Strangers;
 
-/// Everything of the crate `http`, so that `use mcp_proto::*` takes nothing of it away.
+/// Re-exports the crate `http`, so that `use mcp_proto::*` does not hide it.
 #[doc(no_inline)]
 pub use ::http::*;
 
@@ -91,8 +91,8 @@ impl StreamableHttpService {
     /// The endpoint with these bounds and this session store.
     ///
     /// Several processes may share a store: any of them serves any request of any session, and modern requests need
-    /// nothing in common at all. What is alive of a legacy session stays in the process in which it began, as long as
-    /// there is no [`EventStore`] beside it ([`with_stores`](Self::with_stores)):
+    /// nothing in common at all. The live parts of a legacy session stay in the process in which they began, unless there
+    /// is an [`EventStore`] beside the store ([`with_stores`](Self::with_stores)):
     ///
     /// - streams to be resumed: elsewhere the `Last-Event-ID` of a call gets 400, that of a GET stream a fresh stream;
     /// - running calls to be cancelled by `notifications/cancelled`, and the answers to what they ask the client: they
@@ -100,8 +100,8 @@ impl StreamableHttpService {
     /// - the one GET stream of a session, its subscriptions until it is opened again, and the bounds on running calls;
     /// - a DELETE ends what runs in another process within [`HttpConfig::keep_alive`].
     ///
-    /// So a load balancer should send the requests of one session to one process, by their `mcp-session-id` header. One
-    /// that does so as a rule is enough: whatever goes elsewhere, as after a restart, is served as said above.
+    /// So a load balancer should send the requests of one session to one process, by their `mcp-session-id` header. It
+    /// need not always do so: a request that goes elsewhere, as after a restart, is served as described above.
     #[must_use]
     pub fn with_sessions(
         server: Server,
@@ -181,7 +181,7 @@ impl StreamableHttpService {
         self.0.endpoint.usage()
     }
 
-    /// Ends every listening stream at once; calls go on. For shutting down: without it, open streams hold up hyper's
+    /// Ends every listening stream at once; calls continue. For shutting down: without it, open streams delay hyper's
     /// graceful shutdown until its deadline.
     ///
     /// From then on a legacy call ends when its connection does, and those that run without a client already end

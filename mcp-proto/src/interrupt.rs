@@ -82,7 +82,7 @@ impl RequestError {
         ErrorObject::internal().into()
     }
 
-    /// The same with one more detail for programs. Changes nothing of a question to the client.
+    /// The same with one more detail for programs. Does not change a question to the client.
     #[must_use]
     pub fn with_data(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         match &mut self {

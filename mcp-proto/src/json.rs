@@ -228,7 +228,7 @@ pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, (String, Str
     })
 }
 
-/// Whether it is an object of few members, all of them numbers, short texts and the like: reading these twice costs nothing.
+/// Whether it is an object of few members, all of them numbers, short texts and the like: reading these twice is cheap.
 fn is_flat(value: &Value) -> bool {
     const MAX_MEMBERS: usize = 16;
     const MAX_TEXT: usize = 4096;

@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0 as MCP narrows it: one message per text, ids are strings or integers, params are objects.
 //!
-//! Everything that arrives passes [`Message::from_slice`], which says what is wrong in words and keeps the id of a
-//! broken request when it can be read, so that the sender can match the refusal to what it sent.
+//! Everything that arrives passes [`Message::from_slice`], which describes errors in words and keeps the id of a broken
+//! request when it can be read, so that the sender can match the refusal to what it sent.
 
 mod error;
 mod members;
@@ -389,7 +389,7 @@ impl Payload {
             .map_err(|error| ErrorObject::not_serialised(&error))
     }
 
-    /// A text to write a result into, with room for so many bytes.
+    /// A text to write a result into, with room for this many bytes.
     pub(crate) fn start(capacity: usize) -> String {
         let mut text = String::with_capacity(write::ENVELOPE + capacity);
         text.push_str(write::BLANK);

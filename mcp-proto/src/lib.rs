@@ -23,7 +23,7 @@
 //! - [Asking the client](guide::asking)
 #![cfg_attr(
     feature = "oauth",
-    doc = "- [Calling a server that asks who calls](guide::authorizing)"
+    doc = "- [Calling a server that requires authorization](guide::authorizing)"
 )]
 //! - [Using the client's model](guide::sampling)
 //! - [Pages beside results](guide::apps)

@@ -1,4 +1,4 @@
-//! Who is talking and what each side can do: `_meta` of every request and `server/discover`.
+//! Identity and capabilities of each side: `_meta` of every request and `server/discover`.
 
 mod capabilities;
 mod meta_key;
@@ -180,7 +180,7 @@ impl Implementation {
 }
 
 impl ModernMeta {
-    /// Whether the request claims to be modern: its `_meta` names a version, whichever.
+    /// Whether the request claims to be modern: its `_meta` names a version, known or not.
     pub(crate) fn is_claimed(params: &Map<String, Value>) -> bool {
         params
             .get("_meta")

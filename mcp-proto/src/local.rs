@@ -22,8 +22,8 @@ const DEFAULT_MAX_CALLS: usize = 256;
 type Job<L> = Box<dyn FnOnce(Rc<L>) -> LocalBoxFuture<'static, ()> + Send>;
 
 /// A state that cannot leave its thread, such as one of `Rc`s or of a library for one thread, and the way to it for
-/// handlers, which any thread may run. It is `Clone + Send + Sync` whatever the state is, so it can be the state of a
-/// server, or part of it.
+/// handlers, which any thread may run. It is `Clone + Send + Sync` for any state, so it can be the state of a server,
+/// or part of it.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -61,7 +61,7 @@ type Job<L> = Box<dyn FnOnce(Rc<L>) -> LocalBoxFuture<'static, ()> + Send>;
 /// do. A call whose caller goes away is dropped where it runs.
 pub struct Local<L>(mpsc::Sender<Job<L>>);
 
-/// Why a call of [`Local::run`] came to nothing. As a failure of a tool or a request it is an internal error.
+/// Why a call of [`Local::run`] failed. As a failure of a tool or a request it is an internal error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LocalError {
@@ -74,11 +74,11 @@ pub enum LocalError {
 }
 
 impl<L: 'static> Local<L> {
-    /// A state on a thread of its own of this name, made there. The thread ends with the last handle, once what runs is
-    /// done. It has a tokio runtime for time and I/O.
+    /// A state on a new thread of this name, made there. The thread ends with the last handle, once what runs is done.
+    /// It has a tokio runtime for time and I/O.
     ///
     /// # Errors
-    /// The system has no thread, or nothing for a runtime.
+    /// The system cannot start a thread or a runtime.
     pub fn on_thread(
         name: impl Into<String>,
         make: impl FnOnce() -> L + Send + 'static,

@@ -108,7 +108,7 @@ impl Outbox {
         Ok((id, answered))
     }
 
-    /// Lets the transport close the connection of a call that goes on.
+    /// Lets the transport close the connection of a call that continues.
     pub(crate) async fn release(&self, retry: Duration) -> Result<(), OutboxClosed> {
         self.put(Outgoing::Release(retry)).await
     }
@@ -142,8 +142,8 @@ impl Outbox {
 }
 
 impl OutboxReader {
-    /// The next message. It has no end of its own: the answer is the end, after which [`OutboxReader::try_recv`]
-    /// gives what was said before. Cancel-safe.
+    /// The next message. There is no end marker: the answer is the end, after which [`OutboxReader::try_recv`] returns
+    /// earlier messages. Cancel-safe.
     pub async fn recv(&mut self) -> Outgoing {
         poll_fn(|context| self.poll_recv(context)).await
     }

@@ -186,7 +186,7 @@ impl<T> Page<T> {
         Self { items, next: None }
     }
 
-    /// A page with others behind it, which go on after `next`.
+    /// A page with more pages, which continue after `next`.
     #[must_use]
     pub fn with_next(items: Vec<T>, next: impl Into<String>) -> Self {
         Self {

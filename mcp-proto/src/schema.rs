@@ -1,9 +1,9 @@
 //! From a Rust type to the plain JSON Schema that clients accept; compiling it, enforcing it, explaining its findings.
 //!
-//! *Plain* means: one object without `$ref`, for arguments with `type: "object"` and `properties` at its root, no boolean
-//! in the place of a schema, no `null` among the types of an optional member, no machine-oriented `format`. Several
-//! clients drop a tool, or every tool of the server, for less. Schemas written by hand are published as they are, in
-//! 2020-12 or draft-07.
+//! *Plain* means: one object without `$ref`, for arguments with `type: "object"` and `properties` at its root, no
+//! boolean in the place of a schema, no `null` among the types of an optional member, no machine-oriented `format`.
+//! Several clients drop a tool, or every tool of the server, for less. Schemas written by hand are published unchanged,
+//! in 2020-12 or draft-07.
 
 #[cfg(not(feature = "validate"))]
 mod declared;

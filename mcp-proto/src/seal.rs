@@ -27,7 +27,7 @@ pub(crate) use used::{DEFAULT_MAX_USED, UsedOnce};
 
 use keys::KeyId;
 
-/// The longest text that is opened, in bytes. Nothing longer is sealed either.
+/// The longest text that is opened or sealed, in bytes.
 pub(crate) const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 /// The most bytes that fit into a sealed text.

@@ -143,7 +143,7 @@ impl Server {
         WeakServer(Arc::downgrade(&self.0))
     }
 
-    /// Ends every listener: listens get their final result, GET streams end. Calls go on; tasks do for
+    /// Ends every listener: listens get their final result, GET streams end. Calls continue; tasks do for
     /// [`TasksConfig::max_time_after_close`](crate::TasksConfig::max_time_after_close), and no more are started. Cannot
     /// be undone.
     pub fn close(&self) {

@@ -1,4 +1,4 @@
-//! All about skills: folders of instructions for models, served as resources (extension `io.modelcontextprotocol/skills`,
+//! Skills: folders of instructions for models, served as resources (extension `io.modelcontextprotocol/skills`,
 //! SEP-2640). What is loaded is checked once and never changes; no request touches a disk.
 
 mod checked;
@@ -36,8 +36,8 @@ pub(crate) fn is_frontmatter(
     read.as_ref() == Ok(fields)
 }
 
-/// The bounds of [`Skills`], beside those of each skill, which are not to be set: [`MAX_SKILL_FILES`] in at most 512
-/// folders, [`MAX_SKILL_BYTES`], and 64 KiB of frontmatter.
+/// The bounds of [`Skills`]. Those of each skill are fixed: [`MAX_SKILL_FILES`] in at most 512 folders,
+/// [`MAX_SKILL_BYTES`], and 64 KiB of frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillsConfig {
@@ -56,8 +56,8 @@ impl Default for SkillsConfig {
     }
 }
 
-/// Skills as they were when they were loaded. A clone is the same skills and costs nothing; to serve what a folder holds
-/// now, load it again and put the new value in the place of this one, so that no reader sees half of each.
+/// Skills at the time they were loaded. A clone shares them and is cheap; to serve what a folder holds now, load it
+/// again and put the new value in the place of this one, so that no reader sees half of each.
 ///
 /// The skill `name` is at `skill://name/SKILL.md` and its files are below `skill://name`, their names percent-encoded
 /// where RFC 3986 asks for it. A URI is served if it is, byte for byte, one that [`SkillEntry::resources`] lists;

@@ -35,16 +35,17 @@ pub struct StdioConfig {
     /// The most bytes of memory that a line may take once it is read as JSON, which is up to a hundred times its length;
     /// one that takes more is answered −32600. [`MAX_TREE_BYTES`], 128 MiB, by default.
     pub max_line_memory: usize,
-    /// The most calls at once; further requests are answered −32600, notifications are taken as ever. 1,024 by default.
+    /// The most calls at once; further requests are answered −32600, notifications are still accepted. 1,024 by
+    /// default.
     pub max_calls: usize,
     /// The most messages of one batch, which only a connection that was initialized for 2025-03-26 takes; a longer one
     /// is answered −32600. 50 by default.
     pub max_batch_messages: usize,
-    /// How long the connection may go on after the end of its input: running calls, their answers, and the last flush
-    /// together. 900 ms by default.
+    /// How long the connection may continue after the end of its input: running calls, their answers, and the last
+    /// flush together. 900 ms by default.
     pub drain_time: Duration,
-    /// How long a peer may take nothing of what is written while 256 KiB of it wait and its own input is read no
-    /// further: its end could not be seen, so the connection ends then. 10 s by default.
+    /// How long a peer may leave output unread while 256 KiB of it wait and its input is no longer read: the end of
+    /// that input could not be seen, so the connection is then closed. 10 s by default.
     pub stall_time: Duration,
 }
 

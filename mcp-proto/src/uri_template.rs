@@ -129,13 +129,13 @@ impl UriTemplate {
     /// - `{a:3}` takes at most three characters. A variable that the template names twice must have the same value in
     ///   both places, or in one of them its prefix.
     /// - A triplet that is not UTF-8 does not match, nor does a URI longer than [`Self::MAX_URI_BYTES`].
-    /// - Where there is a choice, the earlier variable takes as much as it can, so long as an optional expression right
-    ///   behind it is there: of `a.tar.gz`, `{name}{.ext}` makes `a.tar` and `gz`.
+    /// - If there is a choice, the earlier variable takes as much as it can, as long as an optional expression right
+    ///   after it is present: of `a.tar.gz`, `{name}{.ext}` makes `a.tar` and `gz`.
     ///
     /// Values are decoded after matching. So a value can be any text: `%2F` gives a `/` in the value of `{a}`, `%00` a
-    /// NUL, and `..` is nothing special. **Who opens a file by a value must check it for these.**
+    /// NUL, and `..` is not special. **Code that opens a file by a value must check it for these.**
     ///
-    /// The time is proportional to the length of the template times that of the URI, whatever they are.
+    /// The time is proportional to the length of the template times that of the URI, for any input.
     #[must_use]
     pub fn match_uri(&self, uri: &str) -> Option<Variables> {
         if uri.len() > Self::MAX_URI_BYTES {
@@ -203,7 +203,7 @@ struct Variable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Modifier {
     None,
-    /// At most so many characters, 1 to 9999.
+    /// At most this many characters, 1 to 9999.
     Prefix(usize),
     Explode,
 }

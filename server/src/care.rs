@@ -311,7 +311,8 @@ fn write_new(
     };
     written().inspect_err(|_| {
         for unfinished in [&partial, file] {
-            let _gone = std::fs::remove_file(unfinished);
+            // It may not exist.
+            let _ = std::fs::remove_file(unfinished);
         }
     })
 }

@@ -1,7 +1,7 @@
 //! The demo universe "Sol": the solar system with its true masses, sizes and orbits.
 //!
-//! The facts are in `data/sol.json`, with their sources, in the units they are published in. This module
-//! turns them into a universe state, whose numbers have no units of their own. The demo's choice:
+//! The facts are in `data/sol.json`, with their sources, in the units they are published in. This module turns them
+//! into a universe state, whose numbers have no units. The demo's choice:
 //!
 //! | member | unit |
 //! |---|---|

@@ -105,7 +105,7 @@ impl App {
         });
     }
 
-    /// Ends every feed and listening stream at once; calls go on.
+    /// Ends every feed and listening stream at once; calls continue.
     pub fn close(&self) {
         self.end_feeds();
         self.0.mcp.close();

@@ -137,7 +137,7 @@ pub(crate) fn sessions() -> Arc<MemorySessions> {
 #[cfg(feature = "postgres")]
 pub(crate) fn count_sessions(count: impl Fn() -> usize + Send + Sync + 'static) {
     // There is one store in a process; a second one is not counted.
-    let _first = SESSIONS_ELSEWHERE.set(Box::new(count));
+    let _ = SESSIONS_ELSEWHERE.set(Box::new(count));
 }
 
 /// Everything as text. What others know is given.

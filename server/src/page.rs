@@ -19,8 +19,8 @@ use http_body_util::{BodyExt as _, Full};
 use crate::demo;
 use crate::rest::RestBody;
 
-/// What the page may do: run and load what this server serves, and nothing else. No other page may frame it: hosts of MCP
-/// Apps show a page of their own making, which is a resource and not this one.
+/// What the page may do: run and load what this server serves, and nothing else. No other page may frame it: hosts of
+/// MCP Apps show a different page, which is a resource.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

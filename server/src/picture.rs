@@ -25,7 +25,7 @@ pub(crate) use scene::Scene;
 /// The most bodies of a picture; the picture shows the number of those beyond.
 pub(crate) const MAX_BODIES: usize = 20_000;
 
-/// Changes with how pictures look, so that caches let go of older ones.
+/// Changes when pictures look different, so that caches drop older ones.
 const VERSION: u32 = 1;
 
 /// A picture cannot be drawn as it was asked for.

@@ -42,7 +42,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Of a caller with these scopes; without any, of one who is not asked for them.
+    /// The reach of a caller with these scopes; `None` for one without authorization.
     #[must_use]
     pub(crate) fn of(scopes: Option<&Scopes>) -> Self {
         let mut reach = Self {

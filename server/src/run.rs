@@ -108,7 +108,7 @@ pub fn main() -> ExitCode {
 /// Serves until SIGINT or SIGTERM or, with `--stdio`, the end of stdin; or does what the verb says.
 ///
 /// # Errors
-/// [`RunError`] when it cannot start or go on.
+/// [`RunError`] when it cannot start or continue.
 async fn run(arguments: Arguments, settings: Settings) -> Result<ExitCode, RunError> {
     if let Some(verb) = arguments.verb.clone() {
         if let Verb::CheckConfig { .. } = verb {

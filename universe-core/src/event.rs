@@ -99,7 +99,7 @@ pub enum Event {
     SnapshotReplaced,
 }
 
-/// Why a hierarchy stays as it is.
+/// Why a hierarchy stays unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Reason {

@@ -14,7 +14,7 @@ pub type Place = [f64; 3];
 /// The most bodies above one that [`State::place`] goes through.
 const MAX_DEPTH: usize = 10_000;
 
-/// The members of a body that say how it moves. What is absent or null counts as the member tables say.
+/// The members of a body that say how it moves. Absent or null members have the defaults of the member tables.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Orbit {

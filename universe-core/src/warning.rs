@@ -70,7 +70,7 @@ impl Judge<'_> {
             let place = path.at(name);
             match table.member(name) {
                 Some(member) if member.is_ignored(mode) => {
-                    // An id is the command's own, and judged beside it.
+                    // An id belongs to the command, and is checked there.
                     if !is_trivial(value) && name != "id" {
                         let message = "is not set by this command; it was left out";
                         self.findings.push(&place, message);

@@ -1,9 +1,9 @@
 //! What one small `tools/call` over HTTP keep-alive costs, beside plain hyper and serde_json doing the same bytes.
 //!
-//! Time depends on the machine and on its other load; instructions hardly do. Each server runs twice under `valgrind
-//! --tool=callgrind`, with few calls and with many, and the difference of the two totals is divided by the difference
-//! in calls, so that starting, connecting and stopping cancel out. Every answer is checked. The call counts in user
-//! space only: the kernel's share is the same for all servers.
+//! Time depends on the machine and on its other load; instructions hardly do. Each server runs twice under
+//! `valgrind --tool=callgrind`, with few calls and with many, and the difference of the two totals is divided by the
+//! difference in calls, so that starting, connecting and stopping cancel out. Every answer is checked. The call counts
+//! in user space only: the kernel's share is the same for all servers.
 
 mod case;
 mod connection;

@@ -172,7 +172,7 @@ fn install_python(folder: &Path) -> Result<Installed> {
             "--disable-pip-version-check",
         ]);
         let list = folder.join("requirements.txt");
-        // A list with hashes says of everything what it is, so there is nothing beside it.
+        // A list with hashes is complete, so nothing else is installed.
         if fs::read_to_string(&list)?.contains("--hash=") {
             pip.arg("--no-deps");
         }

@@ -146,7 +146,7 @@ fn wait(child: &mut Child, end: Instant) -> Result<Option<ExitStatus>> {
     }
 }
 
-/// Reads a pipe to its end beside the caller, so that the child never waits for a reader.
+/// Reads a pipe to its end in the background, so that the child never waits for a reader.
 fn keep(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, output) = mpsc::sync_channel(1);
     thread::spawn(move || {
@@ -243,7 +243,7 @@ impl Server {
     }
 }
 
-/// The address in a line that ends with `listening on http://ADDRESS`, whatever a log puts before it.
+/// The address in a line that ends with `listening on http://ADDRESS`, with any log prefix.
 fn listening_on(line: &str) -> Option<&str> {
     let (_, url) = line.split_once("listening on ")?;
     let url = url.split_whitespace().next()?.trim_end_matches('/');

@@ -16,7 +16,7 @@ pub(crate) struct Shown {
     pub(crate) transcripts: &'static str,
     /// What its transcripts call that which it serves; `None` for those that any will do for.
     pub(crate) fixture: Option<&'static str>,
-    /// What it is started with, before the choice of a transport. [`ROOT`] and [`DATA`] stand for folders.
+    /// Its arguments, without those for a transport. [`ROOT`] and [`DATA`] are placeholders for folders.
     arguments: &'static [&'static str],
     /// What chooses stdin and stdout.
     stdio: &'static [&'static str],

@@ -12,7 +12,7 @@ use crate::probe::{Bench, Place, Revision};
 
 /// The share of a core above which the report warns that this program may have been the bottleneck.
 const BUSY: f64 = 0.9;
-/// What of the figures is set beside another server's, and in which order.
+/// The figures that are compared with another server's, in this order.
 const COMPARED: [&str; 5] = ["perSecond", "p50", "p90", "p99", "cpuMicros"];
 
 /// What came of a load.

@@ -54,7 +54,7 @@ struct Comparison {
     vars: Vars,
     path: String,
     matches: bool,
-    /// Whether anybody wants to know what differs.
+    /// Whether differences are collected.
     tells: bool,
     mismatches: Vec<Mismatch>,
 }

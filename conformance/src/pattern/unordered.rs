@@ -3,8 +3,8 @@
 /// The most elements on either side; more is answered with `None`.
 const MOST: usize = 512;
 
-/// Gives as many of the `left` elements as possible a partner of their own among the `right` ones (Kuhn's algorithm:
-/// a pair already made gives way when its left element can take another partner). `None` for more than 512 elements.
+/// Pairs as many of the `left` elements as possible with different `right` ones (Kuhn's algorithm: a pair already made
+/// gives way when its left element can take another partner). `None` for more than 512 elements.
 pub(super) fn pair(
     left: usize,
     right: usize,

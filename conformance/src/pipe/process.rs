@@ -207,7 +207,7 @@ impl Open {
         }
     }
 
-    /// Gives a message to the one it is for. One who reads too slowly, or has left, misses it.
+    /// Passes a message to its receiver. A receiver that reads too slowly, or has left, misses it.
     fn give(&mut self, Line { line, message }: Line) {
         self.requests.retain(|(_, replies)| !replies.is_closed());
         let id = message.get("id");

@@ -400,7 +400,7 @@ impl Bench {
         }
     }
 
-    /// Says something that is not answered; on stdio, listens for so long whether it is nevertheless.
+    /// Sends a notification; on stdio, waits this long for an answer, which must not come.
     pub(crate) async fn tell(&mut self, method: &str, listen: Duration) -> Exchange {
         self.tell_of(method, json!({}), listen).await
     }

@@ -127,7 +127,7 @@ impl Bench {
             Place::Command(..) => (self.raw(raw).await, None),
         }
     }
-    /// Listens for so long to what comes on an open subscription, and adds it to the exchange.
+    /// Reads an open subscription for this long, and adds the messages to the exchange.
     pub(crate) async fn hear(
         &mut self,
         exchange: &mut Exchange,

@@ -85,7 +85,7 @@ impl From<TargetError> for Fault {
     }
 }
 
-/// After so many steps that got nothing, the rest is not run: a server that hangs would hang each time.
+/// After this many steps without an answer, the rest is not run: a server that hangs would hang each time.
 const MAX_TIMEOUTS: usize = 3;
 
 /// What became of a list of steps.

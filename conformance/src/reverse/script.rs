@@ -64,7 +64,7 @@ pub(super) enum Content {
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) bytes: Vec<u8>,
-    /// Not before so many answers of the client.
+    /// Not before this many answers of the client.
     pub(super) after: Option<usize>,
 }
 

@@ -179,7 +179,7 @@ impl Set {
         response
     }
 
-    /// An event stream of these parts. Before a part that waits, so many answers of the client must have come.
+    /// An event stream of these parts. Before a part that waits, this many answers of the client must have come.
     fn events(self: Arc<Self>, parts: Vec<script::Part>) -> Body {
         let parts = stream::unfold(parts.into_iter(), move |mut parts| {
             let set = self.clone();
@@ -195,7 +195,7 @@ impl Set {
         StreamBody::new(parts).boxed_unsync()
     }
 
-    /// Until so many answers have come, or patience is at its end.
+    /// Waits until this many answers have come, or the time limit is reached.
     async fn wait(&self, answers: usize) {
         let come = async {
             loop {
@@ -206,7 +206,8 @@ impl Set {
                 rung.await;
             }
         };
-        let _late = tokio::time::timeout(PATIENCE, come).await;
+        // After the time limit the part is sent anyway.
+        let _ = tokio::time::timeout(PATIENCE, come).await;
     }
 
     /// One event that does not end; what is taken of it is counted.

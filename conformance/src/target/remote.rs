@@ -91,7 +91,7 @@ impl Remote {
         })
     }
 
-    /// Where `path` of a transcript lies whose MCP endpoint is at `endpoint`: the endpoint is the URL itself, and the
+    /// The URL of `path` in a transcript whose MCP endpoint is at `endpoint`: the endpoint is the URL itself, and the
     /// rest keeps its place beside it.
     pub(super) fn place(&self, endpoint: &str, path: &str) -> String {
         let Some(own) = self.endpoint.as_deref() else {

@@ -31,7 +31,7 @@ fn check_list(steps: &[Step], era: Era, known: &mut Known) -> Result<(), (usize,
                 check_list(steps, era, known)?;
             }
             Action::Parallel(branches) => {
-                // A branch sees what was known before the block, never what runs beside it.
+                // A branch sees what was known before the block, never what runs in parallel.
                 let before = known.clone();
                 for branch in branches {
                     let mut seen = before.clone();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Kind;
 
-/// Why something cannot be held. Its text says which bound, whose, and what to do.
+/// Why something cannot be held. Its text names the bound, whose it is, and what to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub struct Over {
     pub(crate) kind: Kind,

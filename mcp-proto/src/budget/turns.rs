@@ -1,4 +1,4 @@
-//! Turns: no client keeps so many processors busy that the others wait.
+//! Turns: a client cannot keep so many processors busy that others have to wait.
 
 use std::num::NonZero;
 use std::sync::Arc;

@@ -19,7 +19,7 @@ use crate::version::{Era, ProtocolVersion};
 pub(super) enum Meta {
     /// It names a modern version.
     Modern(ModernMeta),
-    /// It names none, and has nothing that would belong to one.
+    /// It names no version, and has no member that needs one.
     Older(Map<String, Value>),
 }
 
@@ -32,7 +32,7 @@ struct ReadClient<'m>(&'m Meter);
 /// Reads a text that names a `T`.
 struct Named<T>(fn(&str) -> Option<T>);
 
-/// Reads a name that has a meaning of its own as that, and any other as a text.
+/// Reads a known name as a constant, and any other as a text.
 struct Known<'k>(&'k [&'static str]);
 
 enum Name {

@@ -1,4 +1,4 @@
-//! What the readers of a call share: a place is filled once, and whatever is unusual ends the reading.
+//! What the readers of a call share: each place is filled once, and unusual input ends the reading.
 
 use std::fmt;
 

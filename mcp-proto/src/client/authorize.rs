@@ -53,7 +53,7 @@ const DPOP: HeaderName = HeaderName::from_static("dpop");
 /// Gets tokens for one MCP endpoint and shows them there, and nowhere else.
 ///
 /// Give it to a client by [`ClientConfig::with_credentials`](super::ClientConfig::with_credentials). Several clients of
-/// the same endpoint may share it: then they share the tokens, and a person is asked once. What it does for a request
+/// the same endpoint may share it: then they share the tokens, and a person is asked once. Its work for a request
 /// counts towards the time limit of that request; [`OAuth::sign_in`] beforehand leaves a person more time.
 pub struct OAuth {
     endpoint: Url,
@@ -66,7 +66,7 @@ pub struct OAuth {
     state: Arc<Mutex<State>>,
 }
 
-/// The one authorization that may go on. It is over when every holder is done.
+/// The one authorization that may run. It ends when every holder is done.
 type Turn = Arc<OwnedSemaphorePermit>;
 
 /// What the embedder chose.
@@ -183,7 +183,8 @@ impl OAuth {
     /// continues as when a request is refused. A person has as long as the [`Browser`] gives.
     ///
     /// # Errors
-    /// Why it could not be had. After [`OAuthError::Store`] from saving it is in use all the same, and is not kept for later.
+    /// Why no token was obtained. After [`OAuthError::Store`] from saving, the token is still used, but not kept for
+    /// later.
     pub async fn sign_in(&self) -> Result<(), OAuthError> {
         let turn = self.turn().await?;
         if self.session().is_some_and(|it| it.tokens.is_fresh()) {
@@ -197,7 +198,7 @@ impl OAuth {
     /// process that has just begun, the server is asked for its authorization server, to find what the store has.
     ///
     /// # Errors
-    /// [`OAuthError::Store`], and why the authorization server could not be found: then the store has what it had.
+    /// [`OAuthError::Store`], or the error of finding the authorization server: then the store is unchanged.
     pub async fn sign_out(&self) -> Result<(), OAuthError> {
         let _turn = self.turn().await?;
         let session = self.state().session.take();
@@ -215,7 +216,7 @@ impl OAuth {
             Ok(refused) if refused.status() == StatusCode::UNAUTHORIZED => {
                 Challenge::read(refused.headers())
             }
-            // A server that does not say so here may still say it at its well-known paths.
+            // A server without a challenge here may still have metadata at its well-known paths.
             _ => Challenge::default(),
         }
     }

@@ -10,8 +10,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 const SHORTEST_ASKED: Duration = Duration::from_millis(100);
 const LONGEST_ASKED: Duration = Duration::from_secs(300);
 
-/// The wait after so many failures in a row, 1 for the first: what the server asked for, or twice as long each time. Up
-/// to a tenth is added by chance, so that the clients of a server do not all come back at once.
+/// The wait after this many failures in a row, 1 for the first: the time that the server asked for, or twice as long
+/// each time. A random part of up to a tenth is added, so that the clients of a server do not all come back at once.
 pub(super) fn pause(asked: Option<Duration>, failures: u32) -> Duration {
     let doubled = FIRST.saturating_mul(1 << failures.saturating_sub(1).min(10));
     let asked = asked.map(|asked| asked.clamp(SHORTEST_ASKED, LONGEST_ASKED));

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::jsonrpc::Notification;
 
-/// The longest that anything is kept, whatever the server says.
+/// The longest time that an answer is kept, even if the server allows more.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The methods whose answers may be kept.
@@ -54,8 +54,8 @@ struct Kept {
 }
 
 impl Key {
-    /// The place of an answer; `None` for what is never kept. What continues a question (`requestState`, answers) gets
-    /// answers that are for it alone.
+    /// The key of an answer; `None` for one that is never kept. A request that continues another (`requestState`,
+    /// answers) gets an answer for itself alone.
     pub(super) fn new(method: &str, params: &Value) -> Option<Self> {
         if !KEPT.contains(&method) {
             return None;

@@ -180,8 +180,8 @@ impl Client {
         )
     }
 
-    /// `completion/complete`: what the argument `name` may go on with behind `value`, given the arguments that are
-    /// filled in already.
+    /// `completion/complete`: how the argument `name` may continue after `value`, given the arguments that are filled
+    /// in already.
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a completion result.

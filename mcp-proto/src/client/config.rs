@@ -64,7 +64,7 @@ pub struct ClientConfig {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stderr {
-    /// Where its command says: to the caller's own stderr if it says nothing.
+    /// Where its command says: to the caller's own stderr by default.
     #[default]
     AsCommanded,
     /// Its last 64 KiB are kept for [`Client::stderr`](super::Client::stderr).
@@ -98,7 +98,7 @@ impl ClientConfig {
         Ok(self.with_credentials(Arc::new(Bearer::new(token)?)))
     }
 
-    /// The same, with what proves to the server who calls. HTTP alone; a process gets its credentials by its environment.
+    /// The same, with credentials for the server. Only for HTTP; a process gets its credentials from its environment.
     #[must_use]
     pub fn with_credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {
         self.credentials = Some(credentials);
@@ -116,9 +116,9 @@ impl ClientConfig {
         self
     }
 
-    /// The same, with what answers the server's questions: `elicitation/create`, `sampling/createMessage` and
-    /// `roots/list`, in both eras, as far as nothing else answers them. What has no callback is refused (−32601), but for
-    /// a `ping`.
+    /// The same, with a callback for the server's requests: `elicitation/create`, `sampling/createMessage` and
+    /// `roots/list`, in both eras, unless another callback answers them. Requests without a callback are refused
+    /// (−32601), except for `ping`.
     ///
     /// Several questions are answered at once. A future is dropped when its answer is no longer needed.
     ///

@@ -15,7 +15,7 @@ use super::ClientError;
 /// How often one request is sent, the first time included, before its refusal is given to the caller.
 pub const MAX_TRIES: usize = 4;
 
-/// What gives the headers that prove who calls, and learns of refusals.
+/// Supplies the headers that authorize requests, and handles refusals.
 ///
 /// The client asks it before each HTTP request. They go to the origin of the endpoint and nowhere else, since redirects
 /// are followed within it alone. A bearer token that does not change is
@@ -85,7 +85,7 @@ impl Authorizing {
         Authorization(self.clone())
     }
 
-    /// Until when something may still take that had `limit`, if credentials have taken some of its time.
+    /// The extended deadline of a call with `limit`, if credentials have taken some of its time.
     pub(super) fn extended(&self, limit: Duration) -> Option<Instant> {
         let now = Instant::now();
         let waits = self.waits();
@@ -98,7 +98,7 @@ impl Authorizing {
             .filter(|until| *until > now)
     }
 
-    /// Runs something for so long at the most, without the time that credentials take.
+    /// Runs a future with a time limit, not counting the time that credentials take.
     pub(super) async fn within<T>(
         &self,
         limit: Duration,

@@ -14,7 +14,7 @@ pub enum ClientError {
     /// A callback of the configuration refused what the server needs to go on.
     #[error("the server's question was refused: {}", .0.message)]
     Refused(ErrorObject),
-    /// The server wants to know who calls, or refuses this caller: why, and what is missing.
+    /// The server requires authorization, or refuses this caller: why, and what is missing.
     #[error("the server refused the caller: {0}")]
     Unauthorized(String),
     /// The HTTP response carried no answer.

@@ -28,9 +28,9 @@ impl Client {
     /// future gives the request up and notifies the server.
     ///
     /// It is sent once more, with another id, where that cannot have an effect twice: when the session is lost (after a
-    /// new handshake), when the server turns out to speak another era than it did, and in the modern era when the
-    /// connection breaks before the answer of a method that only reads (`server/discover`, `completion/complete`,
-    /// `resources/read`, `resources/directory/read` and all methods that end with `/list` or `/get`).
+    /// new handshake), when the server has changed its era, and in the modern era when the connection breaks before the
+    /// answer of a method that only reads (`server/discover`, `completion/complete`, `resources/read`,
+    /// `resources/directory/read` and all methods that end with `/list` or `/get`).
     ///
     /// # Errors
     /// [`ClientError`]; [`ClientError::Rpc`] is the server's own.

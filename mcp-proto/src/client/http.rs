@@ -143,8 +143,8 @@ impl HttpLink {
         };
         given_up.is_answered();
         if let Ok(answer) = &outcome {
-            // A refusal may come without the id that it could not read. Where HTTP refuses too, some servers put an id of
-            // their own into it; its body can be about nothing else.
+            // A refusal may come without the id that it could not read. With an HTTP error status some servers use a
+            // different id; the body still belongs to this request.
             let is_foreign = match (&answer.id, &answer.outcome) {
                 (Some(id), outcome) => *id != request.id && (outcome.is_ok() || status < 400),
                 (None, outcome) => outcome.is_ok(),

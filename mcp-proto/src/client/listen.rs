@@ -67,7 +67,7 @@ struct Listens {
 }
 
 impl Interest {
-    /// In nothing yet.
+    /// No interests yet.
     pub fn new() -> Self {
         Self::default()
     }

@@ -39,7 +39,7 @@ pub(super) struct Pipe {
     closing: Arc<Notify>,
     reader: JoinHandle<()>,
     writer: JoinHandle<()>,
-    /// Who is at the other end; taken by the first who closes.
+    /// The peer; taken by the first caller that closes.
     peer: Mutex<Option<Peer>>,
 }
 
@@ -337,7 +337,7 @@ impl Reading {
             .and_then(|table| table.remove(id));
         if let Some(waiter) = waiter {
             // Fails only when the caller has just given up.
-            let _taken = waiter.answer.send(response);
+            let _ = waiter.answer.send(response);
         }
     }
 }

@@ -99,7 +99,7 @@ impl Pool {
     }
 }
 
-/// A body of at most so many bytes.
+/// Reads a body of at most `max_bytes`.
 pub(super) async fn whole(body: Incoming, max_bytes: usize) -> Result<Bytes, ClientError> {
     let body = Limited::new(body, max_bytes).collect().await;
     let body = body.map_err(|error| ClientError::Connection(told(&*error)))?;

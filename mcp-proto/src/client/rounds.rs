@@ -72,7 +72,7 @@ impl Client {
         )))
     }
 
-    /// What the next round says besides the request.
+    /// The additional members of the next round's request.
     pub(super) async fn answer(
         &self,
         answers: &Answers,

@@ -106,7 +106,7 @@ impl Client {
         });
     }
 
-    /// Ends a session that is of no use, as far as the server lets it be ended.
+    /// Ends an unusable session, if the server allows it.
     async fn abandon(&self, terms: &Speaking) {
         let Link::Http(link) = &self.0.link else {
             return;
@@ -248,7 +248,7 @@ impl Client {
         self.send_request(request, &speaking, None).await
     }
 
-    /// Why a handshake may have failed: the transport of the first revision had another way in.
+    /// Explains a failed handshake: the transport of the first revision has a different endpoint.
     async fn explained(&self, error: ClientError) -> ClientError {
         let (
             Link::Http(link),
@@ -279,7 +279,7 @@ fn modern(version: ProtocolVersion, server: Option<Arc<ServerInfo>>) -> Speaking
     }
 }
 
-/// The newest revision of a list that this client speaks.
+/// The newest revision of a list that this client supports.
 fn newest(versions: &Value) -> Result<ProtocolVersion, ClientError> {
     let known = versions.as_array().into_iter().flatten();
     let known = known.filter_map(|version| version.as_str()?.parse().ok());

@@ -21,7 +21,7 @@ const MAX_POLL: Duration = Duration::from_secs(60);
 pub enum Started {
     /// It is done: its result, as [`Client::call_tool`] gives it.
     Done(Value),
-    /// It goes on as a task.
+    /// It continues as a task.
     Task(Task),
 }
 
@@ -49,11 +49,11 @@ pub struct TaskStatus {
     /// How long to wait between two looks at it, in milliseconds.
     #[serde(alias = "pollInterval", default)]
     pub poll_interval_ms: Option<u64>,
-    /// What its call gave, of one that is completed (2026-07-28).
+    /// The result of its call, if it is completed (2026-07-28).
     pub result: Option<Value>,
     /// Why it failed (2026-07-28).
     pub error: Option<Value>,
-    /// What it needs to go on (2026-07-28).
+    /// The input that it needs to continue (2026-07-28).
     pub input_requests: Option<Value>,
 }
 
@@ -71,7 +71,7 @@ impl ClientConfig {
 }
 
 impl Client {
-    /// Calls a tool that may go on as a task: if the server decides so (2026-07-28, needs
+    /// Calls a tool that may continue as a task: if the server decides so (2026-07-28, needs
     /// [`ClientConfig::with_tasks`]), or if the tool allows it (2025-11-25). `ttl` is how long a legacy server should
     /// keep the task.
     ///

@@ -30,7 +30,7 @@ impl Progress {
         }))
     }
 
-    /// Whether a number is greater than all before it; remembers it if so. Not a number never is.
+    /// Whether a number is greater than all before it; remembers it if so. NaN never is.
     pub(super) fn grows(&self, progress: f64) -> bool {
         let grows = |last: u64| (progress > f64::from_bits(last)).then(|| progress.to_bits());
         progress.is_finite()

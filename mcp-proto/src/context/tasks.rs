@@ -1,4 +1,4 @@
-//! Tasks as handlers see them: becoming one, and saying how it is doing.
+//! Tasks in handlers: becoming one, and reporting its status.
 
 use std::sync::Arc;
 

@@ -18,8 +18,8 @@ impl Context {
     /// The span of the caller that this request belongs to: `traceparent`, such as
     /// `00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01`. `None` where it is absent or malformed.
     ///
-    /// It is the client's word: good for following a call through logs, for nothing else. The library's own span
-    /// around the handling of a request, `request` of the target `mcp_proto::server`, has it as a field.
+    /// The client chooses it: use it only to follow a call through logs. The library's own span around the handling of
+    /// a request, `request` of the target `mcp_proto::server`, has it as a field.
     #[must_use]
     pub fn trace_parent(&self) -> Option<&str> {
         parent(&self.meta)

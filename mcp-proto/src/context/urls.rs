@@ -1,5 +1,5 @@
-//! Requests that cannot be served before the user has been somewhere: URL elicitation as a condition (−32042 in
-//! 2025-11-25, `input_required` since), and the word that it is done.
+//! Requests that cannot be served before the user has opened a URL: URL elicitation as a condition (−32042 in
+//! 2025-11-25, `input_required` since), and the notification that it is complete.
 
 use serde_json::{Map, Value, json};
 

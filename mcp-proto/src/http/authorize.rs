@@ -118,7 +118,7 @@ impl Authorization {
     }
 
     /// Authorizes a request, and puts its [`Principal`] and [`Scopes`] among the extensions of the request. A
-    /// [`StreamableHttpService`](super::StreamableHttpService) does so by itself: this is for endpoints beside it.
+    /// [`StreamableHttpService`](super::StreamableHttpService) does so itself: this is for endpoints beside it.
     ///
     /// # Errors
     /// The request is refused; the refusal has the response for the client.
@@ -192,7 +192,7 @@ pub fn bearer(headers: &HeaderMap) -> Result<&str, Denied> {
     }
 }
 
-/// The same, with the scheme by which it is shown.
+/// The same, with its authentication scheme.
 pub(crate) fn credentials(headers: &HeaderMap) -> Result<(Scheme, &str), Denied> {
     let mut shown = headers.get_all(header::AUTHORIZATION).iter();
     let (value, more) = (shown.next(), shown.next());

@@ -100,8 +100,8 @@ impl HttpConfig {
     /// How much memory clients may make a server hold by default, in bytes: 512 MiB.
     pub const MEMORY: usize = 512 * 1024 * 1024;
 
-    /// How to serve an endpoint with this configuration: with its proxies, and to [authorized](Callers::Authorized) callers
-    /// if it asks who calls.
+    /// How to serve an endpoint with this configuration: with its proxies, and to [authorized](Callers::Authorized)
+    /// callers if it requires authorization.
     #[must_use]
     pub fn serving(&self) -> ServeConfig {
         ServeConfig {
@@ -114,9 +114,9 @@ impl HttpConfig {
         }
     }
 
-    /// Sets the bounds in bytes so that they fit into so much memory: half of it for requests, a quarter for answers that
-    /// are not read yet, an eighth for events that are kept; the rest is for what is too small to be counted. One client
-    /// may have half of each, and one message at most what one client may have for requests.
+    /// Sets the bounds in bytes so that they fit into this much memory: half of it for requests, a quarter for answers
+    /// that are not read yet, an eighth for events that are kept; the rest is for what is too small to be counted. One
+    /// client may have half of each, and one message at most what one client may have for requests.
     ///
     /// A process needs more: its own, up to 128 KiB for each connection, what its application keeps, and what its
     /// allocator has not given back yet, which under an attack of large messages was as much again.

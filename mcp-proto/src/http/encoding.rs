@@ -55,7 +55,7 @@ impl Encoding {
         (weight > 0 && weight >= identity).then_some(encoding)
     }
 
-    /// Whether a JSON text of so many bytes is compressed for those who take it.
+    /// Whether a JSON text of this many bytes is compressed for clients that accept it.
     #[must_use]
     pub fn is_worth(bytes: u64) -> bool {
         bytes >= MIN

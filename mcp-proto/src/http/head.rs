@@ -24,7 +24,7 @@ const FEW: usize = 16;
 /// How an encoded value begins.
 const SENTINEL: &str = "=?base64?";
 
-/// Checks that the headers of a modern request say what its body says (2026-07-28, Streamable HTTP, "Headers").
+/// Checks that the headers of a modern request match its body (2026-07-28, Streamable HTTP, "Headers").
 pub(crate) fn match_body(
     headers: &HeaderMap,
     version: &str,

@@ -23,7 +23,7 @@ use crate::version::{Era, ProtocolVersion};
 
 /// Whether a request is of the modern era: its `_meta` names a version, or its header one without a handshake.
 ///
-/// An `initialize` without such `_meta` is the handshake whatever its header says: it always negotiates.
+/// An `initialize` without such `_meta` is the handshake, even if its header names a version: it always negotiates.
 pub(super) fn is_modern(headers: &HeaderMap, called: &Called) -> bool {
     called.is_claimed() || (called.method() != "initialize" && names_modern(headers))
 }
@@ -154,7 +154,7 @@ impl Endpoint {
             client: Some(client),
         };
         let context = Context::modern(incoming, modern);
-        // Not before it is known who calls: a header that is missing must not give a hidden tool away.
+        // Only once the caller is known: a missing header must not reveal a hidden tool.
         if self.server.hides()
             && called.method() == "tools/call"
             && let Named::Member("name", Some(name)) = self::named(&called)
@@ -193,7 +193,7 @@ fn requested(error: &ErrorObject) -> &str {
 
 /// What the `Mcp-Name` header must repeat, for the methods that name something.
 enum Named<'r> {
-    /// The method names nothing: the header means nothing.
+    /// The method has no name: the header is ignored.
     Nothing,
     /// The member of `params` that the header repeats, and its value; without one, no header can be right.
     Member(&'static str, Option<&'r str>),

@@ -72,7 +72,7 @@ impl Text {
         &self.bytes
     }
 
-    /// Makes something of the text, which then takes at most `max` bytes of memory, and gives the text up.
+    /// Parses the text into a value that takes at most `max` bytes of memory, and drops the text.
     ///
     /// A large one is read on a blocking thread, few at once for one client.
     pub(crate) async fn parse<T: Send + 'static>(

@@ -82,7 +82,7 @@ impl Rejection {
         matches!(self, Self::Over(over) if over.is_share)
     }
 
-    /// Whether the body was refused, or all of it was read: there is nothing left to read of it.
+    /// Whether the body was refused, or all of it was read: nothing of it is left to read.
     pub(super) fn is_of_body(&self) -> bool {
         let broken = matches!(self, Self::BodyTimeout | Self::BodyBroken);
         broken || matches!(self, Self::BodyTooLarge(_) | Self::Over(_))

@@ -62,7 +62,7 @@ pub struct ServeConfig {
     pub max_headers: usize,
     /// The most requests at once on one HTTP/2 connection. 200 by default.
     pub max_http2_streams: u32,
-    /// How long running requests may go on after the shutdown signal. 5 s by default.
+    /// How long running requests may continue after the shutdown signal. 5 s by default.
     pub shutdown_deadline: Duration,
 }
 
@@ -98,7 +98,7 @@ where
     serve_with(listener, Plain, service, config, shutdown).await
 }
 
-/// [`serve`], where HTTP is spoken on what `handshake` makes of each connection.
+/// [`serve`] on the streams that `handshake` makes of connections.
 ///
 /// # Errors
 /// As for [`serve`].

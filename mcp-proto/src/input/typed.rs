@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{Choice, ElicitForm, Field};
 use crate::schema::{self, SchemaError};
 
-/// What a field may say besides its type and its choices.
+/// The keywords of a field besides its type and its choices.
 const KEYWORDS: [&str; 11] = [
     "title",
     "description",

@@ -42,7 +42,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A count that begins at nothing and may reach `max` bytes.
+    /// A count that starts at 0 and may reach `max` bytes.
     #[must_use]
     pub fn new(max: usize) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Meter {
     /// are built.
     #[must_use]
     pub fn held_by(held: Held, max: usize) -> Self {
-        // What could never find room beside its text is too much, not too early.
+        // What can never fit next to its text is too large; waiting would not help.
         let room = held.most().saturating_sub(held.amount());
         Self {
             left: Cell::new(0),
@@ -85,7 +85,7 @@ impl Meter {
         Ok(held)
     }
 
-    /// What has been built so far costs so many bytes.
+    /// The cost in bytes of what has been built so far.
     #[must_use]
     pub fn used(&self) -> usize {
         self.granted.get() - self.left.get()
@@ -121,7 +121,7 @@ impl Meter {
         self.charge(block(name.len()) + nodes)
     }
 
-    /// Counts that an array of so many places becomes one of so many others.
+    /// Counts the growth of an array from `before` to `after` places.
     pub(super) fn array<E: Error>(&self, before: usize, after: usize) -> Result<(), E> {
         let bytes = |places: usize| block(places.saturating_mul(size_of::<Value>()));
         self.give_back(bytes(before));
@@ -156,7 +156,7 @@ impl Meter {
         }
     }
 
-    /// Whether so much more than is left may be used: it is, if so.
+    /// Whether this much more than is left may be used; if so, it is charged.
     #[cold]
     fn has_grant(&self, bytes: usize) -> bool {
         let more = bytes - self.left.get();

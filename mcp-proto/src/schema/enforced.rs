@@ -165,8 +165,8 @@ impl CompiledSchema {
         explain::too_large(first.as_ref(), self.max_explained)
     }
 
-    /// Whether it takes bounded work to find all that is wrong with it. To find that something is always does: the
-    /// validator remembers what it has seen, but not when it collects.
+    /// Whether finding all errors takes bounded work. Finding the first one always does: the validator remembers what
+    /// it has seen, but not when it collects.
     fn explains(&self, instance: &Value) -> bool {
         json::is_small(instance, self.max_explained, MAX_EXPLAINED_PATHS)
             && references::is_quick(instance, self.again)

@@ -11,7 +11,7 @@ use super::SchemaError;
 /// How deep alternatives inside alternatives are followed.
 const MAX_NESTED: usize = 8;
 
-/// Lays the alternatives at the root of a schema into it. A schema without any stays as it is.
+/// Lays the alternatives at the root of a schema into it. A schema without any stays unchanged.
 ///
 /// # Errors
 /// One of them is not an object.

@@ -44,7 +44,7 @@ type Judge = Arc<dyn Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync>;
 #[derive(Clone, Default)]
 pub(crate) struct Needs {
     fixed: BTreeMap<Guarded, Scopes>,
-    /// By what things say of themselves, where `fixed` has nothing for them.
+    /// Scopes by annotations, for things without an entry in `fixed`.
     derived: BTreeMap<Guarded, Scopes>,
     /// What is derived for things that only read, and for others.
     by_annotation: Option<(Scopes, Scopes)>,
@@ -61,7 +61,7 @@ impl Needs {
         self.by_annotation = Some((read.clone(), write.clone()));
     }
 
-    /// Derives the scopes of something; nothing before [`derive_by`](Self::derive_by).
+    /// Derives the scopes of something; does nothing before [`derive_by`](Self::derive_by).
     pub(crate) fn derive(&mut self, guarded: Guarded, only_reads: bool) {
         if let Some((read, write)) = &self.by_annotation {
             let scopes = if only_reads { read } else { write };
@@ -74,7 +74,7 @@ impl Needs {
         fixed.or_else(|| self.derived.get(guarded))
     }
 
-    /// Has what callers want judged besides.
+    /// Adds a judge of requests.
     pub(crate) fn judge_by(&mut self, judge: Judge) {
         self.judge = Some(judge);
     }

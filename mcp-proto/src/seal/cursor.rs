@@ -16,7 +16,7 @@ pub(crate) fn cursor(
     keys.seal(&parts(list, principal), after.as_bytes())
 }
 
-/// The key after which the page begins; `None` for whatever [`cursor()`] did not make for this list and caller. An
+/// The key after which the page begins; `None` for a text that [`cursor()`] did not make for this list and caller. An
 /// empty text is such a forgery, not the beginning of the list (2026-07-28, pagination).
 pub(crate) fn open_cursor(
     keys: &Keys,

@@ -1,4 +1,4 @@
-//! What a request asks for, as 32 bytes: the same for the same arguments, whatever the order of their members.
+//! What a request asks for, as 32 bytes: the same for the same arguments in any order of members.
 
 use serde_json::{Map, Number, Value};
 use sha2::{Digest as _, Sha256};
@@ -59,7 +59,7 @@ fn write_values(hash: &mut Sha256, mut open: Vec<Open<'_>>) {
 /// A value that is still to be hashed, after its name if it is a member.
 type Open<'v> = (Option<&'v str>, &'v Value);
 
-/// Opens an object: its members come off the stack by name, in whatever order the map gives them.
+/// Opens an object: its members come off the stack by name, in any order of the map.
 fn push_members<'v>(
     hash: &mut Sha256,
     open: &mut Vec<Open<'v>>,

@@ -8,7 +8,7 @@ use super::{Nonce, Ticket, TicketError};
 /// How many used tickets are remembered unless configured.
 pub(crate) const DEFAULT_MAX_USED: usize = 100_000;
 
-/// The part of them that one authenticated caller may fill: one in so many.
+/// The divisor for the part of them that one authenticated caller may fill.
 const SHARE: usize = 10;
 
 /// Remembers which tickets were used, so that each is good once.

@@ -28,7 +28,7 @@ pub enum BuildError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A completion is for nothing that the server has, or there are two for one argument.
+    /// A completion is for something that the server does not have, or one argument has two.
     #[error("completion of {argument:?} of {of:?}: {problem}")]
     Completion {
         /// The prompt or the URI template.

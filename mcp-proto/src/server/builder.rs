@@ -132,8 +132,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Adds a typed tool: the schemas of its arguments and results are derived from the handler's types, published
-    /// and enforced; one written by hand besides is refused. An explicit null for an optional member counts as left out, whatever the type would make of it.
+    /// Adds a typed tool: the schemas of its arguments and results are derived from the handler's types, published and
+    /// enforced; an additional one written by hand is refused. An explicit null for an optional member counts as left
+    /// out, for any type.
     pub fn tool<A, O, F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -245,9 +246,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.keep_first(added)
     }
 
-    /// Lists more resources than those added one by one, such as the members of a template that exist now; it lists
-    /// alone, reading is the template's. The last handler counts. They are listed behind the others, page by page, and
-    /// the list is its caller's own as far as caches go.
+    /// Lists more resources than those added one by one, such as the members of a template that exist now; it only
+    /// lists; the template's handler reads. The last handler counts. They are listed after the others, page by page,
+    /// and the list is private to its caller for caches.
     pub fn list_resources<F, R>(mut self, handler: F) -> Self
     where
         F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,

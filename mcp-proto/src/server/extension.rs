@@ -175,9 +175,8 @@ impl Server {
         }
     }
 
-    /// Hands a notification to the extension that takes it, if there is one. `context` takes `_meta` out of the params and
-    /// makes of it what the sender is known by; where it cannot, or the sender lacks a scope, the notification is passed
-    /// over.
+    /// Hands a notification to the extension that takes it, if there is one. `context` takes `_meta` out of the params
+    /// and makes the sender's context of it; if it cannot, or the sender lacks a scope, the notification is ignored.
     pub(crate) fn take(
         &self,
         notification: &Notification,

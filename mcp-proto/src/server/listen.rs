@@ -65,7 +65,7 @@ impl Server {
             && wanted
                 .get("resourceSubscriptions")
                 .is_some_and(Value::is_array);
-        // It may stay open for days, and needs nothing more of what its client sent.
+        // It may stay open for days, and no longer needs its request.
         drop((params, wanted));
         context.meta = Map::new();
         context.client_info = None;
@@ -102,7 +102,7 @@ impl Server {
         self.ended(&context.request_id)
     }
 
-    /// What of the wish this server will really send.
+    /// The part of the requested filter that this server will send.
     async fn agree(
         &self,
         wanted: &Map<String, Value>,
@@ -115,7 +115,7 @@ impl Server {
                 "params.notifications.{name} must be a boolean"
             ))),
         };
-        // Judged although perhaps nothing of the kind is offered: a malformed wish is an error, an unmet one is not.
+        // Checked even if nothing of the kind is offered: a malformed filter is an error, an unmet one is not.
         let uris = read_uris(wanted.get("resourceSubscriptions"))?;
         let mut interest = Interest {
             tools_list: flag("toolsListChanged", &Change::ToolsListChanged)?,

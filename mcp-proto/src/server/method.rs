@@ -70,7 +70,7 @@ impl Method {
         }
     }
 
-    /// Whether its handler may ask the client: nothing of its results is made beforehand.
+    /// Whether its handler may ask the client: its results are not made beforehand.
     pub(crate) fn may_ask(self) -> bool {
         matches!(self, Self::CallTool | Self::ReadResource | Self::GetPrompt)
     }

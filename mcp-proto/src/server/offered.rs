@@ -1,4 +1,5 @@
-//! What a server offers at one time. A change puts another [`Offered`] in its place; calls that run go on with theirs.
+//! What a server offers at one time. A change puts another [`Offered`] in its place; running calls continue with
+//! theirs.
 
 mod check;
 

@@ -155,7 +155,7 @@ impl Server {
             Some(Value::String(state)) => {
                 let Remembered { mut answers, asked } =
                     self.remembered(method, params, context, &state)?;
-                // Only what was asked is an answer; other keys mean nothing.
+                // Only answers to questions that were asked count; other keys are ignored.
                 let asked = |key: &String| asked.contains(key);
                 answers.extend(responses.into_iter().filter(|(key, _)| asked(key)));
                 answers

@@ -11,8 +11,8 @@ use crate::scopes::Wanted;
 use crate::version::ProtocolVersion;
 
 impl Server {
-    /// Hides tools from now on: they are not listed, and a call of one gets the answer for an unknown tool. Calls that
-    /// run go on. Every client that listens receives `notifications/tools/list_changed`, if that changes anything.
+    /// Hides tools from now on: they are not listed, and a call of one gets the answer for an unknown tool. Running
+    /// calls continue. Every client that listens receives `notifications/tools/list_changed`, if that changes anything.
     /// Tools that clients should not see at first are hidden right after the server is built. A tool that
     /// [`Server::update`] puts under the name of a hidden one is hidden too, until [`Server::show_tools`] shows it.
     ///

@@ -37,7 +37,7 @@ pub struct Update<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> Update<S> {
-    /// Nothing yet; the handlers that are added get a clone of the state.
+    /// An empty update; the handlers that are added get a clone of the state.
     pub fn new(state: S) -> Self {
         Self {
             state,
@@ -82,7 +82,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         self.of_tools(move |offered| offered.raw_tool(tool, state, handler))
     }
 
-    /// Takes a tool away. Calls of it that run go on.
+    /// Removes a tool. Running calls of it continue.
     pub fn without_tool(self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.of_tools(move |offered| match offered.tools.remove(&name) {
@@ -213,8 +213,8 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
 const MISSING: &str = "it is not offered, so it cannot be taken away";
 
 impl Server {
-    /// Changes what the server offers while it runs. A request sees all of the change or nothing of it, calls that run
-    /// go on, and every client that listens is notified once that a list has changed, in both eras. The cost of an
+    /// Changes what the server offers while it runs. A request sees all of the change or nothing of it, running calls
+    /// continue, and every client that listens is notified once that a list has changed, in both eras. The cost of an
     /// update grows with the number of things on offer, so combine many changes in one.
     ///
     /// ```

@@ -191,7 +191,7 @@ impl Connection {
         while self.out.has_room() {
             if self.is_full() {
                 // Most calls answer at once. Only those that were looked at and still run count against the next line.
-                let _waiting = Self::progress(
+                let _ = Self::progress(
                     &mut self.calls,
                     &mut self.running,
                     &mut self.legacy,
@@ -310,8 +310,8 @@ impl Connection {
         let listens = called.method() == "subscriptions/listen";
         let id = called.id().clone();
         let mut call = Call::new(self.server.handle_owned(called, context), outgoing);
-        // Most calls answer when they are first looked at: these are never entered among those that run. A batch may go on
-        // with the cancellation of its calls.
+        // Most calls answer at the first poll: these never join the running ones. A batch may continue with the
+        // cancellation of its calls.
         let mut first_look = task::Context::from_waker(Waker::noop());
         while batch.is_none() && self.out.has_room() {
             match Pin::new(&mut call).poll_next(&mut first_look) {
@@ -439,7 +439,7 @@ fn say(said: Said, legacy: &mut Legacy, out: &mut BytesMut) {
     }
 }
 
-/// When a time is over; never before it has begun.
+/// Resolves when a time is over; never if it has not begun.
 async fn passed(deadline: &mut Option<Pin<Box<Sleep>>>) {
     match deadline {
         Some(deadline) => deadline.as_mut().await,

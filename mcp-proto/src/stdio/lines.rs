@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 /// How much is read at once at the least.
 const CHUNK: usize = 16 * 1024;
 
-/// How much is read ahead at the most while nothing is taken: enough to see the end of an input behind many lines.
+/// The most bytes that are read ahead while no line is handled: enough to see the end of an input behind many lines.
 const READ_AHEAD: usize = 256 * 1024;
 
 /// A buffer that is filled by reads and emptied by lines.

@@ -40,7 +40,8 @@ pub fn stdin() -> Stdin {
     let unstarted = sender.clone();
     let reading = thread::Builder::new().name("stdin".to_owned());
     if let Err(error) = reading.spawn(move || read(&sender)) {
-        let _told_by_the_first_read = unstarted.try_send(Err(error));
+        // The first read reports the error.
+        let _ = unstarted.try_send(Err(error));
     }
     Stdin {
         chunks,

@@ -26,7 +26,7 @@ pub struct UnixConfig {
     pub connection: StdioConfig,
 }
 
-/// Who is at the other end of a Unix socket, as the kernel says. Handlers find it by
+/// The peer of a Unix socket, as the kernel reports it. Handlers find it by
 /// [`Context::extension`](crate::Context::extension).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

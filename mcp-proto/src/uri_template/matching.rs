@@ -1,7 +1,7 @@
 //! Matching a URI against the steps of a template, in a time that is their number times its length.
 //!
-//! First, from the end to the beginning, a table is made of which rest of the URI fits which rest of the steps. Then one
-//! walk from the beginning takes at every step as much as leaves a rest that fits, so it never has to turn back.
+//! First, from the end to the beginning, a table is made: which rest of the URI fits which rest of the steps. Then one
+//! walk from the beginning takes at every step the most that leaves a fitting rest, so it never has to backtrack.
 
 use super::UriValue;
 use super::encoding::decode;
@@ -203,7 +203,7 @@ impl Parameters {
                     let behind_at = at + parameter.name.len();
                     match behind.strip_prefix('=') {
                         Some(_) => Some((number, parameter, behind_at + 1)),
-                        // A longer name would go on.
+                        // A longer name would continue.
                         None => self
                             .allowed
                             .end_of_one(bytes, behind_at)

@@ -73,7 +73,7 @@ impl Operator {
         }
     }
 
-    /// Whether reserved characters and triplets stay as they are in values.
+    /// Whether reserved characters and triplets stay unchanged in values.
     pub(super) fn keeps_reserved(self) -> bool {
         matches!(self, Self::Reserved | Self::Fragment)
     }

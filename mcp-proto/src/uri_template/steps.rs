@@ -1,4 +1,4 @@
-//! What a template asks of a URI, step by step: the form in which it is matched.
+//! A template as a list of steps that a URI must match.
 
 use super::encoding::{Charset, normalise};
 use super::operator::Operator;
@@ -9,7 +9,7 @@ use super::{Modifier, Part, Variable};
 pub(super) enum Step {
     /// This text.
     Literal(String),
-    /// The mark of something optional. Without it, the URI goes on at the step `skip`.
+    /// The mark of something optional. Without it, the URI continues at the step `skip`.
     Mark { mark: u8, skip: usize },
     /// The value of a variable.
     Value(Value),
@@ -35,7 +35,7 @@ pub(super) struct Value {
 pub(super) struct Parameters {
     pub(super) first: u8,
     pub(super) separator: u8,
-    /// What values may have raw: neither `first` nor `separator`, so that no two values can overlap, wherever the
+    /// What values may have raw: neither `first` nor `separator`, so that values cannot overlap, wherever the
     /// expression begins.
     pub(super) allowed: Charset,
     pub(super) known: Vec<Parameter>,

@@ -12,7 +12,7 @@ use crate::store::{MAX_PAGE, Page, Revision, UniverseId};
 use crate::view::Known;
 
 impl Verb {
-    /// Does it to the universes in a database, beside the servers that use it.
+    /// Runs it on the universes in a database, while servers use it.
     ///
     /// # Errors
     /// [`CareError`], a sentence for the person who asked.

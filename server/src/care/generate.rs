@@ -45,7 +45,8 @@ impl Given {
         let recipe = generate::recipe(&self.into_value());
         let recipe = recipe.map_err(|findings| CareError::Recipe(options(&findings)))?;
         let told = recipe.to_value();
-        let _closed = writeln!(io::stderr().lock(), "made from {told}");
+        // A closed stderr is ignored.
+        let _ = writeln!(io::stderr().lock(), "made from {told}");
         let state = recipe.universe();
         let state = state.map_err(|findings| CareError::Recipe(findings.to_string()))?;
         let Some(name) = name else {

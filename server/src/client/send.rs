@@ -166,7 +166,7 @@ fn told(answer: &Value) -> String {
     told
 }
 
-/// Reads the commands, a few ahead of who takes them, on a thread that may block.
+/// Reads the commands, a few ahead of their consumer, on a thread that may block.
 fn read_all(sources: Vec<String>) -> mpsc::Receiver<Given> {
     let (sender, receiver) = mpsc::channel(AHEAD);
     tokio::task::spawn_blocking(move || {

@@ -70,7 +70,7 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// The semi-major axis in astronomical units, whichever unit the table has it in.
+    /// The semi-major axis in astronomical units, for any unit in the table.
     pub(super) fn axis_au(&self, units: &Units) -> Option<f64> {
         self.semi_major_axis_au
             .or_else(|| self.semi_major_axis_km.map(|km| km / units.au_km))

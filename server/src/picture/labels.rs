@@ -1,4 +1,4 @@
-//! Names beside bodies, where they cover neither each other nor another body.
+//! Names next to bodies, where they cover neither each other nor another body.
 
 use super::scene::{At, Color, Size, Text};
 
@@ -141,7 +141,7 @@ impl Labels {
     }
 }
 
-/// A text of at most so many characters.
+/// A text of at most this many characters.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

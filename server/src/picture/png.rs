@@ -15,7 +15,7 @@ pub(super) fn write(scene: &Scene) -> Option<Vec<u8>> {
     pixels.fill(rgba(scene.theme.ground().at(1.0)));
     for shape in &scene.shapes {
         // A shape without a size is passed over.
-        let _drawn = self::shape(&mut pixels, shape);
+        let _ = self::shape(&mut pixels, shape);
     }
     for text in &scene.texts {
         self::text(&mut pixels, text, scene.theme.ground());
@@ -161,7 +161,7 @@ fn letters(pixels: &mut Pixmap, text: &Text, color: Color, (right, down): (i32, 
             for (column, &cover) in (left..).zip(line) {
                 if cover > 0 {
                     // What is outside of the picture is cut off.
-                    let _mixed = mix(pixels, (column, row), color, cover);
+                    let _ = mix(pixels, (column, row), color, cover);
                 }
             }
         }

@@ -10,7 +10,7 @@ pub(super) fn write(scene: &Scene) -> String {
     let mut out = String::with_capacity(64 << 10);
     let (width, height, ground) = (scene.width, scene.height, hex(scene.theme.ground()));
     let title = escaped(&scene.title);
-    let _done = write!(
+    let _ = write!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          role=\"img\"><title>{title}</title>"
@@ -19,20 +19,20 @@ pub(super) fn write(scene: &Scene) -> String {
     out.push_str("<defs>");
     for (color, name) in &glows {
         let color = hex(*color);
-        let _done = write!(
+        let _ = write!(
             out,
             "<radialGradient id=\"g{name}\"><stop offset=\"0\" stop-color=\"{color}\"/><stop offset=\"1\" \
              stop-color=\"{color}\" stop-opacity=\"0\"/></radialGradient>"
         );
     }
-    let _done = write!(
+    let _ = write!(
         out,
         "</defs><rect width=\"{width}\" height=\"{height}\" fill=\"{ground}\"/><g fill=\"none\" stroke-linecap=\"round\">"
     );
     for shape in &scene.shapes {
         self::shape(&mut out, shape, &glows);
     }
-    let _done = write!(
+    let _ = write!(
         out,
         "</g><g font-family=\"system-ui,sans-serif\" dominant-baseline=\"central\" stroke=\"{ground}\" stroke-width=\"3\" \
          stroke-linejoin=\"round\" paint-order=\"stroke\">"
@@ -57,7 +57,7 @@ fn glows(scene: &Scene) -> BTreeMap<Color, usize> {
 }
 
 fn shape(out: &mut String, shape: &Shape, glows: &BTreeMap<Color, usize>) {
-    let _done = match shape {
+    let _ = match shape {
         Shape::Glow { at, radius, paint } => {
             let name = glows.get(&paint.color).copied().unwrap_or_default();
             let fill = format!("url(#g{name})\" fill-opacity=\"{}", short(paint.opacity));
@@ -122,7 +122,7 @@ fn circle(out: &mut String, [x, y]: At, radius: f64, look: &str) -> std::fmt::Re
 }
 
 fn pair(out: &mut String, [x, y]: At) {
-    let _done = write!(out, "{} {}", short(x), short(y));
+    let _ = write!(out, "{} {}", short(x), short(y));
 }
 
 fn stroke(paint: Paint, width: f64) -> String {
@@ -148,7 +148,7 @@ fn text(out: &mut String, text: &Text) {
         Size::Title => (17, 600),
     };
     let (fill, words) = (hex(text.color), escaped(&text.text));
-    let _done = write!(
+    let _ = write!(
         out,
         "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" font-weight=\"{weight}\" fill=\"{fill}\">{words}</text>"
     );

@@ -1,4 +1,4 @@
-//! What a picture needs to know of a body.
+//! What a picture needs to know about a body.
 
 use serde::Deserialize;
 use universe_core::Star;

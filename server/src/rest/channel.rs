@@ -107,7 +107,7 @@ impl Channels {
                 last = follow(&service, &id, head, &followed, &sender) => last,
                 () = sender.closed() => return,
             };
-            // Before anybody is notified, so that one who comes back finds a new channel.
+            // Before readers are notified, so that one that comes back finds a new channel.
             let mut open = lock(&channels);
             if open.get(&id).is_some_and(|it| it.ptr_eq(&followed)) {
                 open.remove(&id);
@@ -119,7 +119,7 @@ impl Channels {
     }
 }
 
-/// Writes what is appended from now on, and says how far the universe is, until its log cannot be followed further.
+/// Publishes what is appended from now on, and the latest revision, until its log cannot be followed further.
 async fn follow(
     service: &CommandService,
     id: &UniverseId,

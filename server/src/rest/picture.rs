@@ -88,7 +88,7 @@ impl Rest {
     }
 }
 
-/// The tag by which `If-None-Match` names this picture, in whatever encoding, if it does (RFC 9110 §13.1.2).
+/// The tag by which `If-None-Match` names this picture, in any encoding, if it does (RFC 9110 §13.1.2).
 fn unchanged(head: &request::Parts, tag: &str) -> Option<HeaderValue> {
     let values = head.headers.get_all(IF_NONE_MATCH).iter();
     let values = values.filter_map(|value| value.to_str().ok());

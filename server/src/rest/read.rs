@@ -72,7 +72,7 @@ impl Reading {
 }
 
 impl Received {
-    /// Makes something of the body, where it does not hold up others.
+    /// Parses the body where it does not delay other requests.
     pub(super) async fn parse<T: Send + 'static>(
         self,
         read: impl FnOnce(&[u8], &Meter) -> Result<T, Failure> + Send + 'static,

@@ -83,7 +83,7 @@ impl Hold {
         Some(Online::new(self.service.clone(), Arc::clone(store)))
     }
 
-    /// Resolves if the store cannot go on.
+    /// Resolves if the store cannot continue.
     pub(super) fn failed(&self) -> impl Future<Output = ()> + Send + use<> {
         let ended = self.store.as_ref().map(|store| store.ended());
         async move {

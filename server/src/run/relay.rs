@@ -57,7 +57,7 @@ pub(super) struct Client {
     output: Stdout,
     memory: Mutex<Memory>,
     max_line_bytes: usize,
-    /// How long its calls may go on after its end.
+    /// How long its calls may continue after its end.
     drain_time: Duration,
     stop: CancellationToken,
 }
@@ -127,7 +127,8 @@ impl Client {
         };
         // The server lets what is running finish, and then ends the stream.
         let rest = async {
-            let _gone = writer.shutdown().await;
+            // The server may be gone already.
+            let _ = writer.shutdown().await;
             down.await
         };
         let end = match timeout(*drain_time, rest).await {

@@ -76,7 +76,7 @@ struct Host {
     asked: CancellationToken,
 }
 
-/// Opens the socket. A directory whose path is too long for one is served all the same, but not shared.
+/// Opens the socket. A directory whose path is too long for one is still served, but not shared.
 pub(super) fn start(
     dir: &Path,
     server: Server,

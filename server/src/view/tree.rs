@@ -9,7 +9,7 @@ use universe_core::{ChildKind, Entity, Family, Star, State};
 
 use crate::commands::Universe;
 
-/// How many levels are indented; what is deeper stands as far right and says how deep it is.
+/// How many levels are indented; deeper ones have the same indent and show their depth.
 const MAX_INDENT: usize = 30;
 /// The longest name that is shown, in characters.
 const MAX_NAME: usize = 80;
@@ -205,7 +205,7 @@ impl Outline {
 
     fn push(&mut self, text: impl std::fmt::Display) {
         // Writing to a string cannot fail.
-        let _written = write!(self.text, "{text}");
+        let _ = write!(self.text, "{text}");
     }
 }
 

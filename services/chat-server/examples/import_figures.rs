@@ -1,7 +1,7 @@
 //! How fast exports are read, and in how much memory: `cargo run --release -p chat-server --example import_figures -- [MIB]`
 //!
-//! Makes a `result.json` of so many MiB (1,024 by default) and a WhatsApp chat of 40,000 messages in a temporary
-//! folder, reads both, and takes them away again. The largest memory is that of the process so far, as Linux reports
+//! Makes a `result.json` of the given size in MiB (1,024 by default) and a WhatsApp chat of 40,000 messages in a
+//! temporary folder, reads both, and removes them. The largest memory is that of the process so far, as Linux reports
 //! it.
 
 use std::fs::File;

@@ -44,7 +44,7 @@ const LOOK: Duration = Duration::from_secs(2);
 pub enum Mode {
     /// They are kept running by [`Desk::run`]: questions wait a little for what is being read.
     Runs,
-    /// Nothing: answers come from the index as it is.
+    /// Nothing: answers come from the index alone.
     Reads,
 }
 

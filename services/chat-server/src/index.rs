@@ -1,8 +1,8 @@
 //! Everything that all sources have brought, in one SQLite database, and every question about it.
 //!
-//! One process writes, others on the same directory read. Within it one thread writes and commits in groups; reads go
-//! to a few connections of their own. What was [kept](crate::source::Sink::keep) survives the end of the process and of
-//! the machine, however sudden.
+//! One process writes, others on the same directory read. Within it one thread writes and commits in groups; reads use
+//! a few separate connections. What was [kept](crate::source::Sink::keep) survives a crash of the process and of the
+//! machine.
 
 mod answer;
 mod chats;
@@ -101,7 +101,7 @@ impl Index {
     /// some milliseconds, or for seconds if the other process is just making or migrating it.
     ///
     /// # Errors
-    /// [`IndexError::Unusable`] or [`IndexError::NewerFormat`]; then what lies in the directory was not changed.
+    /// [`IndexError::Unusable`] or [`IndexError::NewerFormat`]; then the directory was not changed.
     pub fn open(dir: &Path, options: Options) -> Result<Self, IndexError> {
         let directory = Directory::open(dir)?;
         let commits = watch::Sender::new(0);

@@ -1,4 +1,4 @@
-//! Sources that go on while the program runs: networks that are listened to, and exports that grow.
+//! Sources that continue while the program runs: networks, and exports that grow.
 
 mod back_off;
 pub mod export;

@@ -224,7 +224,7 @@ impl Body {
     }
 }
 
-/// What an entry of a list takes beside its texts, about.
+/// The approximate size of a list entry without its texts.
 const ENTRY: usize = 64;
 
 fn texts<const N: usize>(texts: [&Option<String>; N]) -> usize {

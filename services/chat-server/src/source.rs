@@ -33,7 +33,7 @@ pub trait ChatSource: Send + Sync + std::fmt::Debug {
     /// which reconnects itself. Ends when no more can come or `stop` is cancelled.
     ///
     /// # Errors
-    /// What keeps it from going on, in words for the person who configured it; what was fed before is kept.
+    /// Why it cannot continue, in words for the person who configured it; earlier batches are kept.
     fn run(
         self: Arc<Self>,
         sink: Arc<dyn Sink>,
@@ -183,7 +183,7 @@ impl Event {
     }
 }
 
-/// What keeps a source from going on, in words that hold nothing of a message.
+/// Why a source cannot continue, in words that contain nothing of a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SourceError(pub String);

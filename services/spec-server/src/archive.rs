@@ -44,7 +44,7 @@ pub struct Preview {
     pub specs: Vec<PreviewSpec>,
     /// Why it cannot be archived; if empty, it can.
     pub problems: Vec<Problem>,
-    /// What does not stand in the way and should be known.
+    /// Problems that do not prevent archiving.
     pub warnings: Vec<Problem>,
 }
 

@@ -1,4 +1,4 @@
-//! What a repository of specifications holds, as it was read: specs, changes, and where each part stands in its file.
+//! The contents of a repository of specifications: specs, changes, and where each part is in its file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,20 +40,20 @@ pub struct Spec {
 /// A text of a spec that belongs to no requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSection {
-    /// Its heading; empty for what stands before any.
+    /// Its heading; empty for the text before any.
     pub title: String,
     /// The line of the heading.
     pub line: Line,
     /// The lines up to the next heading of level 2 or 3, trimmed.
     pub text: String,
-    /// Whether its heading has level 3 and stands below `## Requirements`, as only requirements should.
+    /// Whether its heading has level 3 and is below `## Requirements`, as only requirements should.
     pub among_requirements: bool,
 }
 
 /// What is odd about the heading of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oddity {
-    /// It stands outside of `## Requirements`.
+    /// It is outside of `## Requirements`.
     Outside,
     /// It has this level, and not 3.
     Level(u8),
@@ -64,7 +64,7 @@ pub enum Oddity {
 pub struct Section {
     /// The line of the heading.
     pub line: Line,
-    /// The lines up to the next heading of the same level or above, trimmed at both ends, otherwise as they are.
+    /// The lines up to the next heading of the same level or above, trimmed at both ends, otherwise unchanged.
     pub text: String,
 }
 
@@ -78,7 +78,7 @@ pub struct Requirement {
     /// The prose between the heading and the first scenario, without code blocks and `**Key**: value` lines (unless
     /// there is nothing else), its lines joined by one space.
     pub description: String,
-    /// The whole block as it stands in the file, its heading included, trimmed at the end.
+    /// The whole block of the file, including its heading, trimmed at the end.
     pub text: String,
     /// Its scenarios in the order of the file.
     pub scenarios: Vec<Scenario>,
@@ -100,7 +100,7 @@ pub struct Scenario {
     /// What follows from it: the THEN clauses and the ANDs (and BUTs, ORs) that continue them. Of a keyword before a clause
     /// only BUT and OR are kept, since they say something.
     pub then: Vec<String>,
-    /// The block as it stands in the file, without its heading, trimmed.
+    /// The block of the file, without its heading, trimmed.
     pub text: String,
 }
 
@@ -134,7 +134,7 @@ pub struct Metadata {
     pub schema: Option<String>,
     /// The day it was made, `YYYY-MM-DD`.
     pub created: Option<String>,
-    /// Whether the change is to have no deltas. Counts only if there are no problems.
+    /// Whether the change should have no deltas. Counts only if there are no problems.
     pub skip_specs: bool,
     /// Whether `skip_specs` is there with anything but `false`, such as `true` or a mistake; in a file that is not
     /// YAML, whether a line begins like it.

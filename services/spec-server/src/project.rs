@@ -65,7 +65,7 @@ impl Project {
     /// The project at exactly the folder `root`.
     ///
     /// # Errors
-    /// [`ProjectError`]; its sentence helps who has named `openspec/` itself, or a folder with nothing but `specs/`.
+    /// [`ProjectError`]; its sentence helps users that named `openspec/` itself, or a folder with nothing but `specs/`.
     pub fn open(root: &Path) -> Result<Self, ProjectError> {
         let (root, layout) = layout::open(root)?;
         Ok(Self::new(root, layout, Limits::default()))
@@ -288,7 +288,7 @@ impl Project {
         self.inner.reader.raw(path)
     }
 
-    /// Whether what is made at `path` will lie in the project, whatever links lead there.
+    /// Whether a file made at `path` will be in the project, through any links.
     pub(crate) fn holds(&self, path: &Path) -> Result<(), ReadError> {
         self.inner.reader.holds(path)
     }
@@ -397,7 +397,7 @@ impl Project {
     ) -> Listing<T> {
         let size = |item: &T| u64::try_from(bytes(item)).unwrap_or(u64::MAX);
         let most = self.inner.limits.total_bytes;
-        // Once so much is read, by all threads together, what is left is read below, if it is still wanted.
+        // Once this much is read, by all threads together, the rest is read below, if it is still wanted.
         let read_ahead = AtomicU64::new(0);
         let ahead = parallel::map(&found.items, |(id, path)| {
             if read_ahead.load(Ordering::Relaxed) > most {

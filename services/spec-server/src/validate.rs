@@ -82,7 +82,7 @@ pub fn spec(spec: &Spec, rules: Rules) -> Vec<Finding> {
     findings.into_sorted()
 }
 
-/// Requirements of a spec that stand outside of their section or share a name, and headings that belong into a delta: a
+/// Requirements of a spec that are outside of their section or share a name, and headings that belong into a delta: a
 /// spec with such cannot be changed safely, in either kind of project.
 #[must_use]
 pub fn structure(spec: &Spec) -> Vec<Finding> {
@@ -187,7 +187,7 @@ pub fn all(project: &Project, rules: Rules) -> Result<Vec<Item>, ReadError> {
     Ok(items)
 }
 
-/// What is there and cannot be read, as items of their own.
+/// Files that exist and cannot be read, as separate items.
 fn unreadable(project: &Project, base: &Path, kind: ItemKind, found: &[Unreadable]) -> Vec<Item> {
     let base = format!("{}/", project.told(base));
     let item = |unreadable: &Unreadable| {

@@ -10,7 +10,7 @@ const MAX_SHOWN: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UniverseError {
-    /// What none of the others is. Code `UNIVERSE_ERROR`, without data.
+    /// Any other error. Code `UNIVERSE_ERROR`, without data.
     #[error("{0}")]
     Universe(String),
     /// A name that no system bears.

@@ -1,4 +1,4 @@
-//! What lies around: systems near, systems of a kind, weak points of a way and of an area.
+//! Surroundings: systems nearby, systems of a kind, weak points of a way and of an area.
 
 mod analyze;
 mod cuts;

@@ -1,4 +1,4 @@
-//! Small files that a user keeps beside the map: read whole, within a bound, and only if they are files.
+//! Small files that a user keeps in addition to the map: read whole, within a bound, and only if they are files.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};

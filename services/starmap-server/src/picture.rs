@@ -33,7 +33,7 @@ struct Scene<'m> {
     left_out: usize,
 }
 
-/// A route, with the systems beside it. `title` is written above it.
+/// A route, with the systems around it. `title` is written above it.
 #[must_use]
 pub fn route(map: &Map, route: &[SystemIndex], title: &str) -> String {
     let mut seen = BTreeSet::new();

@@ -33,7 +33,7 @@ pub struct Stats {
     pub parts: Vec<Part>,
     /// Systems without a gate.
     pub alone: usize,
-    /// How many systems have so many neighbours.
+    /// How many systems have each number of neighbours.
     pub degrees: BTreeMap<usize, usize>,
     /// The detail: each region, by id.
     pub by_region: Vec<RegionStats>,

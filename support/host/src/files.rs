@@ -109,8 +109,8 @@ pub fn replace(path: &Path, contents: &[u8]) -> Result<(), ReplaceError> {
     write(path, contents, |_| Ok(()))
 }
 
-/// [`replace`], unless the file is no longer as it was at `stamp` (`None`: it did not exist). Looked at just before the
-/// rename, so that what was written before is never lost; two writers at the same instant are not detected.
+/// [`replace`], unless the file has changed since `stamp` (`None`: it did not exist). Checked just before the rename,
+/// so that what was written before is never lost; two writers at the same instant are not detected.
 ///
 /// # Errors
 /// [`ReplaceError`]; the file is then as it was.

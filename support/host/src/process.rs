@@ -52,7 +52,7 @@ fn tidy() {
         return;
     }
     for _ in 0..BLOCKS {
-        // Smaller ones are taken from a list of their own, past what counts them.
+        // Smaller ones come from a separate list, which is not counted.
         drop(black_box(Vec::<u8>::with_capacity(2_048)));
     }
     LAST.set(Some(Instant::now()));

@@ -36,9 +36,8 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it without regard to a universe: an unknown `type` (named
-    /// beside all known ones), missing members, wrong types, ids that do not match, and for a
-    /// snapshot every broken invariant.
+    /// Everything that is wrong with it without regard to a universe: an unknown `type` (with a list of all known
+    /// ones), missing members, wrong types, ids that do not match, and for a snapshot every broken invariant.
     pub fn from_value(value: Value) -> Result<Self, CommandError> {
         parse(value, None)
             .map(|(command, _)| command)

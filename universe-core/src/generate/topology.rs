@@ -19,7 +19,7 @@ pub(super) struct Topology {
 }
 
 impl Topology {
-    /// Draws one, of at most so many stars.
+    /// Draws one, of at most `max_stars`.
     pub(super) fn new(preset: Preset, max_stars: usize, random: &mut Random) -> Self {
         let shares = match preset {
             Preset::Classic => [0.65, 0.25, 0.1],

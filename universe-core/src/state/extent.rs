@@ -42,7 +42,7 @@ impl Left {
         self.members(&state.extra)
     }
 
-    /// An id stands beside its entity, too.
+    /// An id is also written next to its entity.
     fn id(&mut self, id: &Id) -> Option<()> {
         self.bytes(2 * id.len() + 8)
     }

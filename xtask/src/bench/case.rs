@@ -41,7 +41,7 @@ pub(super) struct Case {
     pub(super) baseline: Option<f64>,
 }
 
-/// In order: each floor stands before the cases that are compared with it.
+/// In order: each floor is before the cases that are compared with it.
 pub(super) const CASES: [Case; 8] = [
     Case::new(
         "floor, modern bytes",

@@ -148,7 +148,7 @@ mod tests {
                     let option = option.trim_end_matches('}');
                     let asked = &manifest["user_config"][option];
                     assert!(asked["title"].is_string() && asked["description"].is_string());
-                    // What is neither required nor has a default would be given to the server as it stands here.
+                    // What is neither required nor has a default would be passed to the server unexpanded.
                     assert!(
                         asked["required"] == true || asked["default"].is_string(),
                         "{server}: {option}"

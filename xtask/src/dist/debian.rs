@@ -1,4 +1,4 @@
-//! The Debian package of the universe server, by cargo-deb; what is in it stands in `server/Cargo.toml`.
+//! The Debian package of the universe server, by cargo-deb; its contents are listed in `server/Cargo.toml`.
 
 use std::path::PathBuf;
 use std::process::Command;

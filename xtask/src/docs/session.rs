@@ -1,4 +1,4 @@
-//! The commands of one page, run in order as in one terminal, in a folder of their own, on the judged programs.
+//! The commands of one page, run in order as in one terminal, in a separate folder, with the programs under test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -174,7 +174,7 @@ fn executable(path: &Path, text: &str) -> Result<()> {
     Ok(fs::write(path, text)?)
 }
 
-/// The stand-ins, the judged programs, and what the machine has.
+/// The stand-ins, the programs under test, and those of the machine.
 fn search_path(stand_ins: &Path) -> Result<std::ffi::OsString> {
     let judged = programs::judged("universe-server");
     let judged = judged.parent().map(Path::to_path_buf).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The site: built by mdBook, with the documentation of the library beside it.
+//! The site: built by mdBook, with the documentation of the library.
 
 use std::collections::BTreeMap;
 use std::fs;

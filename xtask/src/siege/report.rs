@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// At least that many of a hundred calls succeed.
 const SUCCEEDING: u64 = 99;
-/// How much longer the slowest hundredth may take: that many times the quiet one, and so many microseconds.
+/// How much longer the slowest hundredth may take: this many times the quiet one, and a number of microseconds.
 const SLOWER: u64 = 5;
 const SLOWER_BY_US: u64 = 50_000;
 /// The most resident memory, and how much of it may be left afterwards beyond what it was, in MiB.
@@ -63,7 +63,7 @@ impl Outcome {
         self.number("p99_us")
     }
 
-    /// What is wrong with it, beside a quiet run; empty when nothing is.
+    /// What is wrong with it, compared with a quiet run; empty when nothing is.
     fn faults(&self, quiet: &Self) -> Vec<String> {
         let mut faults = Vec::new();
         if self.died {

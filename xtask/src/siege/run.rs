@@ -97,7 +97,7 @@ impl Built {
         let told = told.or_else(|| victim.line(PART_DEADLINE));
         let told_by_attacker = told_by_attacker.or(attacker.take().map(ended));
         let after = settle(process, before);
-        // A server that is still busy with what the attacker left may go on growing.
+        // A server that is still busy with what the attacker left may continue to grow.
         peak = peak.max(process.peak().unwrap_or(peak)).max(after);
         let died = !process.lives();
         drop(server);

@@ -133,7 +133,7 @@ fn fault(
     }
 }
 
-/// Whether a function of this name stands below an attribute that makes it a test.
+/// Whether a function of this name is below an attribute that makes it a test.
 fn has_test(text: &str, function: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let named = |line: &str| {
@@ -154,7 +154,7 @@ fn has_test(text: &str, function: &str) -> bool {
     })
 }
 
-/// Whether what stands below this line no longer belongs to what stands above it.
+/// Whether the text below this line no longer belongs to the text above it.
 fn ends_an_item(line: &str) -> bool {
     line.is_empty() || line.ends_with(['{', '}', ';'])
 }

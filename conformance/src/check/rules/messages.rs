@@ -54,7 +54,7 @@ async fn fit(bench: &mut Bench) -> Verdict {
         if bench.revision.is_modern() && method == "initialize" {
             continue;
         }
-        // A refusal over HTTP may be none of the protocol's.
+        // A refusal over HTTP need not be a JSON-RPC error.
         let is_refused = exchange.status.is_some_and(|status| status >= 300);
         let messages = exchange.messages.iter();
         let mut messages = messages.filter(|it| !is_refused || it.get("jsonrpc").is_some());

@@ -14,7 +14,7 @@ use crate::probe::{Bench, Exchange, Revision};
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 /// So many tools are called at most to find one that becomes a task.
 const MAX_TRIED: usize = 20;
-/// An id of fewer bytes can be guessed, whatever it is made of: a random UUID has 16 before it is written out.
+/// An id of fewer bytes can be guessed, with any content: a random UUID has 16 before it is written out.
 const SHORT: usize = 12;
 
 const TASKS: Scope = Scope {

@@ -1,4 +1,4 @@
-//! The step that a person takes in a browser: a port of the embedder's, and one that is ready made.
+//! The step that a person takes in a browser: a trait for the embedder, and a ready-made implementation.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -39,9 +39,8 @@ pub trait Browser: fmt::Debug + Send + Sync {
     /// Where answers are to go (`redirect_uri`). It should stay the same: clients are registered with it.
     fn redirect_uri(&self) -> String;
 
-    /// Has a person open `url`, and gives the URL that the authorization server sent the browser to, whole as it came.
-    /// The future is dropped when its answer is no longer needed, and should end by itself when the person does
-    /// nothing.
+    /// Has a person open `url`, and gives the URL that the authorization server sent the browser to, unchanged. The
+    /// future is dropped when its answer is no longer needed, and should end by itself when the person does nothing.
     ///
     /// # Errors
     /// Why there is no answer, in words for people.
@@ -65,7 +64,7 @@ impl Loopback {
     /// starts a browser or shows the URL, and returns at once.
     ///
     /// # Errors
-    /// The port cannot be had.
+    /// The port cannot be opened.
     pub async fn bind(
         port: u16,
         open: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,

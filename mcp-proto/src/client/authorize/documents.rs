@@ -3,7 +3,7 @@
 use oauth2::url::Url;
 use serde::{Deserialize, Serialize};
 
-/// The metadata of a protected resource, as far as it counts here.
+/// The metadata of a protected resource, as far as it is used here.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ResourceDocument {
     pub(super) resource: String,
@@ -15,7 +15,7 @@ pub(super) struct ResourceDocument {
     pub(super) dpop_bound_access_tokens_required: bool,
 }
 
-/// The metadata of an authorization server, as far as it counts here.
+/// The metadata of an authorization server, as far as it is used here.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct ServerDocument {
     pub(super) issuer: String,

@@ -275,7 +275,7 @@ impl OAuth {
         (self.needs_proofs(found) || found.takes_proofs) && found.server.takes_proofs()
     }
 
-    /// What the store has; what it has and cannot be read counts as nothing.
+    /// The stored value; an unreadable one counts as missing.
     async fn load<T: DeserializeOwned>(&self, key: &StoreKey) -> Result<Option<T>, OAuthError> {
         let text = self.settings.store.load(key).await;
         let text = text.map_err(OAuthError::Store)?;

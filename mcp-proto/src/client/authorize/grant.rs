@@ -14,7 +14,7 @@ use super::identity::RegisteredClient;
 pub enum Grant {
     /// A person agrees in a browser (authorization code with PKCE).
     Browser(Arc<dyn Browser>),
-    /// The client is the one who calls (client credentials): it needs
+    /// The client itself is the caller (client credentials): it needs
     /// [`OAuth::with_client`](super::OAuth::with_client).
     ClientCredentials,
     /// The platform vouches for the program that calls (workload identity federation): its JWT is the grant (RFC 7523 §2.1).
@@ -29,7 +29,7 @@ pub trait Assertions: fmt::Debug + Send + Sync {
     /// A JWT for this audience: the issuer of an authorization server or an identity provider.
     ///
     /// # Errors
-    /// Why it cannot be had, for people.
+    /// Why no assertion is available, for people.
     fn assertion<'a>(&'a self, audience: &'a str) -> BoxFuture<'a, Result<String, String>>;
 }
 

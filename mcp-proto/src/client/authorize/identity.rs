@@ -158,7 +158,7 @@ pub(super) async fn register(
 }
 
 impl Way {
-    /// The way that both know. A server that lists none takes `client_secret_basic` (RFC 8414 §2).
+    /// The method that both support. A server that lists none takes `client_secret_basic` (RFC 8414 §2).
     pub(super) fn of(
         client: &RegisteredClient,
         server: &ServerDocument,

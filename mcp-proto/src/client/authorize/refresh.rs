@@ -1,5 +1,5 @@
-//! A refresh of tokens, in a task of its own. Many servers take a refresh token once and answer with the next one, so what
-//! they answer is kept even when the call that it is for is dropped meanwhile.
+//! A refresh of tokens, in a separate task. Many servers take a refresh token once and answer with the next one, so the
+//! answer is kept even when its call is dropped meanwhile.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

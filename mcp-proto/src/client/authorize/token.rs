@@ -101,7 +101,7 @@ type Endpoint = Client<
     EndpointSet,
 >;
 
-/// What an exchange answers besides (RFC 8693 §2.2.1).
+/// The additional members of an exchange's answer (RFC 8693 §2.2.1).
 #[derive(Debug, Serialize, Deserialize)]
 struct Extra {
     issued_token_type: Option<String>,

@@ -121,7 +121,7 @@ impl Web {
 }
 
 impl Place {
-    /// The place of the host in a URL, as far as the URL itself says: names are not looked up.
+    /// Where the host of a URL is, by the URL alone: names are not looked up.
     pub(super) fn of(url: &Url) -> Self {
         let address = match url.host() {
             Some(Host::Domain(name)) => {

@@ -92,7 +92,7 @@ impl HttpLink {
         Err(ClientError::Closed)
     }
 
-    /// Asks for a stream: that of the session, or the rest of the one that had this event.
+    /// Requests a stream: that of the session, or the rest of the one with this event.
     pub(super) async fn open(
         &self,
         last: Option<&str>,

@@ -66,7 +66,7 @@ impl HttpLink {
         }
     }
 
-    /// The headers of a request: the caller's, then those of the protocol, then those that prove who calls.
+    /// The headers of a request: the caller's, then those of the protocol, then those of the credentials.
     async fn head(
         &self,
         method: &Method,

@@ -84,7 +84,7 @@ pub(in crate::client) async fn listen(
         drop(client);
         if let Err(error) = settled {
             tracing::debug!(%error, "a lost session was not replaced");
-            // Only a caller who is there can do something about it.
+            // Only a waiting caller can do something about it.
             let is_final = is_for_the_caller(&error) || error == ClientError::Closed;
             if is_final && speaking.changed().await.is_err() {
                 return;

@@ -1,4 +1,4 @@
-//! A server as a child process: in a group of its own, which ends with it.
+//! A server as a child process: in its own process group, which ends with it.
 
 use std::collections::VecDeque;
 use std::process::Stdio;
@@ -18,7 +18,7 @@ const MAX_STDERR: usize = 64 * 1024;
 /// How long a process has after SIGTERM.
 const TERMINATION: Duration = Duration::from_secs(2);
 
-/// A running process. Dropping it kills the process and whatever that has started in its group.
+/// A running process. Dropping it kills the process and the processes that it has started in its group.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
@@ -105,7 +105,8 @@ impl Process {
     #[cfg(not(unix))]
     fn signal(&mut self, signal: Signal) {
         if matches!(signal, Signal::Kill) {
-            let _ended_already = self.child.start_kill();
+            // It may have ended already.
+            let _ = self.child.start_kill();
         }
     }
 }

@@ -8,7 +8,7 @@ use http::header::HeaderValue;
 use super::Proofs;
 use crate::scopes::Scopes;
 
-/// Why a request is not authorized. The texts are for people, and hold nothing of the token.
+/// Why a request is not authorized. The texts are for people, and contain nothing of the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Denied {
@@ -26,7 +26,7 @@ pub enum Denied {
     Unavailable(String),
 }
 
-/// A refusal, and what its challenge says besides. [`Authorization`](super::Authorization) makes them.
+/// A refusal, and the additional parameters of its challenge. [`Authorization`](super::Authorization) makes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub(crate) denied: Denied,

@@ -36,8 +36,8 @@ const UNCHECKED: &str = "it is bound to a key in a way (cnf) that this server ca
 /// Takes access tokens that are JWTs: signed by a key of one of its issuers, for this server, and in time.
 ///
 /// A token needs the claims `iss`, `aud`, `exp` and `sub`; `nbf` counts if it is there. Its scopes are those of `scope`
-/// and `scp`. Its caller is the principal `ISSUER SUBJECT`. Headers that name keys elsewhere (`jku`, `x5u`, `jwk`) mean
-/// nothing, and a token with `crit` is refused.
+/// and `scp`. Its caller is the principal `ISSUER SUBJECT`. Headers that name keys elsewhere (`jku`, `x5u`, `jwk`) are
+/// ignored, and a token with `crit` is refused.
 ///
 /// The first one of a process makes `jsonwebtoken` verify by `ring`, unless a provider was installed before.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Tokens that an operator hands out: a file of their hashes, so that who reads it cannot call.
+//! Tokens that an operator hands out: a file of their hashes, so that readers of the file cannot call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -39,7 +39,7 @@ impl BearerTokens {
     }
 
     /// A set of tokens, one in each line: `sha256:` and the hash of the token in hex, the name of its caller, and the
-    /// scopes that it has, with spaces between them. Empty lines and lines that begin with `#` mean nothing.
+    /// scopes that it has, with spaces between them. Empty lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
     /// The first line that is wrong.
@@ -59,7 +59,7 @@ impl BearerTokens {
 
     fn find(&self, token: &str) -> Option<Caller> {
         let known = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
-        // How long finding a hash takes says nothing about a token: a caller cannot choose the bytes of a hash.
+        // The time to find a hash reveals nothing about a token: a caller cannot choose the bytes of a hash.
         known.get(&hash(token)).cloned()
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn judge(
 /// The headers that each request is judged by, looked at once.
 #[derive(Default)]
 struct Seen<'h> {
-    /// The host; nothing where none is named.
+    /// The host; `None` where none is named.
     host: Option<&'h HeaderValue>,
     has_two_hosts: bool,
     has_origin: bool,

@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its end: one on which nothing runs for a while is ended.
+//! One connection, from its first byte to its end: an idle one is closed after a while.
 
 use std::convert::Infallible;
 use std::future::{Future as _, poll_fn};
@@ -84,7 +84,7 @@ pub(super) async fn run<H, S, B>(
     poll_fn(|context| seat.poll(context, |context| served.as_mut().poll(context))).await;
 }
 
-/// The stream on which HTTP is spoken; `None` if the connection ends before.
+/// The stream for HTTP; `None` if the connection ends before.
 async fn shake<H: Handshake>(
     handshake: &H,
     socket: Socket,
@@ -200,9 +200,9 @@ async fn serve<I, S, B>(
     }
 }
 
-/// What a connection heeds besides its client.
+/// Signals to a connection that are not from its client.
 enum Signal {
-    /// The server ends: what runs may end too, and nothing more begins.
+    /// The server ends: running requests may finish, and no new ones begin.
     Close,
     /// Others need its place.
     GiveWay,

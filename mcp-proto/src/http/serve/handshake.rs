@@ -1,4 +1,4 @@
-//! What happens on a connection before HTTP is spoken on it, such as a handshake of TLS.
+//! What happens on a connection before HTTP, such as a TLS handshake.
 
 use std::future::{Future, ready};
 use std::io;
@@ -7,8 +7,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::stall::Socket;
 
-/// Makes a stream, on which HTTP is spoken, of an accepted connection. The library brings no TLS: a program that serves
-/// HTTPS implements this trait with its TLS library.
+/// Makes the stream for HTTP of an accepted connection. The library brings no TLS: a program that serves HTTPS
+/// implements this trait with its TLS library.
 ///
 /// It runs on the connection's own task, within the bound of connections, and is dropped after
 /// [`ServeConfig::handshake_timeout`](super::ServeConfig::handshake_timeout), when its place is needed, or at the end of

@@ -1,4 +1,4 @@
-//! Lanes: the tasks of one client wait for a processor in a queue of their own.
+//! Lanes: the tasks of one client wait for a processor in their own queue.
 //!
 //! A runtime polls what was woken in order. Where ten thousand streams of one client become ready together, all clients
 //! that come after them wait for all of them. Here only as many tasks of a client stand in the runtime's queue as it
@@ -33,7 +33,7 @@ struct Queue {
 #[derive(Debug)]
 struct Task {
     phase: Phase,
-    /// Wakes it in the runtime; nothing before its first poll.
+    /// Wakes it in the runtime; `None` before its first poll.
     waker: Option<Waker>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Seat {
     waker: Waker,
 }
 
-/// Which task of which lane: what wakes it.
+/// The waker of a task: the task and its lane.
 #[derive(Debug)]
 struct Place {
     lane: Lane,
@@ -67,7 +67,7 @@ struct Place {
 }
 
 impl Lane {
-    /// A lane of which so many tasks are polled at once.
+    /// A lane of which at most `at_once` tasks are polled at once.
     pub(super) fn new(at_once: usize) -> Self {
         Self(Arc::new(Shared {
             at_once,

@@ -1,4 +1,4 @@
-//! A socket whose peer must go on reading, and that lets others come first.
+//! A socket whose peer must keep reading, and that yields to others.
 
 use std::future::Future as _;
 use std::io;

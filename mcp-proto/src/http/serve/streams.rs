@@ -1,7 +1,7 @@
 //! The streams of HTTP/2 connections: one whose client gives it no window is ended by itself.
 //!
 //! hyper runs each stream as a task that asks the body for a frame and then waits until the client takes it. A stream
-//! that waits so for too long is dropped, which resets it (RFC 9113 §8.1, `CANCEL`); the others of its connection go on.
+//! that waits too long is dropped, which resets it (RFC 9113 §8.1, `CANCEL`); the others of its connection continue.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -34,11 +34,11 @@ struct Progress {
 pub(super) struct Streams {
     /// Where the streams of the client wait.
     pub(super) lane: Lane,
-    /// How long a client may take nothing of a stream.
+    /// How long a client may leave a stream unread.
     pub(super) write_timeout: Duration,
 }
 
-/// A stream that ends when its client takes nothing of it for too long.
+/// A stream that ends when its client leaves it unread for too long.
 struct Stream<F> {
     seat: Seat,
     work: Work<F>,

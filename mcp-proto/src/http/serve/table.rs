@@ -47,7 +47,7 @@ pub(super) struct Connection {
     place: Mutex<Option<Held>>,
 }
 
-/// A connection in the table; dropping it takes it out.
+/// A connection in the table; dropping it removes it.
 #[derive(Debug)]
 pub(super) struct Admitted {
     table: Arc<Table>,
@@ -59,7 +59,7 @@ pub(super) struct Admitted {
 pub(super) struct Running(Arc<Connection>);
 
 impl Table {
-    /// A table for a runtime with so many workers.
+    /// A table for a runtime with this many workers.
     pub(super) fn new(bound: Bound, proxies: Proxies, workers: usize) -> Arc<Self> {
         Arc::new(Self {
             budget: Budget::new(&[(Kind::Connections, bound)]),
@@ -69,8 +69,8 @@ impl Table {
         })
     }
 
-    /// Takes a connection in. Where its client has its share, or all places are taken, one without a request gives way:
-    /// the client's own, or one of the client that has most. `None` where none does.
+    /// Admits a connection. If its client has its share, or the table is full, a connection without a request is
+    /// closed: the client's own, or one of the client that has most. `None` if there is no such connection.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
         let client = match self.proxies.has(address) {
             // All of its clients come by it.
@@ -91,7 +91,7 @@ impl Table {
             }
         };
         let at_once = match client {
-            // Who is behind a proxy is known only when a request is read.
+            // The client behind a proxy is known only when a request is read.
             ClientName::Unknown => usize::MAX,
             _ => self.at_once,
         };

@@ -21,7 +21,7 @@ pub(super) struct Tracked<B> {
     _running: Running,
 }
 
-/// What a body in HTTP/2 needs besides.
+/// What a body in HTTP/2 also needs.
 struct Stream {
     /// Whose answer it is.
     peer: Peer,

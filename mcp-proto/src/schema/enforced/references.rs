@@ -1,5 +1,5 @@
-//! References inside a schema: each leads somewhere, and all of them followed make no bomb, neither when the schema is
-//! compiled nor when it is explained what is wrong with an instance.
+//! References inside a schema: each has a target, and following all of them stays bounded, both when the schema is
+//! compiled and when an instance is explained.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::schema::walk::{subschemas, walk};
 /// The most schema nodes when every reference is replaced by what it refers to. A handful of definitions that each
 /// refer twice to the next would take that much to validate.
 const MAX_EXPANDED: usize = 1_000_000;
-/// The deepest nesting when references are followed; one that leads back to where it stands is not followed again.
+/// The deepest nesting when references are followed; one that leads back to itself is not followed again.
 const MAX_FOLLOWED: usize = 256;
 
 /// The most looks at parts of an instance that explaining it may take, by a schema that refers back to itself. Each of

@@ -84,7 +84,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     ///
     /// The handler runs before anything else of its connection is read: it must not block, and slow work belongs into a
     /// separate task. A notification that its type cannot take is skipped, with a line in the log at debug level, since
-    /// it has no answer. Of its [`Context`] the `request_id` means nothing.
+    /// it has no answer. The `request_id` of its [`Context`] has no meaning.
     pub fn extension_notification<P, F>(
         mut self,
         id: impl Into<String>,

@@ -113,7 +113,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         }
     }
 
-    /// Tasks have extensions and methods of their own.
+    /// Tasks have their own extensions and methods.
     fn check_extensions(&self) -> Result<(), BuildError> {
         if self.extensions.contains_key(EXTENSION_TASKS) {
             return Err(BuildError::Server(format!(

@@ -24,10 +24,10 @@ impl<S> ServerBuilder<S> {
         self
     }
 
-    /// Asks callers over HTTP for scopes by what they want, besides the scopes of
-    /// [`require_scopes`](ServerBuilder::require_scopes): where tenants have scopes of their own, say, by the arguments of a
-    /// call. `judge` sees the scopes that the caller has, and gives all that it needs if they are not enough. Without
-    /// arguments it says whether the caller sees the thing in a list. It must not block.
+    /// Requires scopes of callers over HTTP by their request, in addition to those of
+    /// [`require_scopes`](ServerBuilder::require_scopes): for example, by the arguments of a call where tenants have
+    /// separate scopes. `judge` sees the scopes that the caller has, and returns all that it needs if they are not
+    /// enough. Without arguments it decides whether the caller sees the thing in a list. It must not block.
     pub fn scopes_by(
         mut self,
         judge: impl Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync + 'static,

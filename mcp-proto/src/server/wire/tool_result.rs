@@ -13,7 +13,7 @@ use crate::legacy::older;
 use crate::tool::CallToolResult;
 use crate::version::{Era, ProtocolVersion};
 
-/// How much room a result needs beside its content, the server's name included.
+/// How much room a result needs in addition to its content, including the server's name.
 const FRAME: usize = 256;
 
 /// Writes a result for a revision.
@@ -74,7 +74,7 @@ fn push_blocks(out: &mut String, content: &[ContentBlock]) -> Result<(), ErrorOb
     Ok(())
 }
 
-/// A block of text that has nothing else.
+/// A text block without other members.
 fn push_text(out: &mut String, text: &str) {
     out.push_str(r#"{"type":"text","text":"#);
     push_string(out, text);
@@ -86,8 +86,8 @@ pub(super) fn push_value(out: &mut String, value: &impl Serialize) -> Result<(),
     json::push_json(out, value).map_err(|error| ErrorObject::not_serialised(&error))
 }
 
-/// JSON text of a handler's as transports need it: they end messages and events by line breaks. Between the tokens of JSON
-/// these mean nothing, and no string has them raw.
+/// A handler's JSON text without line breaks, since transports end messages and events by them. Between the tokens of
+/// JSON they have no meaning, and strings never contain them raw.
 fn on_one_line(json: &str) -> Cow<'_, str> {
     match is_one_line(json) {
         true => Cow::Borrowed(json),

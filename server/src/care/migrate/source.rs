@@ -262,7 +262,7 @@ fn damaged(id: &UniverseId, first: Revision, last: Revision) -> CareError {
     ))
 }
 
-/// Looks into the directory as it is at one moment, from beside its server.
+/// Reads the directory as of one moment, while its server runs.
 async fn look<T: Send + 'static>(
     dir: &Path,
     read: impl FnOnce(&View<'_>) -> Result<T, CareError> + Send + 'static,

@@ -62,7 +62,7 @@ impl Scale {
         [left + x * factor, top + y * factor]
     }
 
-    /// How much room there is at a way between those beside it.
+    /// How much room there is around a way, between its neighbours.
     pub(super) fn room(&self, ways: &[f64], way: f64) -> f64 {
         let at = ways.partition_point(|other| *other < way - 1e-9);
         let before = at.checked_sub(1).and_then(|at| ways.get(at)).copied();

@@ -254,7 +254,7 @@ impl Painter<'_> {
 }
 
 impl Around {
-    /// Its place at a time, and its orbit by so many points.
+    /// Its place at a time, and its orbit as this many points.
     fn of(body: Body, time: f64, points: u32) -> Self {
         let place = above(body.orbit.place(time));
         let mut path = Vec::new();

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 pub(super) const JOIN: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/join\"}\n";
 
-/// Asks to let go of the directory.
+/// Asks the holder to release the directory.
 pub(super) const HANDOVER: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/handover\"}\n";
 
@@ -27,7 +27,7 @@ pub(super) const REST: &[u8] =
 /// The answer to any of them.
 pub(super) const ACCEPTED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"result\":{}}\n";
 
-/// The answer to [`HANDOVER`] of a holder that does not let go.
+/// The answer to [`HANDOVER`] of a holder that does not release it.
 pub(super) const KEPT: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"error\":{\"code\":-32001,\"message\":\"kept\"}}\n";
 

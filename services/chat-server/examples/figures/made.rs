@@ -12,7 +12,7 @@ pub(crate) const SOURCES: [&str; 2] = ["telegram", "signal"];
 pub(crate) const CHATS: u64 = 200;
 const PEOPLE: u64 = 500;
 const WORDS: u64 = 20_000;
-/// The messages of a source are spread over so many seconds before [`END`]: five years.
+/// The messages of a source are spread over this many seconds before [`END`]: five years.
 const SPAN: i64 = 157_680_000;
 /// The time of the last message.
 pub(crate) const END: i64 = 1_735_689_600;

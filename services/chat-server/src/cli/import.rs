@@ -257,14 +257,14 @@ impl<'i> Bar<'i> {
         let mut stderr = io::stderr().lock();
         // A closed stderr is ignored.
         let _ = write!(stderr, "\r{} {cells} {:3} %", self.id, of(100));
-        let _shown = stderr.flush();
+        let _ = stderr.flush();
     }
 
     fn clear(&self) {
         if self.is_seen {
             let mut stderr = io::stderr().lock();
             let _ = write!(stderr, "\r\u{1b}[K");
-            let _shown = stderr.flush();
+            let _ = stderr.flush();
         }
     }
 }

@@ -84,8 +84,8 @@ impl Output {
 
 /// One line on stderr.
 pub(super) fn complain(line: &str) {
-    // Who has closed stderr does not want to know.
-    let _written = writeln!(io::stderr(), "{}", visible(line));
+    // A closed stderr is ignored.
+    let _ = writeln!(io::stderr(), "{}", visible(line));
 }
 
 /// A text without characters that a terminal obeys: names of chats and of files are others' words.

@@ -1,4 +1,4 @@
-//! Who writes how much, and who is who.
+//! People: how much they write, and who is the same person.
 
 use std::collections::{HashMap, HashSet};
 

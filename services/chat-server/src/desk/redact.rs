@@ -1,6 +1,6 @@
 //! Redaction of every answer. Control characters, which a terminal would obey, become visible. Telephone numbers, if
-//! they are to be left out: each becomes `phone-` and ten digits of base 16, the same for the same number, so that
-//! people can still be distinguished.
+//! they are redacted: each becomes `phone-` and ten digits of base 16, the same for the same number, so that people can
+//! still be distinguished.
 //!
 //! A text that looks like a number counts as one: 7 digits or more with blanks, dashes, dots, slashes or parentheses
 //! between them, unless it is a date. So now and then an amount is left out, too.
@@ -29,7 +29,7 @@ impl Redactor {
         self.index.is_some()
     }
 
-    /// A text in which any number may stand.
+    /// A text that may contain numbers anywhere.
     pub(super) fn text(&self, text: &mut String) {
         self.replace(text, &|_| true);
     }
@@ -255,7 +255,7 @@ fn end_of(run: &str) -> usize {
     end
 }
 
-/// What stands between the digits of a number.
+/// The characters between the digits of a number.
 const fn is_between(c: char) -> bool {
     matches!(
         c,

@@ -152,7 +152,7 @@ impl Desk {
     pub(super) async fn find(&self, source: Option<&str>, chat: &str) -> Result<SeenChat, Failure> {
         let mut seen = self.seen_chats(source).await?;
         if source.is_none() {
-            // Some networks have names for ids: an id of one is no better than a name of another.
+            // Some networks have names for ids: an id of one does not outrank a name of another.
             let is_called = |seen: &SeenChat| {
                 let known = &seen.shown.chat;
                 known.id == chat || contains(&known.name, chat) && contains(chat, &known.name)

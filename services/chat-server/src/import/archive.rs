@@ -77,7 +77,7 @@ pub fn attachment_within(
             return Err(refuse("is not in the export"));
         };
         // A reader of an entry borrows the archive, so the bytes are taken out; the size is that of the entry, and
-        // reading ends there whatever it unpacks to.
+        // reading ends there, even if it unpacks to more.
         let entry = zip
             .by_name(&name)
             .map_err(|error| damaged_zip(export, &error))?;

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use jiff::civil::DateTime;
 use sha2::{Digest as _, Sha256};
 
-/// How many messages back an equal one is remembered. Exports are nearly in order, so equal ones of one time stand
-/// closer together than that.
+/// How many messages back an equal one is remembered. Exports are nearly in order, so equal ones of one time are closer
+/// together than that.
 const REMEMBERED: usize = 65_536;
 
 /// Makes an id from what a message is: its chat, its time as written, its sender, its words, and which one of several

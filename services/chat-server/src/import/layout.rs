@@ -40,7 +40,7 @@ pub(super) struct Unit {
     pub(super) tree: Tree,
     /// Its main file in there.
     pub(super) file: String,
-    /// What stands before paths in there, to make them paths in the whole export.
+    /// The prefix of paths in it, which makes them paths in the whole export.
     pub(super) prefix: String,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Found {
     looked: usize,
 }
 
-/// What is to be read of a place.
+/// What to read from a path.
 #[derive(Debug)]
 pub struct Plan {
     /// What there is, and whether it is new.
@@ -145,7 +145,7 @@ impl Unit {
     }
 }
 
-/// What is to be read of the exports at `path`: those that have changed since the mark `before`, or all.
+/// What to read of the exports at `path`: those that have changed since the mark `before`, or all.
 ///
 /// # Errors
 /// [`ImportError::Unknown`] if there is nothing that can be read, with what was looked for and what was found.

@@ -37,7 +37,7 @@ const NOBODY: &str = "No-Sender";
 /// How many senders are remembered to decide what kind of chat it is.
 const MAX_SENDERS: usize = 1_000;
 
-/// An entry of a chat, whichever file it comes from.
+/// An entry of a chat, from either file.
 #[derive(Debug, Default)]
 struct Entry {
     time: DateTime,
@@ -240,8 +240,8 @@ fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// A time as these files write it: local, seconds may be missing, a comma may stand behind the day. With an offset it
-/// is a moment as well.
+/// A time as these files write it: local, seconds may be missing, a comma may follow the day. With an offset it is a
+/// moment as well.
 fn moment(text: &str) -> Option<(DateTime, Option<Timestamp>)> {
     let text = text.trim().replace(", ", " ");
     if let Ok(at) = text.parse::<Timestamp>() {

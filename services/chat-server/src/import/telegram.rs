@@ -31,7 +31,7 @@ pub(super) fn read(
     }
     // Chats before the first sorted one were given already; they come once more, and count once.
     reading.summary = Summary::default();
-    // What chats say of themselves stands behind their messages: once to learn it, once to read.
+    // The description of a chat comes after its messages: one pass to learn it, one to read.
     let found = walk(unit, reading, None, true)?.found;
     Ok(walk(unit, reading, Some(found), false)?.ended)
 }

@@ -15,7 +15,7 @@ const PLACE: usize = 18;
 /// Fixed for ever: another layout has another number.
 const VERSION: u8 = 1;
 
-/// An opaque place to go on from, as text of 36 letters that may stand in a URI.
+/// An opaque position to continue from, as text of 36 letters that are allowed in a URI.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Cursor(String);
 

@@ -1,4 +1,4 @@
-//! The data directory: who may write in it, and whether what lies there is ours and of a known format.
+//! The data directory: who may write in it, and whether its files are ours and of a known format.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -15,7 +15,7 @@ use super::schema;
 const DATABASE: &str = "chats.db";
 const LOCK: &str = "chats.lock";
 
-/// Files are private to their owner, in any directory. SQLite makes those beside the database with its mode.
+/// Files are private to their owner, in any directory. SQLite makes the files next to the database with its mode.
 const MODE: u32 = 0o600;
 
 /// How long one who only reads waits for the writer to make or to migrate the tables, and how often it looks.
@@ -73,8 +73,8 @@ impl Directory {
         }
     }
 
-    /// The writer's connection, for who has the lock. A file of an older format is brought to the newest; one that is
-    /// not ours is not touched.
+    /// The writer's connection, for the holder of the lock. A file of an older format is migrated to the newest; a
+    /// foreign one is not touched.
     pub(super) fn open_writer(&self, _lock: &Lock) -> Result<Connection, IndexError> {
         let database = self.database();
         own(&database).map_err(|error| self.unusable(&format_args!("{DATABASE}: {error}")))?;

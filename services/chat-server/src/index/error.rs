@@ -12,7 +12,7 @@ pub enum IndexError {
     Unusable {
         /// The directory.
         dir: PathBuf,
-        /// What stands in the way.
+        /// The reason.
         reason: String,
     },
     /// A newer program wrote it.

@@ -151,7 +151,8 @@ fn is_token(c: char) -> bool {
     is_letter(c) || is_emoji(c)
 }
 
-/// A letter or a digit. Letters in black circles and squares, which stand for no other letter, are symbols to the index.
+/// A letter or a digit. Letters in black circles and squares, which do not fold to another letter, are symbols for the
+/// index.
 fn is_letter(c: char) -> bool {
     c.is_alphanumeric() && !matches!(c, '\u{1F150}'..='\u{1F189}')
 }

@@ -74,7 +74,7 @@ struct Following {
 
 impl Index {
     /// Follows a source, or all sources and those that are still to come, from now on: each new message once, in the
-    /// order of commits, whichever process wrote it.
+    /// order of commits, from any process.
     ///
     /// # Errors
     /// [`IndexError::Unavailable`].

@@ -21,7 +21,7 @@ pub(super) use filter::{Filter, Range, Scope, has_number};
 pub(super) use select::select;
 pub(super) use walk::Position;
 
-/// A page ends early once its messages have so many bytes.
+/// A page ends early once its messages have this many bytes.
 pub(super) const PAGE_BYTES: usize = 4 << 20;
 
 impl Index {

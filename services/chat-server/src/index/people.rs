@@ -1,4 +1,4 @@
-//! Who is who: the participants of all sources, those joined who are one person.
+//! The participants of all sources, with those joined that are one person.
 
 use std::collections::HashMap;
 
@@ -217,7 +217,7 @@ fn marks(participant: &Participant) -> Vec<Mark> {
     if participant.is_me {
         marks.push(Mark::Me);
     }
-    // Who is not in the address book is called by number.
+    // A person outside the address book is named by number.
     let number = participant
         .name
         .trim_start_matches(['~', ' ', '\u{200E}', '\u{202A}']);
@@ -236,7 +236,7 @@ pub fn is_number(number: &str, asked: &str) -> bool {
     digits(number).is_some_and(|number| has_number(&number, digits(asked).as_deref()))
 }
 
-/// The digits of a telephone number, without what stands before the country's code.
+/// The digits of a telephone number, without the prefix before the country code.
 pub(super) fn digits(phone: &str) -> Option<String> {
     let digits: String = phone.chars().filter(char::is_ascii_digit).collect();
     let digits = digits.strip_prefix("00").unwrap_or(&digits);

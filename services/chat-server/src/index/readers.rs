@@ -1,4 +1,4 @@
-//! The connections that read beside the writer, used from blocking threads.
+//! The connections that read in parallel to the writer, used from blocking threads.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

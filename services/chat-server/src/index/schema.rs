@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: i32 = 0x4368_6174;
 #[expect(clippy::cast_possible_truncation, reason = "there are few steps")]
 pub(super) const FORMAT: i32 = STEPS.len() as i32;
 
-/// How long to wait for a foreign connection, such as a backup, to let go of the file.
+/// How long to wait for a foreign connection, such as a backup, to release the file.
 pub(super) const BUSY: Duration = Duration::from_secs(5);
 
 /// What leads from each format to the next, beginning with an empty file. Never changed once released: a change is
@@ -162,8 +162,8 @@ pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Opens the file for reading beside a writer. Not as a read-only file: then the log of a killed writer could not be
-/// read.
+/// Opens the file for reading in parallel to a writer. Not as a read-only file: then the log of a killed writer could
+/// not be read.
 pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
     let connection = connect(file)?;
     connection.execute_batch(

@@ -22,10 +22,11 @@ const MAX_MESSAGES: usize = 2_000;
 /// Which messages to look for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchQuery {
-    /// Words, which are found by their beginnings too, and `"phrases"`, all of which a message must have; `a OR b`, `-word`
-    /// for what it must not have, emoji. Neither case nor diacritics count, nor what stands between the words of a phrase.
+    /// Words, which are found by their beginnings too, and `"phrases"`, all of which a message must have; `a OR b`,
+    /// `-word` for what it must not have, emoji. Neither case nor diacritics count, nor the characters between the
+    /// words of a phrase.
     pub text: String,
-    /// What else must hold, how many hits, and where to go on.
+    /// Further conditions, how many hits, and where to continue.
     pub messages: MessageQuery,
     /// How many messages of the chat to give before each hit.
     pub before: usize,

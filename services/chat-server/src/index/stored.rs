@@ -1,4 +1,4 @@
-//! A message as it lies in the tables: what is searched and filtered by in columns, the rest as JSON in one.
+//! A message as stored: searched and filtered parts in columns, the rest as JSON in one.
 
 use jiff::Timestamp;
 use rusqlite::Row;
@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::Kind;
 use crate::model::{Attachment, Body, Message, Participant, Reaction};
 
-/// What has no separate column. Empty members are left out; a plain text has none of them, and then there is no JSON at
-/// all.
+/// What has no separate column. Empty members are left out; a plain text has none of them, and then no JSON is stored.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Detail {

@@ -21,7 +21,7 @@ use crate::source::Batch;
 /// waits.
 const QUEUE_BYTES: usize = 32 << 20;
 
-/// The most bytes of one batch: the largest message of an export has room in one of its own.
+/// The most bytes of one batch: the largest message of an export has room in a separate one.
 const MAX_BATCH_BYTES: usize = QUEUE_BYTES / 4 * 3;
 
 /// What a batch counts for at least, so that no more than 256 wait.
@@ -46,7 +46,7 @@ pub(super) struct Writer {
 #[derive(Debug)]
 struct Thread {
     handle: JoinHandle<()>,
-    /// Closed when the thread has let go of everything.
+    /// Closed when the thread has released everything.
     ended: std_mpsc::Receiver<()>,
 }
 
@@ -174,8 +174,8 @@ fn transact(
     let error = match commit(connection, &group) {
         Ok(kept) => {
             for (job, kept) in group.into_iter().zip(kept) {
-                // Who has gone does not want to know.
-                let _gone = job.reply.send(kept);
+                // The caller may be gone.
+                let _ = job.reply.send(kept);
             }
             commits.send_modify(|commits| *commits += 1);
             return ControlFlow::Continue(());
@@ -193,7 +193,8 @@ fn transact(
         _ => (IndexError::Unavailable, false),
     };
     for job in group {
-        let _gone = job.reply.send(Err(failure.clone()));
+        // The caller may be gone.
+        let _ = job.reply.send(Err(failure.clone()));
     }
     match passing && recovered {
         true => ControlFlow::Continue(()),

@@ -62,8 +62,8 @@ impl Default for Feed {
 impl Feed {
     /// Sets the server whose listeners are notified.
     pub(super) fn belongs_to(&self, server: &Server) {
-        // Once, by who has made both.
-        let _first = self.server.set(server.downgrade());
+        // Once, by the code that has made both.
+        let _ = self.server.set(server.downgrade());
     }
 
     /// Whether a client may subscribe to this. Once it has resolved, no new message is missed.

@@ -18,8 +18,8 @@ const LONGEST: usize = 64;
 /// `zone`; or RFC 3339 with any offset. A day is 24 hours.
 ///
 /// # Errors
-/// [`Invalid`] for anything else, and for what lies beyond the years -9999 to 9999; it names `parameter` and the
-/// accepted forms.
+/// [`Invalid`] for anything else, and for times outside the years -9999 to 9999; it names `parameter` and the accepted
+/// forms.
 pub fn time(
     parameter: &'static str,
     text: &str,

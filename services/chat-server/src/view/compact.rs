@@ -1,5 +1,5 @@
-//! Messages for models, who pay for every byte: what many of them have in common stands once, and what is not so is left
-//! out. `timestamp` is the local time with its offset from UTC; `sender` is a name that `senders` has.
+//! Messages for models, who pay for every byte: common parts are written once, and absent ones are left out.
+//! `timestamp` is the local time with its offset from UTC; `sender` is a name that `senders` has.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ impl Shared {
         };
         put("id", json!(message.id));
         put("chat_id", json!(message.chat_id));
-        // Of one source it stands with the chats.
+        // For one source it is with the chats.
         let several = self.sources() > 1;
         put(
             "source",

@@ -51,7 +51,7 @@ fn said(body: &Body) -> String {
             let mut text = format!("[Poll] {question}");
             for (answer, votes) in answers {
                 // Writing into a text does not fail.
-                let _written = match votes {
+                let _ = match votes {
                     Some(votes) => write!(text, "\n- {answer} ({votes})"),
                     None => write!(text, "\n- {answer}"),
                 };

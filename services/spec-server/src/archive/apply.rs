@@ -26,7 +26,7 @@ pub(super) struct Applied {
     pub(super) counts: Counts,
     /// How many requirements are left.
     pub(super) left: usize,
-    /// What stands in the file besides its title, its purpose and its requirements.
+    /// The first line of the file that is not its title, its purpose or a requirement.
     pub(super) other: Option<Line>,
     pub(super) warnings: Vec<Finding>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Applied {
 /// Applies `delta` to the spec `raw`, whose outline is `outline`.
 ///
 /// # Errors
-/// All that stands in the way. Lines are those of the delta.
+/// All problems. Lines are those of the delta.
 pub(super) fn apply(
     raw: &str,
     outline: &Outline<'_>,

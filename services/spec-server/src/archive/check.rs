@@ -36,7 +36,7 @@ pub(super) fn problems(delta: &CapabilityDelta) -> Vec<Finding> {
     found
 }
 
-/// Requirements that stand outside every section of the delta, and so do nothing.
+/// Requirements outside every section of the delta, which have no effect.
 pub(super) fn orphans(delta: &CapabilityDelta) -> Vec<Finding> {
     let outline = Outline::of(&delta.source.text);
     let known: HashSet<Line> = delta
@@ -155,7 +155,7 @@ pub(super) fn section(outline: &Outline<'_>) -> Option<(Line, Line)> {
 }
 
 /// The first line of a spec that is neither its title, nor its purpose, nor a part of a requirement: what would be lost
-/// with the file. The section of requirements is `section..end`, the first of them stands in line `first`.
+/// with the file. The section of requirements is `section..end`, the first of them is in line `first`.
 pub(super) fn other(outline: &Outline<'_>, section: Line, first: Line, end: Line) -> Option<Line> {
     let mut headings = outline.headings().iter().peekable();
     let mut titled = false;

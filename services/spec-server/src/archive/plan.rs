@@ -80,7 +80,7 @@ impl Plan {
     /// Does it, as [`archive_change`](super::archive_change) says.
     ///
     /// # Errors
-    /// [`ArchiveError`]; [`ArchiveError::Changed`] if a file is no longer as it was when this plan was made.
+    /// [`ArchiveError`]; [`ArchiveError::Changed`] if a file has changed since this plan was made.
     pub fn apply(mut self, day: &str, force: bool) -> Result<Archived, ArchiveError> {
         if !is_day(day) {
             return Err(ArchiveError::BadDay(day.to_owned()));

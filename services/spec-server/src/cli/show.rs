@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
-        // Nothing is left out here: who does not want all of it cuts it himself.
+        // Nothing is left out here: users can cut the output themselves.
         let all = Budget(usize::MAX);
         match (find::find(project, &self.id, self.change)?, self.json) {
             (find::Found::Spec(spec), true) => {

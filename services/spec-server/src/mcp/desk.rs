@@ -83,7 +83,7 @@ struct Inner {
     given: Mutex<Vec<BTreeSet<String>>>,
     /// All texts at the last full look; `None` without subscribers.
     texts: Mutex<Option<Texts>>,
-    /// Cancelled with the last clone: what runs beside the server ends then.
+    /// Cancelled with the last clone, which ends the background tasks.
     ended: CancellationToken,
     _end: DropGuard,
 }

@@ -1,5 +1,5 @@
-//! Which project is meant, by the folders that the client works in: only where none is around the folder the server was
-//! started in, and only over pipes.
+//! The project by the folders that the client works in: only if none is around the folder the server was started in,
+//! and only over pipes.
 
 use std::path::PathBuf;
 

@@ -31,10 +31,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How long without an event until everything is looked at, to find missed changes.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// A look at everything takes at most one part in so many of the time.
+/// A full look takes at most one part in this many of the time.
 const SHARE: u32 = 20;
 
-/// Watches the project beside the server, until the server is gone.
+/// Watches the project in the background, until the server is gone.
 pub(super) fn start(desk: &Desk, server: &Server) {
     let ended = desk.ended();
     let watch = Watch {
@@ -159,7 +159,7 @@ impl Watch {
         }
     }
 
-    /// Compares all texts with how they were when this was done last, if anybody has subscribed to any.
+    /// Compares all texts with those of the last time, if there are subscribers.
     async fn tell_texts(&mut self) {
         let (Some(server), Some(desk)) = (self.server.upgrade(), self.desk.upgrade()) else {
             return;

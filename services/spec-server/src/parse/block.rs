@@ -7,9 +7,9 @@ use super::outline::{Heading, Outline};
 use super::text::{is_space, strip_prefix_any_case, trim};
 use crate::model::{Line, Requirement, Scenario};
 
-/// The name in a heading that begins a requirement, `None` of any other: `### Requirement: Name`, in whatever capitals,
-/// the blank behind `###` optional, without a closing run of `#`. Without a name it begins none: what is below it belongs
-/// to the requirement above.
+/// The name in a heading that begins a requirement, `None` of any other: `### Requirement: Name`, in any case, the
+/// blank after `###` optional, without a closing run of `#`. Without a name it begins none: what is below it belongs to
+/// the requirement above.
 #[must_use]
 pub fn requirement_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     let title = (heading.level == 3).then_some(heading.title)?;
@@ -17,8 +17,8 @@ pub fn requirement_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     (!named.is_empty()).then(|| name(named))
 }
 
-/// The name in a heading of level 4: what follows `Scenario:` in whatever capitals, or the whole title; without a
-/// closing run of `#`. `None` of a heading of another level.
+/// The name in a heading of level 4: what follows `Scenario:` in any case, or the whole title; without a closing run of
+/// `#`. `None` of a heading of another level.
 #[must_use]
 pub fn scenario_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     let title = (heading.level == 4).then(|| name(heading.title))?;

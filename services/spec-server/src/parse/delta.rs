@@ -5,8 +5,8 @@ use super::outline::Outline;
 use super::text::{is_space, strip_prefix_any_case, trim};
 use crate::model::{CapabilityDelta, Delta, Line, Operation, Requirement, Source};
 
-/// Reads a delta. Sections are `## ADDED Requirements` and its three sisters, in whatever capitals, each as often as it
-/// stands there; a block ends at the next `### Requirement:` or `## `.
+/// Reads a delta. Sections are `## ADDED Requirements` and its three siblings, in any case, each any number of times; a
+/// block ends at the next `### Requirement:` or `## `.
 ///
 /// REMOVED ones are blocks or bullets with the heading in them. RENAMED ones are pairs of lines, ``- FROM: `###
 /// Requirement: A` `` and ``- TO: `### Requirement: B` ``, or blocks named `A → B` (`->` too). Half a rename is kept:

@@ -5,12 +5,11 @@ use std::ops::Range;
 use super::text::{is_space, number, strip_prefix_any_case, trim};
 use crate::model::{Line, Section};
 
-/// The lines of a text, which of them stand in code blocks, and the headings among the others.
+/// The lines of a text, which of them are in code blocks, and the headings among the others.
 ///
-/// A code block is opened by three or more ` or ~ after any white space, whatever follows them, and closed by at least as
-/// many of the same, with nothing but white space around them; one that is never closed ends with the text. That is how
-/// OpenSpec reads them; CommonMark knows two more rules (at most three blanks before, no ` after an opening ```), which
-/// it does not follow.
+/// A code block is opened by three or more
+/// ` or ~ after any white space, with any text after them, and closed by at least as many of the same, with nothing but white space around them; one that is never closed ends with the text. That is how OpenSpec reads them; CommonMark knows two more rules (at most three blanks before, no `
+/// after an opening ```), which it does not follow.
 #[derive(Debug, Clone)]
 pub struct Outline<'t> {
     text: &'t str,
@@ -28,7 +27,7 @@ pub struct Heading<'t> {
     pub title: &'t str,
     /// Its line.
     pub line: Line,
-    /// Whether white space stands between the `#` and the title. `###Requirement: x` is the one heading without.
+    /// Whether white space is between the `#` and the title. `###Requirement: x` is the one heading without.
     pub spaced: bool,
 }
 
@@ -89,7 +88,7 @@ impl<'t> Outline<'t> {
         self.text_of(line..line.saturating_add(1))
     }
 
-    /// Whether the line stands in a code block or opens or closes one.
+    /// Whether the line is in a code block or opens or closes one.
     #[must_use]
     pub fn is_code(&self, line: Line) -> bool {
         self.at(line).is_some_and(|(_, code)| code)
@@ -130,7 +129,7 @@ impl<'t> Outline<'t> {
             .map_or(self.end(), |heading| heading.line)
     }
 
-    /// The heading of the section called `title`, in whatever capitals: the first of level 2, else the first of any.
+    /// The heading of the section called `title`, in any case: the first of level 2, else the first of any.
     #[must_use]
     pub fn find(&self, title: &str) -> Option<Heading<'t>> {
         let mut named = self

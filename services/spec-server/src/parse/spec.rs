@@ -5,8 +5,8 @@ use super::outline::{Heading, Outline};
 use super::text::trim;
 use crate::model::{Line, Oddity, Source, Spec, TextSection};
 
-/// Reads the spec `id`. Every requirement counts, wherever its heading stands and whatever its level from 2 to 4; what is
-/// odd about it is noted. A block ends at the next heading of level 2 or 3, or with the next requirement. A line such as
+/// Reads the spec `id`. Every requirement counts, wherever its heading is, with any level from 2 to 4; what is odd
+/// about it is noted. A block ends at the next heading of level 2 or 3, or with the next requirement. A line such as
 /// `# install` is more often a command than a heading: it ends nothing.
 #[must_use]
 pub fn spec(id: &str, source: Source) -> Spec {
@@ -22,7 +22,7 @@ pub fn spec(id: &str, source: Source) -> Spec {
     });
     let mut inside = false;
     let mut requirements = Vec::new();
-    // What stands before any heading.
+    // The text before any heading.
     let first = headings.first().map_or(outline.end(), |first| first.line);
     let lead = trim(outline.text_of(1..first));
     let mut sections: Vec<TextSection> = Vec::new();

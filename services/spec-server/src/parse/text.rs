@@ -54,7 +54,7 @@ pub(crate) fn trim_start(text: &str) -> &str {
     text.trim_start_matches(is_space)
 }
 
-/// What follows `prefix`, in whatever capitals it is written.
+/// What follows `prefix`, in any case.
 pub(crate) fn strip_prefix_any_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let (head, tail) = text.split_at_checked(prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then_some(tail)

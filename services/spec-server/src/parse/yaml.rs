@@ -1,4 +1,4 @@
-//! As much YAML as the files beside the Markdown need: one document of scalars, lists and mappings.
+//! As much YAML as the files next to the Markdown need: one document of scalars, lists and mappings.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
@@ -173,7 +173,7 @@ fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let special =
         matches!(digits, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN");
-    // What Rust reads beside these forms begins with a letter.
+    // Other forms that Rust reads begin with a letter.
     let decimal = digits.starts_with(|c: char| c == '.' || c.is_ascii_digit())
         && digits.parse::<f64>().is_ok();
     special || decimal || radix("0o", 8) || radix("0x", 16)

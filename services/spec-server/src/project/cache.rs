@@ -33,7 +33,7 @@ struct Entry<T> {
 type Stamps = Vec<Option<Stamp>>;
 
 impl<T: PartialEq> Cache<T> {
-    /// A cache of at most so many values; more are read each time.
+    /// A cache of at most `most` values; more are read each time.
     pub(super) fn new(most: usize) -> Self {
         Self {
             most,

@@ -51,7 +51,7 @@ pub(super) fn counts(kind: Kind, name: &str, dialect: Dialect) -> bool {
     !reserved && !name.starts_with('.')
 }
 
-/// An id as it is compared: capitals do not matter, nor blanks around it.
+/// The form of an id for comparison: case and surrounding blanks do not matter.
 pub(super) fn fold(id: &str) -> String {
     id.trim().to_lowercase()
 }

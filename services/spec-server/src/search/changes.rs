@@ -9,7 +9,7 @@ use super::query::Query;
 use crate::model::{Change, Source, Spec};
 use crate::parse;
 
-/// What stands between a change and its file in the name under which the file is indexed: in no id and no path.
+/// The separator of a change and its file in the name under which the file is indexed: it occurs in no id or path.
 const BETWEEN: char = '\n';
 
 /// The files of changes, indexed as far as they have changed.

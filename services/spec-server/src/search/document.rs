@@ -137,7 +137,7 @@ fn names(spec: &Spec, field: Field) -> Vec<Part> {
     names
 }
 
-/// On one line: the name, then what is given, what happens and what follows; the block as it stands if it has no clauses.
+/// On one line: the name, then what is given, what happens and what follows; the whole block if it has no clauses.
 fn of_scenario(scenario: &Scenario) -> String {
     let clauses = [&scenario.given, &scenario.when, &scenario.then];
     let clauses: Vec<&str> = clauses.into_iter().flatten().map(String::as_str).collect();

@@ -17,8 +17,8 @@ const K1: f64 = 1.2;
 /// How much a long document is held to repeat terms for its length alone.
 const B: f64 = 0.6;
 
-/// How much of its score a document loses that has none of the terms, nor what may stand for them; one that has half of
-/// them loses half.
+/// How much of its score a document loses that has none of the terms, nor their substitutes; one that has half of them
+/// loses half.
 const LACK: f64 = 0.3;
 
 /// How much a requirement gains by what its spec has of the query, and how much of that is what the best [`AMONG`]
@@ -225,7 +225,7 @@ impl Index {
             if asked.whole && !asked.term.as_ref().is_some_and(known) {
                 continue;
             }
-            // Of a term and those that may stand for it the best counts.
+            // Of a term and its substitutes the best counts.
             gained.fill(0.0);
             for (term, share) in asked.meant() {
                 let worth = share * self.worth(asked, term);

@@ -8,7 +8,7 @@ use super::thesaurus::kin;
 /// The most terms of a query; those behind them are not looked up.
 pub const QUERY_TERMS: usize = 256;
 
-/// How much a word counts that may stand for a term of the query, as a share of the term itself. This and the numbers in the
+/// How much a substitute for a term of the query counts, as a share of the term itself. This and the numbers in the
 /// index were chosen on `corpus/openspec-development.jsonl` and the odd lines of the other two files there.
 const KIN: f64 = 0.45;
 

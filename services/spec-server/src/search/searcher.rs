@@ -1,4 +1,4 @@
-//! The door: keeps the index, explicit or always fresh, beside the embeddings if there are any, and answers.
+//! The entry point of search: keeps the index, explicit or always fresh, and the embeddings, if any, and answers.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

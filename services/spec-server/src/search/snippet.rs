@@ -6,7 +6,7 @@ use super::terms::tokens;
 /// The most characters of a snippet, the signs of omission not counted.
 pub const SNIPPET_CHARS: usize = 160;
 
-/// What stands where text was left out.
+/// The mark for text that was left out.
 pub(super) const OMITTED: char = '…';
 
 /// The words of a text, and which of the terms that were asked for each has.

@@ -137,7 +137,7 @@ fn past_and_gerund(word: &mut String) {
     }
 }
 
-/// Replaces the longest of the endings if what stands before it has the measure.
+/// Replaces the longest of the endings if the part before it has the measure.
 fn replace_ending(word: &mut String, endings: &[(&str, &str)], least: usize) {
     let last = word.as_bytes().last();
     let longest = endings

@@ -25,11 +25,11 @@ const WHOLE_PARTS: usize = 8;
 /// One term of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Where it stands, in bytes of the text.
+    /// Where it is, in bytes of the text.
     pub range: Range<usize>,
     /// The word, folded but not stemmed.
     pub word: String,
-    /// Whether this is an identifier kept whole, beside its parts.
+    /// Whether this is an identifier kept whole, in addition to its parts.
     pub whole: bool,
 }
 
@@ -91,7 +91,7 @@ fn word_length(text: &str) -> usize {
     end
 }
 
-/// Letters, digits, and the accents that are written as characters of their own.
+/// Letters, digits, and the accents that are written as separate characters.
 fn is_of_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || !c.is_ascii() && (c.is_alphanumeric() || is_accent(c))
 }

@@ -34,7 +34,7 @@ pub(super) fn check_spec(spec: &Spec, findings: &mut Findings) {
     spec::check(spec, place, findings);
 }
 
-/// Checks where the headings of a spec stand.
+/// Checks where the headings of a spec are.
 pub(super) fn check_structure(spec: &Spec, findings: &mut Findings) {
     let file = path(&spec.source);
     let place = Place {

@@ -54,7 +54,7 @@ impl<'t> Rows<'t> {
         }
     }
 
-    /// The first line that is this heading, in whatever capitals.
+    /// The first line that is this heading, in any case.
     fn find(&self, heading: &str) -> Option<Line> {
         self.all()
             .find(|line| self.outside(*line).eq_ignore_ascii_case(heading))

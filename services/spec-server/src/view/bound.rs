@@ -82,7 +82,7 @@ impl Budget {
         (part, next.is_some())
     }
 
-    /// One of so many equal shares.
+    /// One of `of` equal shares.
     #[must_use]
     pub const fn share(self, of: usize) -> Self {
         Self(match self.0.checked_div(of) {

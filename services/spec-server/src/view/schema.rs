@@ -23,7 +23,7 @@ const PLAIN: [&str; 15] = [
     "unreadable",
 ];
 
-/// Leaves out the descriptions of types, which stand below a member that is described, and of the members in [`PLAIN`].
+/// Leaves out the descriptions of types, which are below a member that is described, and of the members in [`PLAIN`].
 pub(super) fn terse(schema: &mut Schema) {
     schema.remove("description");
     if let Some(members) = schema

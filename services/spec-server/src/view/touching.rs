@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::names::fold;
 use crate::model::Change;
 
-/// The most changes that are named beside one requirement.
+/// The most changes that are named with one requirement.
 const MAX_NAMED: usize = 10;
 
 /// The ids of active changes by the requirements that they add, modify, remove or rename.

@@ -12,11 +12,11 @@ pub const MAX_MAILS: usize = 20_000;
 const KEPT: i64 = 3_600;
 /// How far back a camp or a fight is looked for, in seconds.
 const WINDOW: i64 = 1_800;
-/// How long after its last kill a camp or a fight is believed to go on, in seconds.
+/// How long after its last kill a camp or a fight counts as active, in seconds.
 const GONE: i64 = 1_200;
 /// In how many seconds a kill counts half.
 const HALF_LIFE: f64 = 900.0;
-/// A camp has this many victims or more, over at least so many seconds: a single clash is shorter.
+/// A camp has at least this many victims, over at least [`CAMP_SECONDS`]: a single clash is shorter.
 const CAMP_VICTIMS: usize = 3;
 const CAMP_SECONDS: i64 = 240;
 /// A fight has at least this many kills.
@@ -33,7 +33,7 @@ pub struct Feed {
     unread: u64,
 }
 
-/// What goes on in a system, by its killmails.
+/// The activity in a system, by its killmails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scene {
     /// What the kills look like together.
@@ -89,14 +89,14 @@ impl Feed {
         self.mails.len()
     }
 
-    /// Whether none is.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mails.is_empty()
     }
 
-    /// What happened in the last hour, by the feed and by a dump beside it. The kills of a dump count where it is younger
-    /// than an hour and has more; what the feed does not carry (jumps, ratting, warfare) is the dump's.
+    /// What happened in the last hour, by the feed and by a dump. The kills of a dump count where it is younger than an
+    /// hour and has more; what the feed does not carry (jumps, ratting, warfare) comes from the dump.
     #[must_use]
     pub fn overlay(&self, dump: Option<&Activity>, now: SystemTime) -> Activity {
         let mut activity = dump.cloned().unwrap_or_default();

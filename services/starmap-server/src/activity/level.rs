@@ -1,10 +1,10 @@
-//! How much goes on.
+//! Levels of activity.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How much goes on.
+/// Levels of activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -33,7 +33,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// How much so many in an hour are.
+    /// The level of a count in an hour.
     #[must_use]
     pub fn level(self, count: u32) -> Level {
         let [medium, high, extreme] = match self {

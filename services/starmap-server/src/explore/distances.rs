@@ -36,8 +36,8 @@ type Origins<const WORDS: usize> = [u64; WORDS];
 /// How many origins a word holds.
 const PER_WORD: usize = u64::BITS as usize;
 
-/// After so many levels it is looked whether there was anything new, which ends searches for what cannot be reached, and
-/// which systems have nothing more to come.
+/// After this many levels the search checks for progress, which ends searches for unreachable systems, and for systems
+/// that are complete.
 const LEVELS_BETWEEN_LOOKS: usize = 8;
 
 /// The same without bounds.
@@ -91,7 +91,7 @@ struct Levels<const WORDS: usize> {
 }
 
 impl<const WORDS: usize> Levels<WORDS> {
-    /// Where the level of so many jumps before the newest begins.
+    /// Where the level `before` jumps before the newest begins.
     const fn start(&self, before: usize) -> usize {
         (self.jumps + LEVELS - before) % LEVELS * self.nodes
     }

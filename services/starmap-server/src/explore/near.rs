@@ -28,8 +28,8 @@ pub struct Nearest {
     pub limit: usize,
 }
 
-/// All systems at most so many jumps away by gates and extra connections, the origin included, by distance, then by name. Systems that `travel` does not
-/// admit are not entered; the origin is where one is.
+/// All systems at most `max_jumps` away by gates and extra connections, the origin included, by distance, then by name.
+/// Systems that `travel` does not admit are not entered; the origin is where one is.
 #[must_use]
 pub fn within(
     map: &Map,
@@ -43,7 +43,7 @@ pub fn within(
     all
 }
 
-/// The border systems at most so many jumps away, by distance, then by name. The origin counts if it is one. Systems that
+/// The border systems at most `max_jumps` away, by distance, then by name. The origin counts if it is one. Systems that
 /// `travel` does not admit are not entered.
 #[must_use]
 pub fn borders(

@@ -163,7 +163,7 @@ impl Passages {
         None
     }
 
-    /// The way from a node to one so many jumps away.
+    /// The way from a node to one this many jumps away.
     fn leaving(
         &self,
         system: SystemIndex,

@@ -1,4 +1,4 @@
-//! Finding the tables of one map: all in a folder, or those beside one that was named.
+//! Finding the tables of one map: all in a folder, or those next to one that was named.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -34,14 +34,14 @@ pub(super) fn read(folder: &Path) -> Result<(Read, Format), LoadError> {
     Err(at(Problem::NoMap(found.whole)))
 }
 
-/// Reads a table in CSV and those beside it. Where another one is the same table, the one that was named is meant.
+/// Reads a table in CSV and those next to it. If another file is the same table, the named one is used.
 pub(super) fn beside_csv(path: &Path) -> Result<(Read, Format), LoadError> {
     let folder = source::parent(path);
     let found = look(&folder).map_err(|problem| problem.at(&folder))?;
     in_csv(&found, &folder, path.file_name().map(Path::new))
 }
 
-/// Reads a table in JSON Lines and those beside it.
+/// Reads a table in JSON Lines and those next to it.
 pub(super) fn beside_lines(path: &Path) -> Result<(Read, Format), LoadError> {
     if document_of(path).is_none() {
         return Err(Problem::Foreign(Foreign::Json).at(path));

@@ -73,7 +73,7 @@ impl Columns {
                     position,
                 });
             }
-            // Planets and stations have a system and a position as well, and an id of their own.
+            // Planets and stations have a system and a position as well, and their own id.
             if names
                 .iter()
                 .any(|name| name.ends_with("id") && name != "solarsystemid" && name != "systemid")
@@ -116,7 +116,7 @@ pub(super) fn table_of(line: &str) -> Option<Table> {
     Columns::of(names).map(Columns::table)
 }
 
-/// What stands between the columns of this first line: a comma, or what some spreadsheets write instead.
+/// The separator of the columns of this first line: a comma, or what some spreadsheets write instead.
 pub(super) fn delimiter(line: &str) -> u8 {
     let count = |delimiter: u8| line.bytes().filter(|byte| *byte == delimiter).count();
     // Of equally many, the last is taken.

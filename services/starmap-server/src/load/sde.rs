@@ -16,7 +16,7 @@ use crate::map::{
     PartsRegion, PartsSystem, Warning,
 };
 
-/// A document of the export that has something of the map in it.
+/// A document of the export with data of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Document {
     /// Which build it is.

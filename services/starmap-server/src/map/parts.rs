@@ -16,8 +16,8 @@ pub const MAX_NAME_BYTES: usize = 100;
 /// What a file says about a map, in any order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parts {
-    /// The version of the data; if it is empty, longer than a name may be, or not one line, a digest of the map stands
-    /// for it.
+    /// The version of the data; if it is empty, longer than a name may be, or not one line, a digest of the map
+    /// replaces it.
     pub version: String,
     /// The regions.
     pub regions: Vec<PartsRegion>,

@@ -234,7 +234,7 @@ fn nearest(folder: &Path) -> PathBuf {
     there.map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
-/// What the files of a source are like, by path. A table has others beside it.
+/// The stamps of the files of a source, by path. A table has others next to it.
 fn stamps(path: &Path) -> Vec<(PathBuf, Stamp)> {
     let name = path.to_string_lossy().to_lowercase();
     let name = name.trim_end_matches(".gz");

@@ -233,7 +233,7 @@ fn offer_live(universe: &Universe, server: &Server) {
         false => Server::hide_tools,
     };
     // All of them are registered, and changes declared.
-    let _done = offer(server, &tools::LIVE);
+    let _ = offer(server, &tools::LIVE);
 }
 
 /// Puts connections in place of those that were there.

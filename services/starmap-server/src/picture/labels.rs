@@ -1,4 +1,4 @@
-//! Where the names go: beside their systems, where no other name and no system is in the way.
+//! Where the names go: next to their systems, where no other name and no system is in the way.
 
 /// The width of a character in pixels, about, and the height of a line.
 const CHARACTER: f64 = 6.6;

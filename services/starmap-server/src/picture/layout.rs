@@ -8,7 +8,7 @@ use super::MAX_SIDE;
 
 /// Pixels between two systems that a gate joins, in the middle of all of them.
 const STEP: f64 = 75.0;
-/// The farthest that a system around the others stands from the one that it is joined with.
+/// The greatest distance of a surrounding system from the one that it is joined with.
 const AROUND: f64 = 120.0;
 /// The shortest side of a picture.
 const MIN_SIDE: f64 = 360.0;
@@ -36,8 +36,8 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Systems from above. Those without a position are left out, unless most have none: then all are put on a grid in
-    /// their order. The systems around them stand where they are if that is near, else in their direction, so that one
-    /// long gate does not make all else small.
+    /// their order. The systems around them are at their true place if that is near, else in their direction, so that
+    /// one long gate does not make all else small.
     pub(super) fn of(map: &Map, systems: &[SystemIndex], around: &[SystemIndex]) -> Self {
         let from_above = |system: &SystemIndex| {
             let [x, _, z] = map.system(*system).position?;
@@ -68,7 +68,7 @@ impl Layout {
         let (top, bottom) = span(&points, |point| point.2);
         let width = (right - left + 2.0 * MARGIN).max(MIN_SIDE);
         let height = (bottom - top + 2.0 * MARGIN).max(MIN_SIDE);
-        // What is narrower than a picture may be stands in its middle.
+        // A drawing narrower than the minimum is in the middle of the picture.
         let shift_x = (width - (right - left)) / 2.0 - left;
         let shift_y = (height - (bottom - top)) / 2.0 - top;
         let places = points.into_iter();

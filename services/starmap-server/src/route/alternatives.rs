@@ -18,7 +18,7 @@ pub const MOST_SHARED_PERCENT: usize = 80;
 /// How many ways are looked at before the answer is what has been found.
 const MAX_LOOKED_AT: usize = 150;
 
-/// A route beside the shortest.
+/// A route compared with the shortest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostOfSafety {
     /// The shortest route.
@@ -47,11 +47,11 @@ impl Known {
 
 /// The best route, then others, dearer and dearer: at most `count`, and never more than [`MAX_ALTERNATIVES`].
 ///
-/// An alternative is the best way that passes through some system, whichever (via-node alternatives, as in Abraham,
-/// Delling, Goldberg and Werneck, "Alternative Routes in Road Networks", 2013): so each is made of two best ways and has no
-/// senseless detour. Ways are taken by cost, then jumps, then the id of that system. One is left out if it passes a system
-/// twice, if more than [`MOST_SHARED_PERCENT`] of its jumps are jumps of a route already taken, or if it costs more than one
-/// and a half times the best and 5 jumps. The search ends early after 150 ways.
+/// An alternative is the best way that passes through some chosen system (via-node alternatives, as in Abraham,
+/// Delling, Goldberg and Werneck, "Alternative Routes in Road Networks", 2013): so each is made of two best ways and
+/// has no senseless detour. Ways are taken by cost, then jumps, then the id of that system. One is left out if it
+/// passes a system twice, if more than [`MOST_SHARED_PERCENT`] of its jumps are jumps of a route already taken, or if
+/// it costs more than one and a half times the best and 5 jumps. The search ends early after 150 ways.
 ///
 /// # Errors
 /// [`NoRoute`] if there is not even one.
@@ -147,8 +147,8 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     Ok(taken)
 }
 
-/// The safe route beside the shortest between the same ends: by the mode of the query if that is a safe one, else by
-/// [`Mode::Safe`].
+/// The safe route compared with the shortest between the same ends: by the mode of the query if that is a safe one,
+/// else by [`Mode::Safe`].
 ///
 /// # Errors
 /// [`NoRoute`]
@@ -172,7 +172,7 @@ impl CostOfSafety {
     }
 }
 
-/// What a route may cost beside the best.
+/// The most that a route may cost, given the best.
 fn dearest(best: &Route) -> Cost {
     best.cost + best.cost.half() + Cost::jumps(5)
 }

@@ -45,7 +45,7 @@ impl<'q> Net<'q> {
         self.same && self.surcharges.is_empty() && !self.extras.have_costs()
     }
 
-    /// What jumps cost by the mode: all gates, and extras that have no cost of their own.
+    /// What jumps cost by the mode: all gates, and extras without a separate cost.
     pub(super) fn costs(&self) -> [Cost; 6] {
         self.weights.all()
     }

@@ -24,7 +24,7 @@ pub enum NoRoute {
         /// From how many systems that can be reached, itself included.
         to_destination: usize,
     },
-    /// What is avoided lies on every way.
+    /// Avoided systems are on every way.
     Avoided {
         /// What would have to be given up: a single thing where one is enough, else things of which none could be left
         /// out; with more than 32 things to avoid perhaps more than that.

@@ -36,8 +36,8 @@ impl Walk {
         self.walk(map, origin, extra, most_jumps, |far, _| may_enter(far));
     }
 
-    /// The same against the direction of the extra connections: from where this system can be reached. A system may be
-    /// entered after so many jumps.
+    /// The same against the direction of the extra connections: from where this system can be reached. `may_enter`
+    /// decides whether a system may be entered after a number of jumps.
     pub(crate) fn run_back(
         &mut self,
         map: &Map,
@@ -50,7 +50,7 @@ impl Walk {
         self.walk(map, destination, extra, most_jumps, may_enter);
     }
 
-    /// Walks into systems that may be entered after so many jumps.
+    /// Walks into systems that may be entered after a number of jumps.
     fn walk<I: Iterator<Item = SystemIndex>>(
         &mut self,
         map: &Map,

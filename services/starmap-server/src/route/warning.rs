@@ -8,7 +8,7 @@ use crate::map::{Map, SecurityClass, SystemIndex};
 pub enum Warning {
     /// An end of the route is on the list to avoid. It is used anyway, see [`Query::avoid`].
     AvoidedEnd(SystemIndex),
-    /// A route that begins in high security and was not asked to stay there enters so many other systems.
+    /// A route that begins in high security and was not asked to stay there enters this many other systems.
     LowerSecurity {
         /// Of low security.
         low: usize,

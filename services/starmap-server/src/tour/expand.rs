@@ -3,8 +3,9 @@
 use crate::map::{Map, PerSystem, SystemIndex};
 use crate::route::{Avoid, Extras, Walk};
 
-/// All systems on the way from stop to stop, each leg of so many jumps, which is as short as it can be. Of the shortest ways of a leg it takes one
-/// that passes the fewest systems where the tour has been before; of those, always the same. `None` if a leg has no way.
+/// All systems on the way from stop to stop, each leg as short as possible. Of the shortest ways of a leg it takes one
+/// that passes the fewest systems where the tour has been before; of those, always the same. `None` if a leg has no
+/// way.
 pub(super) fn expand(
     map: &Map,
     extras: &Extras,

@@ -36,8 +36,8 @@ struct Change {
 }
 
 impl Problem {
-    /// Turns rows around and moves short ones until no such change makes the tour shorter. Then so many times puts two
-    /// rows in each other's place and begins again, and keeps what is not longer (iterated local search).
+    /// Turns rows around and moves short ones until no such change makes the tour shorter. Then, `kicks` times, swaps
+    /// two rows and begins again, and keeps what is not longer (iterated local search).
     pub(super) fn improve(&self, order: &mut Vec<usize>, kicks: usize) {
         let home = self.len();
         let stops = std::iter::once(home).chain(order.iter().copied());
@@ -78,7 +78,7 @@ impl Path<'_> {
         self.stops.get(place).copied().unwrap_or_default()
     }
 
-    /// The jumps from one place to another, which need not be beside it.
+    /// The jumps from one place to another, which need not be next to it.
     fn step(&self, from: usize, to: usize) -> u32 {
         self.problem.step(self.at(from), self.at(to))
     }
@@ -111,7 +111,7 @@ impl Path<'_> {
         }
     }
 
-    /// Makes the tour shorter where something has changed, as long as that goes.
+    /// Makes the tour shorter where it has changed, as long as possible.
     fn settle(&mut self) -> bool {
         let mut better = false;
         for _ in 0..MAX_CHANGES {

@@ -280,7 +280,7 @@ fn suggest(target_jumps: Option<usize>, reachable: impl Fn() -> usize) -> Sugges
     }
 }
 
-/// All of them, or so many at even distances in their order.
+/// All of them, or `most` at even distances in their order.
 fn spread(
     systems: &[(u32, SystemIndex)],
     most: usize,

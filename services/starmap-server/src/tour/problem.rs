@@ -47,7 +47,7 @@ impl Problem {
         self.count
     }
 
-    /// From one stop to another; `None` stands for the begin and the end of the tour.
+    /// From one stop to another; `None` means the begin and the end of the tour.
     pub(super) fn cost(&self, from: Option<usize>, to: Option<usize>) -> u32 {
         self.step(from.unwrap_or(self.count), to.unwrap_or(self.count))
     }

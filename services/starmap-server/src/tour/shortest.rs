@@ -1,4 +1,4 @@
-//! The shortest round trip past so many stops, by branch and bound.
+//! The shortest round trip past a number of stops, by branch and bound.
 
 use super::problem::Problem;
 
@@ -10,7 +10,7 @@ const MAX_NODES: usize = 400_000;
 pub(super) struct Shortest {
     /// The order of the shortest that was found; `None` if none is shorter than what was known.
     pub(super) order: Option<Vec<usize>>,
-    /// No round trip past so many stops is shorter.
+    /// No round trip past this many stops is shorter.
     pub(super) bound: u32,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn shortest(problem: &Problem, count: usize, known: u32) -> Shortest 
     };
     let mut cheapest: Vec<u32> = (0..problem.len()).map(ways_in).collect();
     cheapest.sort_unstable();
-    // The least that it takes to enter so many more stops.
+    // The least that it takes to enter each number of further stops.
     let entering = (0..=count).map(|stops| cheapest.iter().take(stops).sum());
     let mut search = Search {
         problem,
@@ -63,7 +63,7 @@ struct Search<'p> {
 }
 
 impl Search<'_> {
-    /// Tries all ways to go on from a path of this length, the nearest first. As deep as there are stops to visit.
+    /// Tries all ways to continue a path of this length, the nearest first. As deep as there are stops to visit.
     fn go_on(&mut self, length: u32) {
         let here = self.path.last().copied();
         if self.path.len() == self.count {

@@ -25,7 +25,7 @@ pub(crate) struct Reload {
 }
 
 impl Reload {
-    /// The text of a file of at most so many bytes, and what reads it again once it knows who takes it.
+    /// The text of a file of at most `max_bytes`, and the reader that reads it again once it has a receiver.
     ///
     /// # Errors
     /// What is wrong with the file.

@@ -8,7 +8,7 @@ use super::super::swarm;
 use super::super::target::{self, Kind, Message};
 use crate::Result;
 
-/// Fewer bytes than a body may have, for what stands around the large text.
+/// Fewer bytes than a body may have, for the JSON around the large text.
 const MARGIN: usize = 16 << 10;
 /// How many calls are sent in a row on one connection.
 const IN_A_ROW: usize = 8;

@@ -25,7 +25,7 @@ pub(super) fn rapid_reset(field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// Headers that go on and on.
+/// Headers without end.
 pub(super) fn continuations(field: &Field) -> Result<()> {
     let mut filler = Vec::new();
     header(&mut filler, "x-filler", &"f".repeat(FRAME - 64));

@@ -23,7 +23,7 @@ pub(in crate::siege) fn header(block: &mut Vec<u8>, name: &str, value: &str) {
 
 /// The status of an answer, which is the first header of its block, if this is how it begins.
 pub(super) fn status(block: &[u8]) -> Option<u16> {
-    // A new size of the table may stand before it.
+    // A new size of the table may come before it.
     let start = block.iter().position(|byte| byte >> 5 != 1)?;
     let (first, rest) = block.get(start..)?.split_first()?;
     match first {

@@ -30,7 +30,7 @@ pub(super) struct Held {
     own: Own,
 }
 
-/// A stream that is read beside everything else.
+/// A stream that is read in the background.
 #[derive(Debug, Clone)]
 struct Heard {
     updates: Arc<AtomicUsize>,

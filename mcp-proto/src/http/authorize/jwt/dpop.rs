@@ -52,8 +52,8 @@ struct Claims {
 }
 
 impl Dpop {
-    /// Takes proofs for the endpoint with this URL, such as `https://tools.example/mcp`: the one that clients use, whatever
-    /// proxies are between. `None` if it is not one of http or https.
+    /// Takes proofs for the endpoint with this URL, such as `https://tools.example/mcp`: the one that clients use, in
+    /// front of any proxies. `None` if its scheme is not http or https.
     #[must_use]
     pub fn new(url: &str) -> Option<Self> {
         Some(Self {

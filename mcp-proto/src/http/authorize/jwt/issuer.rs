@@ -21,8 +21,7 @@ pub const KEYS_FRESH: Duration = Duration::from_secs(10 * 60);
 /// refused.
 pub const KEYS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The least time between the beginnings of two fetches, whatever tokens name. A new key is unknown for at most this
-/// long.
+/// The least time between the starts of two fetches, for any tokens. A new key is unknown for at most this long.
 pub const KEYS_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How long one fetch may take.
@@ -34,7 +33,7 @@ pub trait FetchKeys: fmt::Debug + Send + Sync {
     /// dropped after [`KEYS_TIMEOUT`].
     ///
     /// # Errors
-    /// Why it cannot be had, for the log.
+    /// Why the keys are not available, for the log.
     fn fetch(&self) -> BoxFuture<'_, Result<String, String>>;
 }
 

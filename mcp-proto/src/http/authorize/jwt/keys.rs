@@ -100,7 +100,7 @@ fn read(text: &str) -> Option<Key> {
     })
 }
 
-/// What a key may verify, and the key; `None` if nothing.
+/// The algorithms that a key may verify, and the key; `None` if it may verify none.
 pub(super) fn verifying(jwk: &Jwk) -> Option<(Vec<SigningAlgorithm>, DecodingKey)> {
     use SigningAlgorithm as A;
     let common = &jwk.common;

@@ -1,5 +1,5 @@
-//! Signal's own export: `main.jsonl`, a frame a line as in its backups (people and groups, chats, then what was said in
-//! them), and the bytes of files in `files/`, named by their digests.
+//! Signal's own export: `main.jsonl`, a frame a line as in its backups (people and groups, chats, then their messages),
+//! and the bytes of files in `files/`, named by their digests.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -141,7 +141,7 @@ impl Known {
                 .pointer("/snapshot/title/title")
                 .and_then(Value::as_str);
             let name = name.unwrap_or("Group").to_owned();
-            // The key of a group opens it: what stands for it does not.
+            // The key of a group gives access to it: its digest does not.
             let key = text(group, "masterKey").unwrap_or_else(|| name.clone());
             let digest: String = HEXLOWER
                 .encode(&Sha256::digest(key))

@@ -1,18 +1,18 @@
-//! The folder of a chat, and what lies in it.
+//! The folder of a chat, and its contents.
 
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace};
 
 /// The folder of a chat in that of the export.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// What stands before paths in it, to make them paths in the export.
+    /// The prefix of paths in it, which makes them paths in the export.
     pub(super) prefix: String,
-    /// The same for what lies beside it; `None` if the chat's folder is all there is.
+    /// The same for what is next to it; `None` if only the chat's folder exists.
     beside: Option<String>,
 }
 
 impl Folder {
-    /// The folder `below` of the export, with a slash behind it; `prefix` stands before all paths.
+    /// The folder `below` of the export, with a slash after it; `prefix` is put before all paths.
     pub(super) fn new(prefix: &str, below: &str) -> Self {
         let parent = below
             .strip_suffix('/')
@@ -34,7 +34,7 @@ impl Folder {
         format!("{}{path}", self.prefix)
     }
 
-    /// A sticker with its label and its path among the stickers, which lie beside the chats.
+    /// A sticker with its label and its path among the stickers, which are next to the chats.
     pub(super) fn sticker(&self, label: Option<&str>, path: Option<&str>) -> Attachment {
         let place = match (path, &self.beside) {
             (Some(path), Some(beside)) => {

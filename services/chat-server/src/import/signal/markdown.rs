@@ -1,4 +1,4 @@
-//! `chat.md`: `[2023-01-31 18:03:01] Anna: text`, lines that go on, quotes, reactions, links to files.
+//! `chat.md`: `[2023-01-31 18:03:01] Anna: text`, continued lines, quotes, reactions, links to files.
 //!
 //! What it cannot distinguish: a name with a colon and a blank in it, and the text after it; a line of a text that
 //! looks like the head of a message, or like reactions; calls, which are words in it.
@@ -12,7 +12,7 @@ use crate::import::lines::{Line, Lines};
 use crate::import::{MAX_MESSAGE_BYTES, Reading};
 use crate::model::{Attachment, AttachmentPlace};
 
-/// What stands for a message that was taken back.
+/// The text in place of a deleted message.
 const DELETED: &str = "(This message was deleted)";
 
 /// What begins the path of a link within the export.
@@ -24,7 +24,7 @@ const MEDIA: &str = "/media/";
 /// How the link of a sticker continues.
 const STICKER: &str = "./exported_stickers/";
 
-/// What stands for files that were not exported, and what they were.
+/// The texts in place of files that were not exported, and their kinds.
 const LEFT_OUT: [(&str, &str); 2] = [
     ("(media not exported)", "media"),
     ("(attachment not exported)", "attachment"),
@@ -83,7 +83,7 @@ pub(super) fn is_header(line: &str) -> bool {
     header(line).is_some()
 }
 
-/// A line that begins a message, and what stands in it.
+/// A line that begins a message, and its contents.
 fn header(line: &str) -> Option<(Entry, &str)> {
     let (time, rest) = line.strip_prefix('[')?.split_once(']')?;
     let (time, at) = moment(time)?;
@@ -229,7 +229,7 @@ fn without_files(line: &str, folder: &Folder, attachments: &mut Vec<Attachment>)
     kept
 }
 
-/// What stands before a link, its words, its path, and what follows. A file is named in both, so brackets and
+/// The text before a link, its words, its path, and the text after it. A file is named in both, so brackets and
 /// parentheses in its name do no harm.
 fn link<'l>(before: &'l str, from: &'l str) -> Option<(&'l str, &'l str, &'l str, &'l str)> {
     let (first_before, first_name) = before.rsplit_once('[')?;

@@ -1,4 +1,4 @@
-//! What a message has beside its text.
+//! What a message has in addition to its text.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! JSON as Telegram writes it, piece by piece: what is not wanted is passed over, what is wanted is given as it stands.
+//! JSON as Telegram writes it, piece by piece: unwanted values are skipped, wanted ones are returned unchanged.
 //!
 //! Telegram writes control characters as `\xNN`, which is not JSON: here it becomes `\u00NN`. Values have a bound on
 //! their size and on their depth, of any kind.
@@ -177,7 +177,7 @@ impl<'f> Scanner<'f> {
         serde_json::from_slice(self.raw()?).map_err(wrong)
     }
 
-    /// The next value as it stands, but for what is repaired.
+    /// The next value, unchanged except for repairs.
     pub(super) fn raw(&mut self) -> Scanned<&[u8]> {
         let mut value = std::mem::take(&mut self.value);
         value.clear();
@@ -211,7 +211,7 @@ impl<'f> Scanner<'f> {
     }
 }
 
-/// Where in a value a byte stands.
+/// Where in a value a byte is.
 #[derive(Default)]
 struct Walk {
     at: At,

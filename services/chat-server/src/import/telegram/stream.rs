@@ -25,7 +25,7 @@ const MAX_CHATS: usize = 100_000;
 /// The reading of one file.
 pub(super) struct Export<'e, 'r, 't, 'p> {
     reading: &'e mut Reading<'r, 't, 'p>,
-    /// What stands before paths of files, to make them paths in the whole export.
+    /// The prefix of file paths, which makes them paths in the whole export.
     prefix: String,
     /// The messages of a chat that belong to a topic of a forum, with its name; at most [`MAX_TOPICS`].
     topics: HashMap<String, Arc<str>>,
@@ -183,7 +183,7 @@ fn chats(export: &mut Export<'_, '_, '_, '_>, json: &mut Scanner<'_>) -> Scanned
     })
 }
 
-/// One chat, or the root, in which more may stand.
+/// One chat, or the root, which may contain more.
 fn chat(export: &mut Export<'_, '_, '_, '_>, json: &mut Scanner<'_>, is_root: bool) -> Scanned<()> {
     let mut head = export
         .heads

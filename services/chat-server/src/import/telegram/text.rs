@@ -27,7 +27,7 @@ fn piece(piece: &Value) -> String {
     }
 }
 
-/// A string, or the strings of a list; nothing of what lies deeper.
+/// A string, or the strings of a list; deeper values are left out.
 fn shallow(text: &Value) -> String {
     match text {
         Value::String(text) => text.clone(),

@@ -5,7 +5,7 @@ use super::words::words;
 use crate::import::signal::kind_of;
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};
 
-/// A file and what is written beside it.
+/// A file and the text with it.
 pub(super) struct File {
     pub(super) attachment: Attachment,
     pub(super) caption: String,
@@ -75,7 +75,7 @@ impl Place<'_> {
     }
 }
 
-/// The name of a file that was exported; `own` is whether WhatsApp's mark stands before it.
+/// The name of a file that was exported; `own` is whether WhatsApp's mark is before it.
 fn exported(line: &str, own: bool) -> Option<Place<'_>> {
     let inner = line
         .strip_prefix('<')

@@ -1,4 +1,4 @@
-//! What stands before each message: a date and a time in one of the ways of the world.
+//! The header of each message: a date and a time in one of many formats.
 //!
 //! iOS writes `[31.12.23, 23:59:58] Anna: …`, Android `31/12/2023, 11:59 pm - Anna: …`, some old versions of iOS
 //! `31/12/2023 23:59:58: Anna: …`.
@@ -34,7 +34,7 @@ enum Frame {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header<'l> {
     pub(super) shape: Shape,
-    /// Its date as it stands.
+    /// Its date as written.
     pub(super) date: Written,
     /// Hour, minute, second, by the clock of 24 hours.
     pub(super) clock: [i8; 3],
@@ -157,7 +157,7 @@ fn clock(number: u16, most: i8) -> Option<i8> {
     i8::try_from(number).ok().filter(|number| *number <= most)
 }
 
-/// Where the reading of a line stands.
+/// The position of the reader in a line.
 #[derive(Clone, Copy)]
 struct Cursor<'l>(&'l str);
 
@@ -173,7 +173,7 @@ impl Cursor<'_> {
         Some(found)
     }
 
-    /// A number of at most so many digits, of any script, and how many it has.
+    /// A number of at most `most` digits, of any script, and how many it has.
     fn number(&mut self, most: usize) -> Option<(u16, usize)> {
         self.skip_marks();
         let mut value = 0;

@@ -30,7 +30,7 @@ fn person(stem: &str) -> String {
     }
 }
 
-/// What stands in the name of a file as WhatsApp names it, in some language.
+/// The chat's name in the name of a file by WhatsApp, in some language.
 fn known(stem: &str) -> Option<&str> {
     let names = &words().file_names;
     names.iter().find_map(|(before, after)| {

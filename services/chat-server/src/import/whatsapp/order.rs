@@ -53,14 +53,14 @@ pub(super) struct Decision {
     pub(super) years: i16,
 }
 
-/// A date as it stands in a header.
+/// A date as written in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Written {
     /// Its three numbers.
     pub(super) numbers: [u16; 3],
     /// How many digits each has.
     pub(super) digits: [usize; 3],
-    /// What stands between them.
+    /// The separator between them.
     pub(super) separator: char,
     /// Whether the part of the day is given, and in capitals.
     pub(super) halves: Option<bool>,
@@ -92,7 +92,7 @@ pub(super) struct Votes {
     /// Dates after this day are later than the file's own date.
     written: Option<Date>,
     count: u64,
-    /// For years as they stand, and for those of the Buddhist calendar.
+    /// For years as written, and for those of the Buddhist calendar.
     tallies: [[Tally; 3]; 2],
     /// Days and months below ten with a zero before them, and without.
     padded: u64,

@@ -24,14 +24,14 @@ pub(super) struct Parse<'c> {
     pub(super) chat: &'c str,
     pub(super) shape: Shape,
     pub(super) order: Decision,
-    /// What is later lies in the future.
+    /// Later times are in the future.
     pub(super) now: Timestamp,
     pub(super) me: Option<&'c str>,
-    /// What stands before the names of files, to make them paths in the export.
+    /// The prefix of file names, which makes them paths in the export.
     pub(super) prefix: &'c str,
     pub(super) clock: Clock,
     pub(super) identities: Identities,
-    /// The message that may go on in the next line.
+    /// The message that may continue in the next line.
     pub(super) open: Option<Begun>,
     /// Which part of the export this is.
     pub(super) part: Part,

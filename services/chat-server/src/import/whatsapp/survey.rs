@@ -39,7 +39,7 @@ pub(super) struct Found {
     /// The order of its dates, or why they cannot be read.
     pub(super) order: Result<Decision, String>,
     pub(super) kind: ChatKind,
-    /// The owner's name: of two people that who is not the chat's name.
+    /// The owner's name: of two people the one that is not the chat's name.
     pub(super) me: Option<String>,
 }
 

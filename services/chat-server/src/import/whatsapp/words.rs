@@ -108,21 +108,21 @@ struct Table {
 /// The words of all languages, folded.
 #[derive(Default)]
 pub(super) struct Words {
-    /// What stands before the name of a chat in the name of its file, and behind it.
+    /// The text before the name of a chat in the name of its file, and after it.
     pub(super) file_names: Vec<(String, String)>,
-    /// What stands beside the name of a file that is there.
+    /// The words next to the name of an exported file.
     pub(super) attached: HashSet<String>,
-    /// What stands for a file that is not there.
+    /// The words in place of a missing file.
     pub(super) omitted: HashMap<String, Kind>,
-    /// What stands for a message that was taken back.
+    /// The words in place of a deleted message.
     pub(super) deleted: HashSet<String>,
     pub(super) deleted_by: Vec<String>,
-    /// What stands behind a message that was edited, without its angle brackets.
+    /// The words after an edited message, without their angle brackets.
     pub(super) edited: HashSet<String>,
     /// What begins the words for a call, and what it is; the missed ones first.
     pub(super) calls: Vec<(String, &'static str)>,
     pub(super) unseen: HashSet<String>,
-    /// What stands before the link to a place.
+    /// The words before the link to a place.
     pub(super) places: HashSet<String>,
     /// Words for parts of the day.
     pub(super) halves: Vec<(String, Half)>,

@@ -13,7 +13,7 @@ use crate::source::Twin;
 /// How many messages of a chat are looked at.
 const SAMPLES: i64 = 64;
 
-/// How many of them are looked for in other zones, which are worth it with so many characters.
+/// How many of them are also searched in other time zones, and how many characters they need for it.
 const SHIFTED: usize = 4;
 const TELLING: usize = 20;
 

@@ -34,7 +34,7 @@ impl Snippet {
         let mut text = String::new();
         for piece in &self.pieces {
             // Writing into a text does not fail.
-            let _written = match piece.found {
+            let _ = match piece.found {
                 true => write!(text, "{open}{}{close}", piece.text),
                 false => write!(text, "{}", piece.text),
             };

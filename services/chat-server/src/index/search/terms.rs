@@ -108,7 +108,7 @@ fn pieces(mut rest: &str) -> impl Iterator<Item = Piece<'_>> {
 
 fn term(text: &str, quoted: bool, starred: bool) -> Option<Term> {
     let mut words = words(text);
-    // Pairs of letters stand for scripts without blanks: the last letter alone may stand before others.
+    // Pairs of letters stand for scripts without blanks: the last letter alone may be followed by others.
     if words.len() > 1 && words.last().is_some_and(|last| is_blankless_letter(last)) {
         words.pop();
     }

@@ -254,7 +254,7 @@ fn body_text(data: &Value) -> String {
     let mut told = String::with_capacity(message.len());
     for c in message.chars() {
         match c {
-            // An object stands where a name belongs, in the order of the mentions.
+            // An object replacement character marks each mention, in their order.
             '\u{fffc}' => match mentions.next() {
                 Some(name) => told.extend(["@", name]),
                 None => told.push(c),

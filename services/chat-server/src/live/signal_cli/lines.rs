@@ -10,7 +10,7 @@ use tokio_util::codec::{Decoder, LinesCodec, LinesCodecError};
 pub(super) struct Lines(LinesCodec);
 
 impl Lines {
-    /// Lines of at most so many bytes.
+    /// Lines of at most `most` bytes.
     pub(super) fn new(most: usize) -> Self {
         Self(LinesCodec::new_with_max_length(most))
     }

@@ -55,7 +55,7 @@ pub(super) fn read(update: &Value, events: &mut Vec<Event>) {
     {
         let (id, message) = (chat.id.clone(), Box::new(read));
         events.push(Event::Chat(chat));
-        // An edited message comes whole, and takes the place of what was known; reactions have updates of their own.
+        // An edited message comes whole, and replaces its older version; reactions have separate updates.
         events.push(match new {
             Some(_) => Event::Message { chat: id, message },
             None => Event::Revised { chat: id, message },

@@ -82,7 +82,7 @@ fn identity(metadata: &fs::Metadata) -> u64 {
     })
 }
 
-/// Whether changes have to do with specs and changes, and not just with what lies beside their folders.
+/// Whether changes concern specs and changes, and not just other files next to their folders.
 pub(super) fn concern(layout: &Layout, changes: &Changes) -> bool {
     let Changes::Paths(paths) = changes else {
         return true;

@@ -1,4 +1,4 @@
-//! What lies beside the weights of a model: its sizes and its vocabulary.
+//! The files next to the weights of a model: its sizes and its vocabulary.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

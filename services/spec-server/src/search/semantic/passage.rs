@@ -9,7 +9,7 @@ use crate::search::document::{Document, Field};
 /// How many pieces the heading before a passage may have, of those that fit.
 const HEADING_PIECES: usize = 64;
 
-/// How much of a passage that was cut is in the next one, too: one part in so many.
+/// The overlap of a cut passage with the next one: one part in this many.
 const OVERLAP: usize = 4;
 
 /// A passage: what is embedded, and where it is from.

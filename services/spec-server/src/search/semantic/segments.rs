@@ -88,7 +88,7 @@ impl Segments {
     }
 
     /// Writes down the vectors under `fresh`, and those of older segments again if there are many small ones or if
-    /// `all` are to be looked through. What `look_up` does not return is forgotten.
+    /// `all` is set. What `look_up` does not return is forgotten.
     ///
     /// # Errors
     /// What went wrong, as a sentence; nothing that was written before is lost.

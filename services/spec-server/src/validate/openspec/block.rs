@@ -69,7 +69,7 @@ impl Block<'_> {
         scenarios
     }
 
-    /// The names of its scenarios, full or bare, each as often as it stands there.
+    /// The names of its scenarios, full or bare, each as often as it occurs.
     pub(super) fn scenario_names<'o>(&self, outline: &Outline<'o>) -> Vec<&'o str> {
         headings(outline, self.below())
             .filter_map(scenario_name)

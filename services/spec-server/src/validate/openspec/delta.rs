@@ -97,7 +97,7 @@ impl<'t> Plan<'t> {
     }
 }
 
-/// The operation of a section: one blank between its words, in whatever capitals.
+/// The operation of a section: one blank between its words, in any case.
 fn operation(title: &str) -> Option<Operation> {
     let (word, rest) = title.split_once(' ')?;
     let named = |operation: &Operation| word.eq_ignore_ascii_case(operation.name());

@@ -1,4 +1,4 @@
-//! What lies in the folder of a change.
+//! The files in the folder of a change.
 
 use std::fs;
 use std::io;

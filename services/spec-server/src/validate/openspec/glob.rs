@@ -54,7 +54,7 @@ fn parts_match(pattern: &[&str], path: &[&str]) -> bool {
 fn part_matches(pattern: &str, part: &str) -> bool {
     let mut left = pattern.chars().peekable();
     let mut rest = part.chars();
-    // Where to go on with one character more taken by the last `*`.
+    // Where to continue with one character more taken by the last `*`.
     let mut again: Option<(
         std::iter::Peekable<std::str::Chars<'_>>,
         std::str::Chars<'_>,

@@ -22,7 +22,7 @@ pub(super) fn below(outline: &Outline<'_>, heading: &Heading<'_>) -> Range<Line>
     start..end.map_or(outline.end(), |next| next.line)
 }
 
-/// The headings that stand directly below a heading, whatever their level: those that are not below another one of them.
+/// The headings directly below a heading, of any level: those that are not below another one of them.
 pub(super) fn children<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<Heading<'t>> {
     let mut current = u8::MAX;
     let direct = |heading: &&Heading<'t>| {

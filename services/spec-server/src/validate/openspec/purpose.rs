@@ -2,7 +2,7 @@
 
 use crate::parse::{Outline, trim};
 
-/// Between these two stands the name of a change in the sentence that OpenSpec's archive command writes as the purpose of a
+/// These two surround the name of a change in the sentence that OpenSpec's archive command writes as the purpose of a
 /// capability it makes.
 const WRITTEN_BY_ARCHIVE: [&str; 2] = [
     "TBD - created by archiving change ",

@@ -48,7 +48,7 @@ pub(super) fn check(spec: &Spec, place: Place<'_>, findings: &mut Findings) {
     check_prose(&outline, section_of_level_2(&outline), place, findings);
 }
 
-/// The first heading called `title`, of whatever level.
+/// The first heading called `title`, of any level.
 fn section<'t>(outline: &Outline<'t>, title: &str) -> Option<Heading<'t>> {
     let mut all = headings(outline, 1..outline.end());
     all.find(|heading| heading.title.eq_ignore_ascii_case(title))

@@ -10,8 +10,8 @@ use crate::validate::finding::{Findings, Place};
 /// A change's file of tasks, and where it is.
 pub(super) type Document<'d> = (Place<'d>, &'d Tasks);
 
-/// Numbers that belong to another group, and numbers that are there twice. Only files with groups like `## 1. Setup` are
-/// looked at, and in them only what stands in such a group; lines in code blocks count, as they do as tasks.
+/// Numbers that belong to another group, and numbers that are there twice. Only files with groups like `## 1. Setup`
+/// are looked at, and in them only the lines of such a group; lines in code blocks count, as they do as tasks.
 pub(super) fn check_numbers(documents: &[Document<'_>], findings: &mut Findings) {
     let mut known: HashMap<&str, (&str, Line)> = HashMap::new();
     for (place, tasks) in documents {

@@ -13,8 +13,8 @@ pub(super) enum Workflow {
     SpecDriven,
     /// One of the project's own, `openspec/schemas/<name>/schema.yaml`, and the files it says the tasks are in, if it does.
     Own(Option<String>),
-    /// The change names none that is there. Those in a user's home are not looked for: a verdict should not depend on who
-    /// asks.
+    /// The change names a schema that does not exist. Those in a user's home are not searched: a verdict should not
+    /// depend on the user.
     Unknown,
 }
 

@@ -28,7 +28,7 @@ impl<'t> Scenario<'t> {
         }
     }
 
-    /// A line of a spec: the keyword in bold anywhere in it, or at its start with or without a dash, in whatever capitals.
+    /// A line of a spec: the keyword in bold anywhere in it, or at its start with or without a dash, in any case.
     pub(super) fn take_loosely(&mut self, line: &str) {
         let line = line.to_uppercase();
         let says = |word: &str| {

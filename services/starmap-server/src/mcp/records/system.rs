@@ -73,7 +73,7 @@ impl More {
     }
 }
 
-/// The systems below 0.45 beside a border system, by id; none beside any other.
+/// The systems below 0.45 next to a border system, by id; empty for other systems.
 pub(crate) fn adjacent_lowsec(map: &Map, system: SystemIndex) -> Vec<String> {
     let beside = match map.system(system).class {
         SecurityClass::High => explore::adjacent_lower(map, system).collect(),

@@ -22,7 +22,7 @@ pub(super) struct ByCost {
 struct Waiting {
     /// A queue for each cost of the mode.
     queues: Vec<(Cost, VecDeque<Found>)>,
-    /// What was found by extra connections with costs of their own.
+    /// What was found by extra connections with separate costs.
     others: BinaryHeap<Reverse<Found>>,
 }
 
