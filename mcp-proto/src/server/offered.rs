@@ -40,10 +40,6 @@ pub(crate) struct Offered {
 /// What was offered when the scopes of a request were judged, among its extensions: what answers the request is what its
 /// caller was allowed.
 #[derive(Debug, Clone)]
-#[cfg_attr(
-    not(feature = "http"),
-    expect(dead_code, reason = "scopes are judged over HTTP alone")
-)]
 pub(super) struct Judged(pub(super) Arc<Offered>);
 
 impl Offered {
