@@ -16,7 +16,7 @@ pub(super) type Problem = (&'static str, String);
 
 /// The name of the problem that nobody is there, which another stream of the same client may mend.
 pub(super) const CANNOT_BE_ASKED: &str = "CLIENT_CANNOT_BE_ASKED";
-/// The name of an answer that is none.
+/// Names an answer that cannot be used.
 pub(super) const ANSWER_INVALID: &str = "CLIENT_ANSWER_INVALID";
 
 /// How much of a client's error message is told, in characters.

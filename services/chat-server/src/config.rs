@@ -105,7 +105,7 @@ pub struct ChatFilter {
 pub struct Person {
     /// What to call him.
     pub name: String,
-    /// Names, handles and numbers of his, in any source.
+    /// Their names, handles and numbers, in any source.
     pub aliases: Vec<String>,
 }
 
