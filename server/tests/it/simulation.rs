@@ -39,7 +39,10 @@ fn play(seed: u64, flaw: Flaw) -> (World, Result<(), String>) {
     runtime.block_on(async {
         let world = World::new(seed, flaw).await;
         world.run().await;
-        let verdict = judge(&world.history(), &world.logs().await);
+        let verdict = match world.unanswered() {
+            Some(problem) => Err(problem),
+            None => judge(&world.history(), &world.logs().await),
+        };
         (world, verdict)
     })
 }

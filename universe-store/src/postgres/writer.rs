@@ -28,6 +28,10 @@ const QUEUE_BYTES: usize = MAX_WRITE;
 /// What a write counts for at least, in bytes, so that no more than 1,024 are queued.
 const MIN_SHARE: usize = QUEUE_BYTES / 1_024;
 
+/// How many turns of the runtime a batch waits, so that callers that were answered just now send their next append with
+/// it: without that, the one that comes first goes alone, and the others wait for its commit.
+const TURNS: usize = 4;
+
 /// How often a statement is sent that loses against another one.
 const TRIES: usize = 5;
 
@@ -242,6 +246,9 @@ async fn append_all(link: Link, live: Arc<Live>, mut queue: mpsc::UnboundedRecei
                 Some(job) => waiting.push_back(job),
                 None => return,
             }
+        }
+        for _ in 0..TURNS {
+            tokio::task::yield_now().await;
         }
         while let Ok(job) = queue.try_recv() {
             waiting.push_back(job);

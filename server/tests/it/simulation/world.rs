@@ -64,6 +64,8 @@ pub(crate) struct World {
     /// Counts all that happens.
     clock: AtomicU64,
     operations: Mutex<Vec<Operation>>,
+    /// What no server answered, however often it was asked. A store that acknowledges what it has not leads to that, too.
+    unanswered: Mutex<Option<String>>,
     faults: Mutex<Tally>,
 }
 
@@ -94,6 +96,7 @@ impl World {
             random: Mutex::new(Rng::with_seed(seed)),
             clock: AtomicU64::new(0),
             operations: Mutex::default(),
+            unanswered: Mutex::default(),
             faults: Mutex::default(),
         };
         world.servers.iter().for_each(|server| world.start(server));
@@ -114,6 +117,15 @@ impl World {
 
     pub(crate) fn history(&self) -> Vec<Operation> {
         self.operations.lock().unwrap().clone()
+    }
+
+    /// What is wrong, where something was never answered.
+    pub(crate) fn unanswered(&self) -> Option<String> {
+        self.unanswered.lock().unwrap().clone()
+    }
+
+    fn give_up(&self, problem: String) {
+        self.unanswered.lock().unwrap().get_or_insert(problem);
     }
 
     pub(crate) fn tally(&self) -> Tally {
@@ -257,20 +269,13 @@ impl World {
             if key.is_none() || matches!(outcome, Outcome::Done(..)) {
                 break;
             }
-            if self.gives_up(attempt, "no answer at all") {
+            if attempt == TRIES {
+                self.give_up(format!("no answer at all: {commands:?}"));
                 break;
             }
             self.pause(100_000).await;
         }
         self.keep(universe, commands, began, outcome);
-    }
-
-    /// Whether a request was made so often that no answer will come. That may only be so where the store breaks its word:
-    /// what is wrong with it may keep servers from ever being right again.
-    fn gives_up(&self, attempt: usize, problem: &str) -> bool {
-        let gives_up = attempt >= TRIES;
-        assert!(!gives_up || self.flaw != Flaw::None, "{problem}");
-        gives_up
     }
 
     /// Reads at any server, or at this one until it answers.
@@ -288,8 +293,8 @@ impl World {
             if matches!(outcome, Outcome::Done(..)) {
                 return self.keep(universe, Vec::new(), began, outcome);
             }
-            if self.gives_up(attempt, "nothing can be read") {
-                return;
+            if attempt == TRIES {
+                return self.give_up(format!("universe {universe} cannot be read: {outcome:?}"));
             }
             self.pause(100_000).await;
         }
