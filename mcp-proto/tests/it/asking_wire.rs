@@ -15,7 +15,7 @@ use crate::asking_common::{
     Ask, accept, all_capabilities, asker, asking, call, declaring, greet, raw, said, send,
     service_of, state_for, thrice,
 };
-use crate::common::{request, with_meta};
+use crate::common::{request, subscribe, with_meta};
 use crate::peer::Peer;
 
 #[tokio::test]
@@ -155,7 +155,7 @@ impl Subscriber for Errors {
 #[tokio::test]
 async fn only_three_methods_can_ask() {
     let errors = Errors::default();
-    let _here = tracing::subscriber::set_default(errors.clone());
+    let _here = subscribe(errors.clone());
     let server = asker(greet)
         .raw_prompt(
             mcp_proto::Prompt::new("other", "Has an argument.")

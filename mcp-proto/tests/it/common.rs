@@ -1,6 +1,6 @@
 //! A server to test with, and requests written by hand: everything that goes over the wire is in the test.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tracing::subscriber::{DefaultGuard, NoSubscriber};
+use tracing::{Dispatch, Subscriber};
 
 /// No wait of a test takes longer than this; it is for tests that fail, not for those that pass.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -447,4 +449,14 @@ pub(crate) fn refused(answer: Result<Value, ClientError>) -> ErrorObject {
         Err(ClientError::Rpc(error)) => error,
         other => panic!("no error of the server: {other:?}"),
     }
+}
+
+/// Where only one subscriber exists, tracing asks the thread that comes to a line first whether it wants it, and that may be
+/// another test's: "never" is then remembered for all. With a second one, all are asked.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::default()));
+
+/// Takes in what this thread logs, until the guard is dropped.
+pub(crate) fn subscribe(subscriber: impl Subscriber + Send + Sync + 'static) -> DefaultGuard {
+    LazyLock::force(&SECOND);
+    tracing::subscriber::set_default(subscriber)
 }

@@ -7,7 +7,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 use serde_json::json;
 
-use crate::common::{Raw, service};
+use crate::common::{Raw, service, subscribe};
 
 /// Counts the warnings of the library.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ impl Warnings {
 #[tokio::test]
 async fn each_foreign_host_and_origin_is_warned_of_once() {
     let warnings = Warnings::default();
-    let _here = tracing::subscriber::set_default(warnings.clone());
+    let _here = subscribe(warnings.clone());
     let service = service();
     let raw = || Raw::modern("tools/list", json!({}));
     for _ in 0..3 {

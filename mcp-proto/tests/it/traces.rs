@@ -13,7 +13,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use crate::common::{Raw, every_client, open_session};
+use crate::common::{Raw, every_client, open_session, subscribe};
 
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
 
@@ -124,7 +124,7 @@ async fn the_log_follows_a_request_by_its_trace() {
     ] {
         for raw in said(meta.clone()) {
             let notes = Notes::new(level);
-            let here = tracing::subscriber::set_default(notes.clone());
+            let here = subscribe(notes.clone());
             raw.send(&service).await.result();
             drop(here);
             let taken = notes.taken();

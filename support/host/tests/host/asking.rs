@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Parser as _;
@@ -18,7 +18,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tracing::subscriber::DefaultGuard;
+use tracing::Dispatch;
+use tracing::subscriber::{DefaultGuard, NoSubscriber};
 
 use crate::{LONG, Outcome};
 
@@ -271,9 +272,14 @@ async fn a_server_that_only_reads_has_no_tool_that_writes() -> Outcome {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
 
+/// Where only one subscriber exists, tracing asks the thread that comes to a line first whether it wants it, and that may be
+/// another test's: "never" is then remembered for all. With a second one, all are asked.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::default()));
+
 impl Lines {
     /// Takes in what this thread logs, until the guard is dropped.
     pub(crate) fn of_this_thread(&self) -> DefaultGuard {
+        LazyLock::force(&SECOND);
         let written = self.clone();
         let log = tracing_subscriber::fmt()
             .with_ansi(false)
