@@ -81,7 +81,7 @@ impl Live {
     }
 }
 
-/// Hears so many messages, and how often each id came; then that there is no further one to be received at once.
+/// Receives so many messages, and counts how often each id came; then that there is no further one to be received at once.
 pub(crate) async fn collect(follower: &mut Follower, count: usize) -> BTreeMap<String, u32> {
     let mut received = BTreeMap::new();
     for _ in 0..count {

@@ -112,7 +112,7 @@ fn lines(messages: Range<usize>) -> Vec<u8> {
 
 const URI: &str = "messages://live/*";
 
-/// Hears of the `n`th message, counted from 0, and of no other.
+/// Receives the `n`th message, counted from 0, and of no other.
 async fn expect_message(listener: &mut Listener, n: usize, chat: &str) {
     let mut update = listener.next().await;
     assert_eq!(update["uri"], URI, "{update}");
@@ -237,7 +237,7 @@ async fn a_bot_over_pipes() {
     over_pipes(Network::Bot(BotApi::start().await, 0)).await;
 }
 
-/// The server is killed within a chunk, again and again. What was not received of is told again, as by a daemon that is not
+/// The server is killed within a chunk, again and again. What was not received is sent again, as by a daemon that is not
 /// sure, or as Telegram does.
 async fn killed(mut network: Network) {
     const KILLS: usize = 5;
