@@ -11,7 +11,7 @@ mod rules;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use crate::probe::{Bench, Place, Revision, revisions};
+use crate::probe::{Bench, Endpoint, Revision, revisions};
 use crate::target::{Target, TargetError};
 
 pub use report::{CheckReport, Judged};
@@ -26,7 +26,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// Rules to hold against one server.
 #[derive(Debug, Clone)]
 pub struct Check {
-    place: Place,
+    endpoint: Endpoint,
     other: Option<Target>,
     only: Vec<String>,
     skip: Vec<String>,
@@ -40,18 +40,18 @@ impl Check {
     /// Against the endpoint of a [`Target`] over HTTP.
     #[must_use]
     pub fn url(target: Target) -> Self {
-        Self::of(Place::Http(target))
+        Self::of(Endpoint::Http(target))
     }
 
     /// Against a program on its stdin and stdout, which is started for each revision, and for each rule that may end it.
     #[must_use]
     pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
-        Self::of(Place::Command(program.into(), arguments))
+        Self::of(Endpoint::Command(program.into(), arguments))
     }
 
-    fn of(place: Place) -> Self {
+    fn of(endpoint: Endpoint) -> Self {
         Self {
-            place,
+            endpoint,
             other: None,
             only: Vec::new(),
             skip: Vec::new(),
@@ -114,16 +114,16 @@ impl Check {
     /// The URL or the program.
     #[must_use]
     pub fn target(&self) -> String {
-        self.place.to_string()
+        self.endpoint.to_string()
     }
 
     /// Asks every rule in every revision.
     ///
     /// # Errors
     /// The server cannot be reached.
-    pub async fn run(&self, mut told: impl FnMut(&Judged)) -> Result<CheckReport, TargetError> {
-        let mut report = CheckReport::new(self.place.to_string());
-        let spoken = revisions(&self.place, self.timeout).await?;
+    pub async fn run(&self, mut progress: impl FnMut(&Judged)) -> Result<CheckReport, TargetError> {
+        let mut report = CheckReport::new(self.endpoint.to_string());
+        let spoken = revisions(&self.endpoint, self.timeout).await?;
         let wanted = self.revisions.iter().copied();
         let mut asked: Vec<_> = wanted.clone().filter(|it| spoken.contains(it)).collect();
         asked.sort_unstable();
@@ -134,16 +134,16 @@ impl Check {
             asked.extend(latest.or(wanted.max()));
         }
         for revision in asked {
-            let mut bench = Bench::new(self.place.clone(), revision, self.timeout);
+            let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
             bench.spoken.clone_from(&spoken);
             bench.other.clone_from(&self.other);
             bench.learn(&self.tools).await;
             report.server = bench.server().or(report.server);
-            if revision.is_modern() && self.place.is_http() && self.asks(rules::KEEP_ALIVE) {
+            if revision.is_modern() && self.endpoint.is_http() && self.asks(rules::KEEP_ALIVE) {
                 bench.watch(self.keep_alive).await;
             }
             for rule in rules().filter(|rule| silent || self.asks(rule.id)) {
-                if !rule.is_for(revision, self.place.is_http())
+                if !rule.is_for(revision, self.endpoint.is_http())
                     || silent && rule.id != rules::SPEAKS
                 {
                     continue;
@@ -153,7 +153,7 @@ impl Check {
                     revision,
                     verdict: (rule.probe)(&mut bench).await,
                 };
-                told(&judged);
+                progress(&judged);
                 report.judged.push(judged);
             }
             bench.end().await;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use serde_json::json;
 
-use crate::probe::{Bench, Place, Revision, revisions};
+use crate::probe::{Bench, Endpoint, Revision, revisions};
 use crate::target::{Target, TargetError};
 use crate::wire::shorten;
 
@@ -37,7 +37,7 @@ const MAX_REPEATS: u64 = 200;
 /// Broken requests to send to one server.
 #[derive(Debug, Clone)]
 pub struct Fuzz {
-    place: Place,
+    endpoint: Endpoint,
     seed: u64,
     iterations: u64,
     only: Option<u64>,
@@ -62,18 +62,18 @@ impl Fuzz {
     /// Against the endpoint of a [`Target`] over HTTP, with a seed of chance.
     #[must_use]
     pub fn url(target: Target) -> Self {
-        Self::of(Place::Http(target))
+        Self::of(Endpoint::Http(target))
     }
 
     /// Against a program on its stdin and stdout.
     #[must_use]
     pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
-        Self::of(Place::Command(program.into(), arguments))
+        Self::of(Endpoint::Command(program.into(), arguments))
     }
 
-    fn of(place: Place) -> Self {
+    fn of(endpoint: Endpoint) -> Self {
         Self {
-            place,
+            endpoint,
             seed: fastrand::u32(..).into(),
             iterations: 1_000,
             only: None,
@@ -143,8 +143,8 @@ impl Fuzz {
     ///
     /// # Errors
     /// [`FuzzError`]. A server that is gone after a case is a finding.
-    pub async fn run(&self, mut told: impl FnMut(u64, usize)) -> Result<FuzzReport, FuzzError> {
-        let mut report = FuzzReport::new(self.place.to_string(), self.seed);
+    pub async fn run(&self, mut progress: impl FnMut(u64, usize)) -> Result<FuzzReport, FuzzError> {
+        let mut report = FuzzReport::new(self.endpoint.to_string(), self.seed);
         let mut sides = self.open(&mut report).await?;
         let first = sides.first();
         report.server = first.and_then(|side| side.bench.server());
@@ -160,7 +160,7 @@ impl Fuzz {
             if is_late || report.findings.len() >= MAX_FINDINGS {
                 break;
             }
-            told(case, report.findings.len());
+            progress(case, report.findings.len());
             let count = u64::try_from(sides.len()).unwrap_or(1).max(1);
             let index = usize::try_from(case % count).unwrap_or_default();
             let Some(side) = sides.get_mut(index) else {
@@ -205,7 +205,7 @@ impl Fuzz {
     }
 
     async fn open(&self, report: &mut FuzzReport) -> Result<Vec<Side>, FuzzError> {
-        let spoken = revisions(&self.place, self.timeout).await?;
+        let spoken = revisions(&self.endpoint, self.timeout).await?;
         let newest = |modern: bool| {
             let of_era = spoken.iter().filter(|it| it.is_modern() == modern);
             of_era.max().copied()
@@ -216,11 +216,11 @@ impl Fuzz {
         };
         asked.retain(|it| spoken.contains(it));
         if asked.is_empty() {
-            return Err(FuzzError::Revision(self.place.to_string()));
+            return Err(FuzzError::Revision(self.endpoint.to_string()));
         }
         let mut sides = Vec::with_capacity(asked.len());
         for revision in asked {
-            let mut bench = Bench::new(self.place.clone(), revision, self.timeout);
+            let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
             bench.learn(&self.tools).await;
             let mut side = Side {
                 templates: Template::all(&bench),
@@ -232,7 +232,7 @@ impl Fuzz {
                 if first.is_none() {
                     // For a tool that waits for something, silence is not a finding.
                     report.silent.insert(template.name());
-                    if !side.bench.place.is_http() {
+                    if !side.bench.endpoint.is_http() {
                         side.bench = side.bench.another().await;
                     }
                     continue;

@@ -13,7 +13,7 @@ mod usage;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use crate::probe::{Bench, Place, Revision, newest};
+use crate::probe::{Bench, Endpoint, Revision, newest};
 use crate::target::{Target, TargetError};
 
 pub use call::{Call, CallError};
@@ -33,7 +33,7 @@ pub const MAX_ROUNDS: usize = 1_000;
 /// A server to measure.
 #[derive(Debug, Clone)]
 pub struct LoadTarget {
-    place: Place,
+    endpoint: Endpoint,
     process: Option<u32>,
 }
 
@@ -42,7 +42,7 @@ impl LoadTarget {
     #[must_use]
     pub fn url(target: Target) -> Self {
         Self {
-            place: Place::Http(target),
+            endpoint: Endpoint::Http(target),
             process: None,
         }
     }
@@ -51,7 +51,7 @@ impl LoadTarget {
     #[must_use]
     pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
         Self {
-            place: Place::Command(program.into(), arguments),
+            endpoint: Endpoint::Command(program.into(), arguments),
             process: None,
         }
     }
@@ -237,15 +237,15 @@ impl Load {
     }
 
     async fn open(&self, target: &LoadTarget, revisions: &[Revision]) -> Result<Side, LoadError> {
-        let first = newest(&target.place, revisions, self.timeout).await?;
-        let mut first = first.ok_or_else(|| LoadError::Revision(target.place.to_string()))?;
+        let first = newest(&target.endpoint, revisions, self.timeout).await?;
+        let mut first = first.ok_or_else(|| LoadError::Revision(target.endpoint.to_string()))?;
         first.look(&[]).await;
         let calls = match self.calls.is_empty() {
             true => Call::safe(&first),
             false => self.calls.clone(),
         };
         let revision = first.revision;
-        let measured = Measured::new(&target.place, &first, &calls);
+        let measured = Measured::new(&target.endpoint, &first, &calls);
         let tools = first.lists.clone();
         let shares = self
             .sessions
@@ -254,18 +254,18 @@ impl Load {
         let mut sessions = vec![first.session().map(str::to_owned)];
         let mut benches = vec![first];
         for index in 1..self.connections {
-            let place = target.place.apart()?;
-            let mut bench = Bench::new(place, revision, self.timeout);
+            let endpoint = target.endpoint.apart()?;
+            let mut bench = Bench::new(endpoint, revision, self.timeout);
             bench.lists.clone_from(&tools);
             let shared = sessions.get(index % shares).cloned();
             match shared.filter(|_| index >= shares && !revision.is_modern()) {
-                Some(session) if bench.place.is_http() => bench.join(session),
+                Some(session) if bench.endpoint.is_http() => bench.join(session),
                 _ if revision.is_modern() => {}
                 _ => {
                     if !bench.open().await {
                         let problem = bench.greeting.outcome();
                         return Err(LoadError::Target(TargetError::Unreachable {
-                            target: target.place.to_string(),
+                            target: target.endpoint.to_string(),
                             source: format!("connection {}: {problem}", index + 1).into(),
                         }));
                     }

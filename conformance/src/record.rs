@@ -135,7 +135,7 @@ impl Recorder {
 
     /// A message of a server on pipes. It goes to the session whose request it answers or concerns, else to the legacy
     /// one; its notifications are assigned as in a replay on pipes.
-    pub(crate) fn heard(&self, message: Value) {
+    pub(crate) fn server_message(&self, message: Value) {
         let mut book = self.book();
         let session = book.sessions.iter_mut().rev().find_map(|(_, session)| {
             let carrier = session.carrier(&message)?;

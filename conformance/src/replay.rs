@@ -129,11 +129,11 @@ impl Replay {
     ) -> (Summary, String) {
         let mut report = Vec::new();
         let mut reporter = TextReporter::new(&mut report, false);
-        let tell = |event: &Event<'_>| {
+        let on_event = |event: &Event<'_>| {
             // Memory takes everything.
             let _ = reporter.report(event);
         };
-        let summary = self.run(transcripts, tell).await;
+        let summary = self.run(transcripts, on_event).await;
         (summary, String::from_utf8_lossy(&report).into_owned())
     }
 

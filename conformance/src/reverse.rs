@@ -104,18 +104,18 @@ impl ClientCheck {
     ///
     /// # Errors
     /// The program cannot be started, or no server can listen.
-    pub async fn run(&self, mut told: impl FnMut(Scene)) -> io::Result<ClientReport> {
+    pub async fn run(&self, mut progress: impl FnMut(Scene)) -> io::Result<ClientReport> {
         let wanted: Vec<&ClientRule> = client_rules().filter(|rule| self.wants(rule)).collect();
         let mut runs = Runs::default();
         for scene in Scene::ALL {
             if !wanted.iter().any(|rule| rule.scenes.contains(&scene)) {
                 continue;
             }
-            told(scene);
+            progress(scene);
             let stage = Stage::open(scene).await?;
             let ended = self.play(&stage.url(), scene).await?;
-            let heard = stage.close();
-            runs.add(scene, Seen { heard, ended });
+            let requests = stage.close();
+            runs.add(scene, Seen { requests, ended });
         }
         let judged = wanted.into_iter().map(|rule| ClientJudged {
             rule,

@@ -241,9 +241,9 @@ impl Target {
     }
 
     /// Where `path` of a transcript lies whose endpoint is at `endpoint`.
-    pub(crate) fn place(&self, endpoint: &str, path: &str) -> String {
+    pub(crate) fn locate(&self, endpoint: &str, path: &str) -> String {
         match &self.kind {
-            Kind::Remote(remote) => remote.place(endpoint, path),
+            Kind::Remote(remote) => remote.locate(endpoint, path),
             _ => path.to_owned(),
         }
     }

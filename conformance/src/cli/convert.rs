@@ -8,7 +8,7 @@ use clap::Args;
 use mcp_conformance::{BoxError, Recorder};
 
 use super::Verdict;
-use super::record::told;
+use super::record::summary;
 
 /// Each line of a file is a JSON object with `request` (`method`, `headers`, `body`) and `response` (`status`, `headers`, and
 /// `body` or `events`).
@@ -35,7 +35,7 @@ impl ConvertArgs {
             recorder.import(&file.display().to_string(), &text)?;
         }
         for file in recorder.finish()? {
-            writeln!(out, "{}", told(&file))?;
+            writeln!(out, "{}", summary(&file))?;
         }
         match recorder.left_out() {
             0 => {}

@@ -10,7 +10,7 @@ use mcp_conformance::{BoxError, Fuzz, FuzzError, FuzzReport, TargetError};
 
 use super::Verdict;
 use super::output::Progress;
-use super::server::{AskArgs, Place, ServerArgs};
+use super::server::{AskArgs, ServerAddress, ServerArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct FuzzArgs {
@@ -48,9 +48,9 @@ enum Format {
 
 impl FuzzArgs {
     pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
-        let fuzz = match self.server.place()? {
-            Place::Url(target) => Fuzz::url(target),
-            Place::Command(program, arguments) => Fuzz::command(program, arguments),
+        let fuzz = match self.server.address()? {
+            ServerAddress::Url(target) => Fuzz::url(target),
+            ServerAddress::Command(program, arguments) => Fuzz::command(program, arguments),
         };
         let mut fuzz = fuzz
             .iterations(self.iterations)

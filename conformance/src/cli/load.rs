@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::Verdict;
 use super::output::Progress;
-use super::server::{Place, ServerArgs, words};
+use super::server::{ServerAddress, ServerArgs, words};
 
 /// How long a server that was started may take until it can be connected to.
 const START: Duration = Duration::from_secs(30);
@@ -117,8 +117,8 @@ impl LoadArgs {
         let (first, _server) = self.first().await?;
         let mut load = Load::new(first);
         let mut _other = None;
-        if let Some(place) = &self.vs {
-            let (second, server) = self.second(place).await?;
+        if let Some(address) = &self.vs {
+            let (second, server) = self.second(address).await?;
             _other = server;
             load = load.beside(second);
         }
@@ -152,21 +152,21 @@ impl LoadArgs {
     }
 
     async fn first(&self) -> Result<(LoadTarget, Option<Child>), LoadError> {
-        let place = self
+        let address = self
             .server
-            .place()
+            .address()
             .map_err(|error| unusable(&error.to_string()))?;
-        match place {
-            Place::Url(target) => over_http(target, self.start.as_deref()).await,
-            Place::Command(program, arguments) => {
+        match address {
+            ServerAddress::Url(target) => over_http(target, self.start.as_deref()).await,
+            ServerAddress::Command(program, arguments) => {
                 Ok((LoadTarget::command(program, arguments), None))
             }
         }
     }
 
-    async fn second(&self, place: &str) -> Result<(LoadTarget, Option<Child>), LoadError> {
-        if place.starts_with("http://") || place.starts_with("https://") {
-            let target = self.server.headers().apply(Target::url(place)?);
+    async fn second(&self, address: &str) -> Result<(LoadTarget, Option<Child>), LoadError> {
+        if address.starts_with("http://") || address.starts_with("https://") {
+            let target = self.server.headers().apply(Target::url(address)?);
             let target = target.map_err(|error| unusable(&error.to_string()))?;
             return over_http(target, self.vs_start.as_deref()).await;
         }
@@ -175,7 +175,7 @@ impl LoadArgs {
                 "--vs-start starts a server that --vs names by its URL",
             ));
         }
-        Ok((on_pipes(place)?, None))
+        Ok((on_pipes(address)?, None))
     }
 }
 

@@ -70,19 +70,19 @@ impl OutputArgs {
         self.format == Kind::Text || self.output.is_some()
     }
 
-    /// Writes the report and the baseline. `told`: whether the text was already printed.
+    /// Writes the report and the baseline. `is_reported`: whether the text was already printed.
     pub(super) fn finish(
         &self,
         mut results: Results,
         known: Option<&Baseline>,
-        told: bool,
+        is_reported: bool,
         mut out: impl Write,
     ) -> Result<Verdict, BoxError> {
         if let Some(known) = known {
             known.apply(&mut results);
         }
         if self.is_text() {
-            match told {
+            match is_reported {
                 true => results.write_changes(&mut out)?,
                 false => results.write(Format::Text, &mut out)?,
             }

@@ -70,7 +70,7 @@ impl RecordArgs {
             }
         }
         for file in recorder.finish()? {
-            say(&told(&file));
+            say(&summary(&file));
         }
         match recorder.left_out() {
             0 => {}
@@ -83,12 +83,12 @@ impl RecordArgs {
 }
 
 /// What was written, and where it accepts more than what was recorded.
-pub(super) fn told(file: &RecordedFile) -> String {
+pub(super) fn summary(file: &RecordedFile) -> String {
     let mut text = format!("wrote {} ({} steps)", file.path.display(), file.steps);
-    for place in &file.loosened {
+    for loosened in &file.loosened {
         text.push_str(&format!(
             "\n  line {} {}: {}",
-            place.line, place.path, place.reason
+            loosened.line, loosened.path, loosened.reason
         ));
     }
     for left in &file.left_out {

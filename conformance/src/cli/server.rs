@@ -11,14 +11,14 @@ use mcp_conformance::{BoxError, Revision, Target};
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    address: AddressArgs,
     #[command(flatten)]
     headers: HeaderArgs,
 }
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-struct PlaceArgs {
+struct AddressArgs {
     /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
@@ -29,7 +29,7 @@ struct PlaceArgs {
 
 /// Where a server is.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum ServerAddress {
     Url(Target),
     Command(String, Vec<OsString>),
 }
@@ -65,17 +65,17 @@ pub(crate) struct HeaderArgs {
 }
 
 impl ServerArgs {
-    pub(crate) fn place(&self) -> Result<Place, BoxError> {
-        let Some(url) = &self.place.url else {
+    pub(crate) fn address(&self) -> Result<ServerAddress, BoxError> {
+        let Some(url) = &self.address.url else {
             if !self.headers.is_empty() {
                 return Err(
                     "a server on pipes gets no headers; give --header and --token-env with --url"
                         .into(),
                 );
             }
-            return Place::command(self.place.command.as_deref().unwrap_or_default());
+            return ServerAddress::command(self.address.command.as_deref().unwrap_or_default());
         };
-        Ok(Place::Url(self.headers.target(url)?))
+        Ok(ServerAddress::Url(self.headers.target(url)?))
     }
 
     pub(crate) fn headers(&self) -> &HeaderArgs {
@@ -83,7 +83,7 @@ impl ServerArgs {
     }
 }
 
-impl Place {
+impl ServerAddress {
     pub(crate) fn command(command: &str) -> Result<Self, BoxError> {
         let (program, arguments) = words(command)?;
         Ok(Self::Command(program, arguments))

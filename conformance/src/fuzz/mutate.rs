@@ -28,7 +28,7 @@ pub(super) fn mutate(rng: &mut Rng, bench: &Bench, template: &Template, id: Valu
     // Its head is that of the valid one: what differs after that is a case too.
     let mut raw = bench.framed(&message);
     let mut how = Vec::new();
-    let is_http = bench.place.is_http();
+    let is_http = bench.endpoint.is_http();
     for _ in 0..rng.usize(1..=MOST) {
         match rng.u8(0..10) {
             0..5 => how.push(tree::change(rng, &mut message, bench.revision)),

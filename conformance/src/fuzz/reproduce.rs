@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 use super::template::Template;
-use crate::probe::{Bench, Place, Raw};
+use crate::probe::{Bench, Endpoint, Raw};
 
 /// The longest request that stands in a command, in bytes.
 const MAX_INLINE: usize = 8 * 1024;
@@ -17,9 +17,9 @@ pub(super) fn command(bench: &Bench, raw: &Raw, template: &Template) -> String {
             raw.body.len()
         );
     }
-    match &bench.place {
-        Place::Http(target) => curl(&target.to_string(), bench, raw),
-        Place::Command(program, arguments) => {
+    match &bench.endpoint {
+        Endpoint::Http(target) => curl(&target.to_string(), bench, raw),
+        Endpoint::Command(program, arguments) => {
             let words: Vec<String> = [program]
                 .into_iter()
                 .chain(arguments)
@@ -131,7 +131,7 @@ pub(super) fn transcript(
     case: u64,
 ) -> Option<String> {
     let text = std::str::from_utf8(&raw.body).ok()?;
-    if !bench.place.is_http()
+    if !bench.endpoint.is_http()
         && (raw.method != Method::POST || serde_json::from_str::<Value>(text).is_err())
     {
         return None;

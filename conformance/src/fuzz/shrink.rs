@@ -25,8 +25,8 @@ pub(super) async fn shrink(bench: &Bench, failed: &Failed) -> Option<Shrunk> {
     let oracle = failed.breach.oracle;
     let tries = match oracle {
         Oracle::NoAnswer => TRIES_OF_SILENCE,
-        Oracle::Dead if !bench.place.is_http() => TRIES_OF_SILENCE,
-        _ if bench.place.is_http() => TRIES,
+        Oracle::Dead if !bench.endpoint.is_http() => TRIES_OF_SILENCE,
+        _ if bench.endpoint.is_http() => TRIES,
         _ => TRIES_ON_PIPES,
     };
     let mut search = Search {
@@ -84,7 +84,7 @@ impl Search<'_> {
 
     /// Headers as a good request has them, or left out.
     async fn heads(&mut self) {
-        if !self.bench.place.is_http() {
+        if !self.bench.endpoint.is_http() {
             return;
         }
         let good = self.bench.framed(&self.template.with_id(json!(1)));

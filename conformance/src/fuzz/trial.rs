@@ -37,7 +37,7 @@ impl Breach {
 pub(super) async fn trial(bench: &mut Bench, raw: &Raw, template: &Template) -> Option<Breach> {
     let modern = bench.revision.is_modern();
     let reading = Reading::of(&raw.body, modern);
-    if bench.place.is_http() {
+    if bench.endpoint.is_http() {
         let listens = raw.method == http::Method::GET || reading.listens();
         let patience = if listens { LISTEN } else { bench.patience };
         let exchange = bench.raw_within(raw.clone(), patience).await;

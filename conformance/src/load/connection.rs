@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::call::Call;
-use crate::probe::{Bench, Place};
+use crate::probe::{Bench, Endpoint};
 use crate::replay::base::{Sent, breach};
 use crate::sse::{Decoder, Frame};
 use crate::target::Target;
@@ -85,11 +85,11 @@ impl Connection {
         let request = self.requests.get(index).ok_or("there is nothing to ask")?;
         let patience = self.bench.patience;
         let late = |_| format!("no answer within {} s", patience.as_secs_f64());
-        let (status, message) = match &self.bench.place {
-            Place::Http(target) => timeout(patience, over_http(target, request, id))
+        let (status, message) = match &self.bench.endpoint {
+            Endpoint::Http(target) => timeout(patience, over_http(target, request, id))
                 .await
                 .map_err(late)??,
-            Place::Command(..) => {
+            Endpoint::Command(..) => {
                 let body = request.body(id);
                 let process = self.bench.process().map_err(|error| error.to_string())?;
                 if !process.write(&body, patience).await {
@@ -182,9 +182,9 @@ impl Prepared {
                 headers.insert(name, value);
             }
         }
-        let uri = match &bench.place {
-            Place::Http(target) => target.place("/mcp", "/mcp").parse().unwrap_or_default(),
-            Place::Command(..) => Uri::default(),
+        let uri = match &bench.endpoint {
+            Endpoint::Http(target) => target.locate("/mcp", "/mcp").parse().unwrap_or_default(),
+            Endpoint::Command(..) => Uri::default(),
         };
         let mut before_id = message.to_string();
         before_id.pop();

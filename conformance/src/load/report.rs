@@ -8,7 +8,7 @@ use super::Load;
 use super::call::Call;
 use super::figures::Figures;
 use super::usage::Usage;
-use crate::probe::{Bench, Place, Revision};
+use crate::probe::{Bench, Endpoint, Revision};
 
 /// The share of a core above which the report warns that this program may have been the bottleneck.
 const BUSY: f64 = 0.9;
@@ -69,10 +69,10 @@ impl RoundFigures {
 }
 
 impl Measured {
-    pub(super) fn new(place: &Place, bench: &Bench, calls: &[Call]) -> Self {
+    pub(super) fn new(endpoint: &Endpoint, bench: &Bench, calls: &[Call]) -> Self {
         let calls = calls.iter().map(|call| (call.to_string(), Figures::new()));
         Self {
-            target: place.to_string(),
+            target: endpoint.to_string(),
             server: bench.server(),
             revision: bench.revision,
             calls: calls.collect(),

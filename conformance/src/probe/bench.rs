@@ -27,14 +27,14 @@ const MAX_SEEN_BYTES: usize = 64 * 1024;
 
 /// Where the server is.
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
+pub(crate) enum Endpoint {
     Http(Target),
     Command(OsString, Vec<OsString>),
 }
 
 /// A server in one revision.
 pub(crate) struct Bench {
-    pub(crate) place: Place,
+    pub(crate) endpoint: Endpoint,
     pub(crate) revision: Revision,
     pub(crate) patience: Duration,
     /// The revisions that the server supports, once known.
@@ -61,7 +61,7 @@ pub(crate) struct Bench {
 /// The message that was sent, if it was JSON, and what came.
 pub(crate) type Seen = (Option<Value>, Exchange);
 
-impl Place {
+impl Endpoint {
     /// The same server over a separate connection.
     pub(crate) fn apart(&self) -> Result<Self, TargetError> {
         Ok(match self {
@@ -83,7 +83,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Http(target) => target.fmt(formatter),
@@ -93,9 +93,9 @@ impl fmt::Display for Place {
 }
 
 impl Bench {
-    pub(crate) fn new(place: Place, revision: Revision, patience: Duration) -> Self {
+    pub(crate) fn new(endpoint: Endpoint, revision: Revision, patience: Duration) -> Self {
         Self {
-            place,
+            endpoint,
             revision,
             patience,
             spoken: Vec::new(),
@@ -122,7 +122,7 @@ impl Bench {
 
     /// A new bench for the same server, with its own session or process.
     pub(crate) async fn fresh(&self) -> Self {
-        let mut fresh = Self::new(self.place.clone(), self.revision, self.patience);
+        let mut fresh = Self::new(self.endpoint.clone(), self.revision, self.patience);
         fresh.seen = Arc::clone(&self.seen);
         fresh.open().await;
         fresh
@@ -130,8 +130,8 @@ impl Bench {
 
     /// One of another caller, which knows what this one knows; nothing without one.
     pub(crate) async fn of_another_caller(&self) -> Option<Self> {
-        let place = Place::Http(self.other.clone()?);
-        let mut other = Self::new(place, self.revision, self.patience);
+        let endpoint = Endpoint::Http(self.other.clone()?);
+        let mut other = Self::new(endpoint, self.revision, self.patience);
         other.lists.clone_from(&self.lists);
         other.open().await;
         Some(other)
@@ -153,7 +153,8 @@ impl Bench {
         if self.greeting.result().is_none() {
             return false;
         }
-        self.tell("notifications/initialized", Duration::ZERO).await;
+        self.notify("notifications/initialized", Duration::ZERO)
+            .await;
         true
     }
 
@@ -375,9 +376,9 @@ impl Bench {
     }
 
     async fn exchange(&mut self, raw: Raw, patience: Duration) -> Exchange {
-        match &self.place {
-            Place::Http(target) => http::send(target, raw, patience).await,
-            Place::Command(program, arguments) => {
+        match &self.endpoint {
+            Endpoint::Http(target) => http::send(target, raw, patience).await,
+            Endpoint::Command(program, arguments) => {
                 let mut patience = patience;
                 if self.process.is_none() {
                     // It has to start first.
@@ -401,12 +402,12 @@ impl Bench {
     }
 
     /// Sends a notification; on stdio, waits this long for an answer, which must not come.
-    pub(crate) async fn tell(&mut self, method: &str, listen: Duration) -> Exchange {
-        self.tell_of(method, json!({}), listen).await
+    pub(crate) async fn notify(&mut self, method: &str, listen: Duration) -> Exchange {
+        self.notify_with(method, json!({}), listen).await
     }
 
     /// The same with params.
-    pub(crate) async fn tell_of(
+    pub(crate) async fn notify_with(
         &mut self,
         method: &str,
         params: Value,
@@ -415,7 +416,7 @@ impl Bench {
         let params = self.with_meta(params);
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         let raw = self.framed(&message);
-        let patience = if self.place.is_http() {
+        let patience = if self.endpoint.is_http() {
             self.patience
         } else {
             listen
@@ -443,7 +444,7 @@ impl Bench {
     ///
     /// It cannot be started, or the server is not on pipes.
     pub(crate) fn process(&mut self) -> std::io::Result<&mut Process> {
-        let Place::Command(program, arguments) = &self.place else {
+        let Endpoint::Command(program, arguments) = &self.endpoint else {
             return Err(std::io::Error::other("the server is not on pipes"));
         };
         match &mut self.process {
@@ -464,7 +465,7 @@ impl Bench {
 
     /// Lets the session and the program go.
     pub(crate) async fn end(&mut self) {
-        if let (Place::Http(_), Some(session)) = (&self.place, self.session.take()) {
+        if let (Endpoint::Http(_), Some(session)) = (&self.endpoint, self.session.take()) {
             let raw = Raw::bare(::http::Method::DELETE).with("mcp-session-id", &session);
             self.raw(raw).await;
         }

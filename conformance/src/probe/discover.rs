@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::bench::{Bench, Place};
+use super::bench::{Bench, Endpoint};
 use super::revision::Revision;
 use crate::target::TargetError;
 
@@ -11,13 +11,13 @@ use crate::target::TargetError;
 /// # Errors
 /// The server cannot be reached.
 pub(crate) async fn revisions(
-    place: &Place,
+    endpoint: &Endpoint,
     patience: Duration,
 ) -> Result<Vec<Revision>, TargetError> {
     let mut spoken = Vec::new();
     let mut last = None;
     for revision in Revision::ALL {
-        let mut bench = Bench::new(place.clone(), revision, patience);
+        let mut bench = Bench::new(endpoint.clone(), revision, patience);
         if bench.agrees().await {
             spoken.push(revision);
         }
@@ -27,7 +27,7 @@ pub(crate) async fn revisions(
         bench.end().await;
     }
     match last {
-        Some(problem) if spoken.is_empty() => Err(unreachable(place, &problem)),
+        Some(problem) if spoken.is_empty() => Err(unreachable(endpoint, &problem)),
         _ => Ok(spoken),
     }
 }
@@ -37,33 +37,33 @@ pub(crate) async fn revisions(
 /// # Errors
 /// The server cannot be reached.
 pub(crate) async fn newest(
-    place: &Place,
+    endpoint: &Endpoint,
     revisions: &[Revision],
     patience: Duration,
 ) -> Result<Option<Bench>, TargetError> {
     let mut revisions = revisions.to_vec();
     revisions.sort_unstable();
     let mut silent = None;
-    let mut heard = false;
+    let mut is_reachable = false;
     for revision in revisions.into_iter().rev() {
-        let mut bench = Bench::new(place.clone(), revision, patience);
+        let mut bench = Bench::new(endpoint.clone(), revision, patience);
         if bench.agrees().await {
             return Ok(Some(bench));
         }
         let greeting = std::mem::take(&mut bench.greeting);
         bench.end().await;
-        heard |= greeting.status.is_some() || !greeting.received.is_empty();
+        is_reachable |= greeting.status.is_some() || !greeting.received.is_empty();
         silent = greeting.broken.or(silent);
     }
     match silent {
-        Some(problem) if !heard => Err(unreachable(place, &problem)),
+        Some(problem) if !is_reachable => Err(unreachable(endpoint, &problem)),
         _ => Ok(None),
     }
 }
 
 /// The error of an unreachable server; the reason for a failed connection already names the place.
-fn unreachable(place: &Place, problem: &str) -> TargetError {
-    let target = place.to_string();
+fn unreachable(endpoint: &Endpoint, problem: &str) -> TargetError {
+    let target = endpoint.to_string();
     let named = format!("{target} cannot be reached: ");
     let problem = problem.strip_prefix(&named).unwrap_or(problem);
     TargetError::Unreachable {

@@ -177,7 +177,7 @@ pub(super) async fn read(
 fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
     let mut request = Request::new(raw.body);
     *request.method_mut() = raw.method;
-    let path = raw.path.unwrap_or_else(|| target.place("/mcp", "/mcp"));
+    let path = raw.path.unwrap_or_else(|| target.locate("/mcp", "/mcp"));
     *request.uri_mut() = path.parse().ok()?;
     for (name, value) in raw.headers {
         let name = HeaderName::try_from(name).ok()?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::bench::{Bench, Place, QUIET};
+use super::bench::{Bench, Endpoint, QUIET};
 use super::exchange::Exchange;
 use super::http::{self, Raw};
 use crate::target::Body;
@@ -17,7 +17,7 @@ use crate::target::Body;
 #[derive(Debug)]
 pub(crate) enum Watched {
     /// Something came.
-    Heard,
+    Received,
     /// It ended.
     Ended,
     /// Nothing came since this.
@@ -28,7 +28,7 @@ impl Bench {
     /// Sends several requests at once; an exchange for each.
     pub(crate) async fn together(&mut self, messages: &[Value]) -> Vec<Exchange> {
         let patience = self.patience;
-        if let Place::Http(target) = &self.place {
+        if let Endpoint::Http(target) = &self.endpoint {
             let sent = messages.iter().map(|message| self.framed(message));
             let all = join_all(sent.map(|raw| http::send(target, raw, patience))).await;
             for (message, exchange) in messages.iter().zip(&all) {
@@ -78,9 +78,9 @@ impl Bench {
 
     /// Sends a request whose answer may be a stream that stays open: its head, and what comes at once.
     pub(crate) async fn head(&mut self, raw: Raw) -> Exchange {
-        match &self.place {
-            Place::Http(target) => http::hold(target, raw, self.patience, QUIET).await.0,
-            Place::Command(..) => self.raw(raw).await,
+        match &self.endpoint {
+            Endpoint::Http(target) => http::hold(target, raw, self.patience, QUIET).await.0,
+            Endpoint::Command(..) => self.raw(raw).await,
         }
     }
 
@@ -93,7 +93,7 @@ impl Bench {
         let mut quiet = JoinSet::new();
         quiet.spawn(async move {
             match timeout(most, body.frame()).await {
-                Ok(Some(Ok(_))) => Watched::Heard,
+                Ok(Some(Ok(_))) => Watched::Received,
                 Ok(_) => Watched::Ended,
                 Err(_) => Watched::Silent(exchange),
             }
@@ -117,18 +117,18 @@ impl Bench {
         let method = "subscriptions/listen";
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let raw = self.framed(&message);
-        match &self.place {
-            Place::Http(target) => {
+        match &self.endpoint {
+            Endpoint::Http(target) => {
                 let sent = raw.body.clone();
                 let held = http::hold(target, raw, self.patience, self.patience).await;
                 self.keep(&sent, &held.0);
                 held
             }
-            Place::Command(..) => (self.raw(raw).await, None),
+            Endpoint::Command(..) => (self.raw(raw).await, None),
         }
     }
     /// Reads an open subscription for this long, and adds the messages to the exchange.
-    pub(crate) async fn hear(
+    pub(crate) async fn collect(
         &mut self,
         exchange: &mut Exchange,
         open: Option<Body>,

@@ -121,7 +121,7 @@ impl Proxy {
             .path_and_query()
             .map_or(ENDPOINT, |path| path.as_str());
         let is_endpoint = head.uri.path() == ENDPOINT;
-        match self.upstream.place(ENDPOINT, path).parse() {
+        match self.upstream.locate(ENDPOINT, path).parse() {
             Ok(uri) => head.uri = uri,
             Err(error) => return said(StatusCode::BAD_GATEWAY, &format!("no such path: {error}")),
         }

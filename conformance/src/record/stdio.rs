@@ -42,9 +42,9 @@ pub async fn around(
     ));
     // Once the client closes, so does the server's stdin, which asks it to end. A server that ends first does not wait
     // for the client.
-    let heard = tokio::spawn(pass(tokio::io::stdin(), input, recorder, Side::Client));
+    let incoming = tokio::spawn(pass(tokio::io::stdin(), input, recorder, Side::Client));
     let passed = said.await?;
-    heard.abort();
+    incoming.abort();
     passed?;
     Ok(child.wait().await?.code())
 }
@@ -93,6 +93,6 @@ fn keep(recorder: &Recorder, side: Side, message: Value) {
             session.client(&message, &Vec::new())
         });
     } else {
-        recorder.heard(message);
+        recorder.server_message(message);
     }
 }

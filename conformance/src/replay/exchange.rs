@@ -258,7 +258,7 @@ impl Run<'_> {
             let (target, endpoint) = (target.clone(), endpoint.clone());
             async move {
                 if let Ok(mut request) = reply {
-                    if let Ok(uri) = target.place(&endpoint, &endpoint).parse() {
+                    if let Ok(uri) = target.locate(&endpoint, &endpoint).parse() {
                         *request.uri_mut() = uri;
                     }
                     // A server that refuses it continues without; the following steps show it.

@@ -307,7 +307,7 @@ impl<'a> Run<'a> {
             .path_and_query()
             .map_or("/", |path| path.as_str());
         let watch = base::watch(&request, path == self.endpoint, &self.breaches);
-        let placed = self.target.place(self.endpoint, path);
+        let placed = self.target.locate(self.endpoint, path);
         *request.uri_mut() = placed
             .parse()
             .map_err(|error| Fault::new(format!("{placed:?} is not a path: {error}")))?;

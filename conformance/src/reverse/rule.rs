@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::scene::Scene;
-use super::seen::{Heard, Runs};
+use super::seen::{ReceivedRequest, Runs};
 use crate::check::{Finding, Level, Verdict};
 use crate::probe::Exchange;
 
@@ -33,15 +33,15 @@ impl fmt::Debug for ClientRule {
 /// A finding for the first of these for which `wrong` returns what is wrong; holds without one. Inapplicable, for the
 /// reason `none`, if nothing was received.
 pub(super) fn each<'h>(
-    heard: impl IntoIterator<Item = &'h Heard>,
+    requests: impl IntoIterator<Item = &'h ReceivedRequest>,
     none: &str,
-    wrong: impl Fn(&Heard) -> Option<String>,
+    wrong: impl Fn(&ReceivedRequest) -> Option<String>,
 ) -> Verdict {
     let mut any = false;
-    for heard in heard {
+    for request in requests {
         any = true;
-        if let Some(seen) = wrong(heard) {
-            return finding(seen, heard);
+        if let Some(seen) = wrong(request) {
+            return finding(seen, request);
         }
     }
     match any {
@@ -50,10 +50,10 @@ pub(super) fn each<'h>(
     }
 }
 
-pub(super) fn finding(seen: impl Into<String>, heard: &Heard) -> Verdict {
+pub(super) fn finding(seen: impl Into<String>, request: &ReceivedRequest) -> Verdict {
     Verdict::Finding(Finding {
         seen: seen.into(),
-        exchange: heard.exchange(),
+        exchange: request.exchange(),
     })
 }
 

@@ -8,7 +8,7 @@ mod streams;
 
 use super::rule::ClientRule;
 use super::scene::Scene;
-use super::seen::{Heard, Runs};
+use super::seen::{ReceivedRequest, Runs};
 use crate::check::Level;
 
 /// Every rule, in the order in which they are reported.
@@ -31,20 +31,20 @@ const PRACTICE: Level = Level::Practice;
 const CALM: &[Scene] = &[Scene::Legacy, Scene::Modern];
 
 /// The requests to the server's own origin in all scenes that were run.
-fn heard(runs: &Runs) -> impl Iterator<Item = &Heard> {
-    let all = runs.all().flat_map(|(_, seen)| &seen.heard);
-    all.filter(|heard| !heard.elsewhere)
+fn own_requests(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
+    let all = runs.all().flat_map(|(_, seen)| &seen.requests);
+    all.filter(|request| !request.elsewhere)
 }
 
 /// The messages among it.
-fn posts(runs: &Runs) -> impl Iterator<Item = &Heard> {
-    heard(runs).filter(|heard| heard.method == http::Method::POST)
+fn posts(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
+    own_requests(runs).filter(|request| request.method == http::Method::POST)
 }
 
 /// The messages of 2026-07-28 to the server of that revision.
-fn modern(runs: &Runs) -> impl Iterator<Item = &Heard> {
+fn modern(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
     let scenes = [Scene::Modern, Scene::Asks];
     let seen = scenes.into_iter().filter_map(|scene| runs.of(scene));
-    seen.flat_map(|seen| &seen.heard)
-        .filter(|heard| heard.is_modern())
+    seen.flat_map(|seen| &seen.requests)
+        .filter(|request| request.is_modern())
 }

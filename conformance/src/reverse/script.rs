@@ -9,7 +9,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::scene::Scene;
-use super::seen::Heard;
+use super::seen::ReceivedRequest;
 
 /// The tool that every scene has.
 pub(super) const TOOL: &str = "probe";
@@ -73,15 +73,15 @@ pub(super) fn reply(
     scene: Scene,
     elsewhere: SocketAddr,
     state: &mut State,
-    heard: &Heard,
+    request: &ReceivedRequest,
 ) -> Reply {
     match scene {
         Scene::Redirects => Reply {
             headers: vec![("location", format!("http://{elsewhere}/mcp"))],
             ..Reply::status(StatusCode::TEMPORARY_REDIRECT)
         },
-        _ if scene.is_modern() => modern::reply(scene, heard),
-        _ => legacy::reply(scene, state, heard),
+        _ if scene.is_modern() => modern::reply(scene, request),
+        _ => legacy::reply(scene, state, request),
     }
 }
 
@@ -102,16 +102,22 @@ impl Reply {
         }
     }
 
-    fn result(heard: &Heard, result: &Value) -> Self {
-        Self::json(StatusCode::OK, answer(heard, result))
+    fn result(request: &ReceivedRequest, result: &Value) -> Self {
+        Self::json(StatusCode::OK, answer(request, result))
     }
 
-    fn error(heard: &Heard, status: StatusCode, code: i64, message: &str, data: Value) -> Self {
+    fn error(
+        request: &ReceivedRequest,
+        status: StatusCode,
+        code: i64,
+        message: &str,
+        data: Value,
+    ) -> Self {
         let mut error = json!({ "code": code, "message": message });
         if let (Some(members), false) = (error.as_object_mut(), data.is_null()) {
             members.insert("data".to_owned(), data);
         }
-        let id = heard.id().cloned().unwrap_or_default();
+        let id = request.id().cloned().unwrap_or_default();
         Self::json(
             status,
             json!({ "jsonrpc": "2.0", "id": id, "error": error }),
@@ -156,8 +162,8 @@ impl Part {
 }
 
 /// The message that answers a request.
-fn answer(heard: &Heard, result: &Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": heard.id(), "result": result })
+fn answer(request: &ReceivedRequest, result: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": request.id(), "result": result })
 }
 
 /// A tool as lists have it.

@@ -14,7 +14,7 @@ pub(super) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// One request over HTTP, and its answer in short.
 #[derive(Debug, Clone)]
-pub(super) struct Heard {
+pub(super) struct ReceivedRequest {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) headers: HeaderMap,
@@ -41,7 +41,7 @@ pub(super) enum Ended {
 /// What came of one scene.
 #[derive(Debug)]
 pub(super) struct Seen {
-    pub(super) heard: Vec<Heard>,
+    pub(super) requests: Vec<ReceivedRequest>,
     pub(super) ended: Ended,
 }
 
@@ -66,14 +66,17 @@ impl Runs {
 
 impl Seen {
     /// The requests of a method of the protocol, in their order.
-    pub(super) fn calls<'s>(&'s self, method: &'s str) -> impl Iterator<Item = &'s Heard> {
-        self.heard
+    pub(super) fn calls<'s>(
+        &'s self,
+        method: &'s str,
+    ) -> impl Iterator<Item = &'s ReceivedRequest> {
+        self.requests
             .iter()
-            .filter(move |heard| heard.rpc() == Some(method))
+            .filter(move |request| request.rpc() == Some(method))
     }
 }
 
-impl Heard {
+impl ReceivedRequest {
     /// The method of the message, if it is a request or a notification.
     pub(super) fn rpc(&self) -> Option<&str> {
         self.message.as_ref()?.get("method")?.as_str()

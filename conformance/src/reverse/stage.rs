@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 
 use super::scene::Scene;
 use super::script::{self, Content, Reply, State};
-use super::seen::Heard;
+use super::seen::ReceivedRequest;
 use crate::target::{Body, BoxError};
 use crate::wire::shorten;
 
@@ -53,7 +53,7 @@ struct Set {
     scene: Scene,
     /// Where the other origin is.
     elsewhere: SocketAddr,
-    inner: Mutex<(Vec<Heard>, State)>,
+    inner: Mutex<(Vec<ReceivedRequest>, State)>,
     /// Rings when an answer to a question of the server has come.
     answered: Notify,
 }
@@ -84,7 +84,7 @@ impl Stage {
     }
 
     /// Ends it; returns the requests.
-    pub(super) fn close(self) -> Vec<Heard> {
+    pub(super) fn close(self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut self.set.lock().0)
     }
 }
@@ -116,7 +116,7 @@ async fn serve(listener: TcpListener, set: Arc<Set>, elsewhere: bool) {
 }
 
 impl Set {
-    fn lock(&self) -> MutexGuard<'_, (Vec<Heard>, State)> {
+    fn lock(&self) -> MutexGuard<'_, (Vec<ReceivedRequest>, State)> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -130,7 +130,7 @@ impl Set {
             Ok(body) => body.to_bytes(),
             Err(_) => return plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too large"),
         };
-        let mut heard = Heard {
+        let mut request = ReceivedRequest {
             message: serde_json::from_slice(&body).ok(),
             method: head.method,
             path: head.uri.path().to_owned(),
@@ -148,14 +148,14 @@ impl Set {
             }
             let reply = match elsewhere {
                 true => Reply::status(StatusCode::NOT_FOUND),
-                false => script::reply(self.scene, self.elsewhere, state, &heard),
+                false => script::reply(self.scene, self.elsewhere, state, &request),
             };
-            heard.status = reply.status.as_u16();
-            heard.answer = shorten(&reply.shown(), SHOWN);
-            if heard.is_response() {
+            request.status = reply.status.as_u16();
+            request.answer = shorten(&reply.shown(), SHOWN);
+            if request.is_response() {
                 state.answers += 1;
             }
-            kept.push(heard);
+            kept.push(request);
             (reply, kept.len() - 1)
         };
         self.answered.notify_waiters();
@@ -222,8 +222,8 @@ impl Set {
             while taken < ENDLESS && sender.send(next).await.is_ok() {
                 taken += PIECE as u64;
                 next = piece.clone();
-                if let Some(heard) = self.lock().0.get_mut(at) {
-                    heard.taken = taken;
+                if let Some(request) = self.lock().0.get_mut(at) {
+                    request.taken = taken;
                 }
             }
         });

@@ -93,7 +93,7 @@ impl Remote {
 
     /// The URL of `path` in a transcript whose MCP endpoint is at `endpoint`: the endpoint is the URL itself, and the
     /// rest keeps its place beside it.
-    pub(super) fn place(&self, endpoint: &str, path: &str) -> String {
+    pub(super) fn locate(&self, endpoint: &str, path: &str) -> String {
         let Some(own) = self.endpoint.as_deref() else {
             return path.to_owned();
         };

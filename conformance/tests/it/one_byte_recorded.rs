@@ -24,8 +24,8 @@ const SESSION: &str = r#"{"transcript":1,"name":"session"}
 {"mcp":{"method":"prompts/get","params":{"name":"test_simple_prompt"}},"expect":{"result":{"$any":true}}}
 "#;
 
-/// A place of a recording where a scalar can be another.
-struct Place {
+/// A scalar of a recording that can be another.
+struct Scalar {
     line: usize,
     /// Where in the line.
     within: String,
@@ -34,7 +34,7 @@ struct Place {
     value: Value,
 }
 
-impl Place {
+impl Scalar {
     /// The line in which it is the other.
     fn changed(&self, text: &str) -> String {
         let line = text.lines().nth(self.line - 1).unwrap();
@@ -44,22 +44,22 @@ impl Place {
     }
 }
 
-fn places(text: &str, at: usize) -> Vec<Place> {
-    let mut places = Vec::new();
+fn scalars(text: &str, at: usize) -> Vec<Scalar> {
+    let mut scalars = Vec::new();
     for (line, step) in (1..).zip(text.lines()) {
         let step: Value = serde_json::from_str(step).unwrap();
         let mut found = Vec::new();
         changes(&step["expect"]["result"], "", at, &mut found);
-        // What is inside a matcher has a place of its own in the answer.
-        let found = found.into_iter().map(|(within, value)| Place {
+        // What is inside a matcher has a path of its own in the answer.
+        let found = found.into_iter().map(|(within, value)| Scalar {
             line,
             path: format!("/result{}", within.replace("/$literal", "")),
             within: format!("/expect/result{within}"),
             value,
         });
-        places.extend(found.filter(|it| !it.path.contains("/$")));
+        scalars.extend(found.filter(|it| !it.path.contains("/$")));
     }
-    places
+    scalars
 }
 
 fn replaced(text: &str, number: usize, line: &str) -> Transcript {
@@ -94,7 +94,7 @@ fn one_changed_byte_of_a_recording_fails_at_its_path() {
         let whole = Transcript::parse("whole.jsonl", text).unwrap();
         let outcome = runtime.block_on(Replay::new(server.clone()).run_one(&whole, *era));
         assert!(outcome.is_ok(), "{outcome:?}");
-        assert!(places(text, 0).len() > 100, "{}", places(text, 0).len());
+        assert!(scalars(text, 0).len() > 100, "{}", scalars(text, 0).len());
     }
     let config = Config {
         cases: 200,
@@ -102,12 +102,12 @@ fn one_changed_byte_of_a_recording_fails_at_its_path() {
         ..Config::default()
     };
     TestRunner::new(config)
-        .run(&any::<(bool, usize, usize)>(), |(which, place, at)| {
+        .run(&any::<(bool, usize, usize)>(), |(which, scalar, at)| {
             let (era, text) = &recorded[usize::from(which)];
-            let mut places = places(text, at);
-            let place = places.swap_remove(place % places.len());
-            let Place { line, path, .. } = &place;
-            let transcript = replaced(text, *line, &place.changed(text));
+            let mut scalars = scalars(text, at);
+            let scalar = scalars.swap_remove(scalar % scalars.len());
+            let Scalar { line, path, .. } = &scalar;
+            let transcript = replaced(text, *line, &scalar.changed(text));
             let replay = Replay::new(server.clone());
             let outcome = runtime.block_on(replay.run_one(&transcript, *era));
             let failure = outcome.expect_err(&format!("{era} {line} {path}"));

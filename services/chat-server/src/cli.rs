@@ -9,7 +9,7 @@ mod import;
 mod list;
 mod messages;
 mod output;
-mod place;
+mod paths;
 mod serve;
 
 use std::io;
@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 use service_host::block_on;
 
 use error::CliError;
-use place::Place;
+use paths::Paths;
 pub use serve::host;
 
 /// The name of the program.
@@ -34,7 +34,7 @@ pub const PROGRAM: &str = "chat-server";
 )]
 struct Arguments {
     #[command(flatten)]
-    place: Place,
+    paths: Paths,
     #[command(subcommand)]
     command: Command,
 }
@@ -62,17 +62,17 @@ enum Command {
 /// Does what the arguments of the process say. What goes wrong is one line on stderr.
 #[must_use]
 pub fn main() -> ExitCode {
-    let Arguments { place, command } = Arguments::parse();
+    let Arguments { paths, command } = Arguments::parse();
     let done = async {
         match command {
-            Command::Mcp(asked) => asked.run(&place).await,
-            Command::Import(asked) => asked.run(&place).await,
-            Command::Sources(asked) => asked.run(&place).await,
-            Command::Chats(asked) => asked.run(&place).await,
-            Command::Messages(asked) => asked.run(&place).await,
-            Command::Search(asked) => asked.run(&place).await,
-            Command::CheckConfig(asked) => asked.run(&place).await,
-            Command::DayOrder(asked) => asked.run(&place).await,
+            Command::Mcp(asked) => asked.run(&paths).await,
+            Command::Import(asked) => asked.run(&paths).await,
+            Command::Sources(asked) => asked.run(&paths).await,
+            Command::Chats(asked) => asked.run(&paths).await,
+            Command::Messages(asked) => asked.run(&paths).await,
+            Command::Search(asked) => asked.run(&paths).await,
+            Command::CheckConfig(asked) => asked.run(&paths).await,
+            Command::DayOrder(asked) => asked.run(&paths).await,
         }
     };
     block_on(PROGRAM, async {

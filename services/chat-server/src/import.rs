@@ -225,7 +225,7 @@ pub fn carry_out(
             }
         };
         reading.base += unit.size();
-        reading.tell(0);
+        reading.report(0);
         ended
     };
     if plan
@@ -285,7 +285,7 @@ impl Reading<'_, '_, '_> {
     }
 
     /// How many bytes of the present export are read.
-    fn tell(&mut self, done: u64) {
+    fn report(&mut self, done: u64) {
         (self.progress)((self.base + done).min(self.total), self.total);
     }
 

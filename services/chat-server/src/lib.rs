@@ -3,9 +3,9 @@
 //! Exports and live networks are *sources*. Each feeds its data, in one common model, into one local index, and all
 //! answers come from there. Only the module `mcp` depends on MCP.
 
+pub mod chat_service;
 pub mod cli;
 pub mod config;
-pub mod desk;
 pub mod import;
 pub mod index;
 pub mod live;

@@ -101,7 +101,7 @@ impl Registry {
 
     /// Whether a chat of a source is served: it is visible, and the lists of the source are right.
     #[must_use]
-    pub fn tells(&self, source: &str, chat: &str, name: &str) -> bool {
+    pub fn serves(&self, source: &str, chat: &str, name: &str) -> bool {
         self.get(source)
             .is_some_and(|entry| entry.chats.allows(chat, name) && !entry.is_closed())
     }

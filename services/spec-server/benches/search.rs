@@ -29,12 +29,12 @@ fn main() {
     }
     let project = Project::open(root).unwrap().with_limits(Limits::default());
     let (specs, read) = timed(|| project.specs().unwrap().items);
-    tell("read and parse the files", read);
+    print("read and parse the files", read);
 
     let before = resident();
     let searcher = Searcher::open(root, Settings::default()).unwrap();
     let ((), built) = timed(|| searcher.update(&specs).unwrap());
-    tell("build the index", built);
+    print("build the index", built);
     if let (Some(before), Some(after)) = (before, resident()) {
         println!(
             "{:<44} {:>9.1} MiB",
@@ -42,7 +42,7 @@ fn main() {
             after.saturating_sub(before) as f64 / 1024.0
         );
     }
-    tell(
+    print(
         "update without a change",
         timed(|| searcher.update(&specs).unwrap()).1,
     );
@@ -65,8 +65,8 @@ fn main() {
         assert!(found > 0);
         visible.push(whole);
     }
-    tell_spread("update after one changed file", changes);
-    tell_spread("from that file on disk to its answer", visible);
+    print_spread("update after one changed file", changes);
+    print_spread("from that file on disk to its answer", visible);
 
     let queries: Vec<String> = (0..QUERIES).map(|_| words.query()).collect();
     let mut hits = 0;
@@ -75,7 +75,7 @@ fn main() {
         hits += found.hits.len();
         time
     });
-    tell_spread("search, one to six words", answers.collect());
+    print_spread("search, one to six words", answers.collect());
     println!(
         "{:<44} {:>9.1}",
         "hits of a query",
@@ -84,7 +84,7 @@ fn main() {
 
     let specs = project.specs().unwrap().items;
     let (path, written) = timed(|| build(root, &specs).unwrap());
-    tell("write an explicit index", written);
+    print("write an explicit index", written);
     println!(
         "{:<44} {:>9.1} MiB",
         "its file",
@@ -95,7 +95,7 @@ fn main() {
         ..Settings::default()
     };
     let explicit = Searcher::open(root, explicit).unwrap();
-    tell(
+    print(
         "read it and answer",
         timed(|| explicit.search("pier", TOP_K).unwrap()).1,
     );
@@ -134,13 +134,13 @@ fn processor() -> Duration {
     told.map_or(Duration::ZERO, Duration::from_nanos)
 }
 
-fn tell(what: &str, took: Took) {
+fn print(what: &str, took: Took) {
     let [clock, processor] = [took.clock, took.processor].map(|time| time.as_secs_f64() * 1e3);
     println!("{what:<44} {clock:>9.2} ms {processor:>9.2} ms");
 }
 
 /// The median, the 99th percentile and the mean.
-fn tell_spread(what: &str, mut took: Vec<Took>) {
+fn print_spread(what: &str, mut took: Vec<Took>) {
     took.sort_unstable_by_key(|took| took.clock);
     let clock = |part: f64| {
         let took = took.get((took.len() as f64 * part) as usize);

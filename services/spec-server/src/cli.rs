@@ -7,8 +7,8 @@ mod find;
 mod index;
 mod list;
 mod output;
-mod place;
 mod project;
+mod repository;
 mod search;
 mod serve;
 mod show;
@@ -22,7 +22,7 @@ use clap::{Parser, Subcommand};
 
 pub use error::CliError;
 pub use output::{Output, Style};
-pub use place::Place;
+pub use repository::Repository;
 pub(crate) use search::{MAX_TOP_K, Scope};
 
 /// The name of the program.
@@ -39,7 +39,7 @@ pub const PROGRAM: &str = "spec-server";
 )]
 pub struct Arguments {
     #[command(flatten)]
-    place: Place,
+    repository: Repository,
     #[command(subcommand)]
     command: Command,
 }
@@ -74,7 +74,7 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
         // Stdout belongs to the protocol.
-        Command::Mcp(asked) => asked.run(arguments.place),
+        Command::Mcp(asked) => asked.run(arguments.repository),
         _ => {
             let stdout = io::stdout();
             let style = Style::of(&stdout);
@@ -99,7 +99,7 @@ pub fn main() -> ExitCode {
 /// # Errors
 /// [`CliError`], in a sentence for the user; the exit code is then 1.
 pub fn run(arguments: &Arguments, mut output: Output<'_>) -> Result<u8, CliError> {
-    let project = || arguments.place.project();
+    let project = || arguments.repository.project();
     let code = match &arguments.command {
         Command::Mcp(_) => {
             let problem = "a server does not write its answers here";

@@ -3,19 +3,19 @@
 
 mod address;
 mod completion;
-mod desk;
 mod failure;
 mod prompts;
 mod resources;
 mod roots;
+mod state;
 mod tools;
 mod watch;
 
 use mcp_proto::{BuildError, Server};
 
-pub use desk::Settings;
+pub use state::Settings;
 
-use desk::Desk;
+use state::ServerState;
 
 /// The name of the server on the wire.
 pub const SERVER_NAME: &str = "spox";
@@ -30,15 +30,15 @@ pub const SERVER_NAME: &str = "spox";
 /// A tool or a template that cannot be served; a test proves that all can.
 pub fn server(settings: Settings) -> Result<Server, BuildError> {
     let allow_writes = settings.allow_writes;
-    let desk = Desk::new(settings);
-    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), desk.clone())
+    let state = ServerState::new(settings);
+    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), state.clone())
         .title("Specifications and changes")
         .description("The specs of a repository, and the proposals to change them.")
         .instructions(instructions(allow_writes));
     let builder = tools::add(builder, allow_writes);
     let builder = prompts::add(resources::add(builder));
     let server = service_host::guard(completion::add(builder)).build()?;
-    watch::start(&desk, &server);
+    watch::start(&state, &server);
     Ok(server)
 }
 

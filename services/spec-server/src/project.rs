@@ -265,7 +265,7 @@ impl Project {
     }
 
     /// A path for answers: below the root, with `/` between its parts.
-    pub(crate) fn told(&self, path: &Path) -> String {
+    pub(crate) fn display_path(&self, path: &Path) -> String {
         let path = self.inner.reader.relative(path);
         let parts = path
             .components()
@@ -413,13 +413,13 @@ impl Project {
         let mut items = Vec::with_capacity(found.items.len());
         let mut left = most;
         for ((id, path), item) in found.items.iter().zip(ahead) {
-            let told = || self.inner.reader.relative(path);
+            let relative = || self.inner.reader.relative(path);
             match item.unwrap_or_else(|| read(id, path)) {
                 // Removed since it was found.
                 Ok(None) => {}
                 Ok(Some(item)) => {
                     let Some(rest) = left.checked_sub(size(&item)) else {
-                        let path = told();
+                        let path = relative();
                         let problem = format!(
                             "{} and what follows is not listed: together the texts have more than {most} bytes",
                             path.display(),
@@ -431,7 +431,7 @@ impl Project {
                     items.push(item);
                 }
                 Err(error) => unreadable.push(Unreadable {
-                    path: told(),
+                    path: relative(),
                     problem: error.to_string(),
                 }),
             }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub use finding::{Finding, MAX_FINDINGS, Part, Rule, Severity};
 pub use report::{Item, ItemKind, Report};
 
-use finding::{Findings, Place};
+use finding::{Findings, Location};
 
 use crate::model::{Change, Spec};
 use crate::project::{Dialect, Project, ReadError, Unreadable};
@@ -74,11 +74,11 @@ pub fn spec(spec: &Spec, rules: Rules) -> Vec<Finding> {
         Rules::OpenSpec => openspec::check_spec(spec, &mut findings),
     }
     let file = openspec::path(&spec.source);
-    let place = Place {
+    let location = Location {
         file: &file,
         part: None,
     };
-    heading::check(&spec.source, place, &mut findings);
+    heading::check(&spec.source, location, &mut findings);
     findings.into_sorted()
 }
 
@@ -102,11 +102,11 @@ pub fn change(project: &Project, change: &Change, rules: Rules) -> Vec<Finding> 
     }
     for delta in &change.deltas {
         let file = openspec::path(&delta.source);
-        let place = Place {
+        let location = Location {
             file: &file,
             part: Some(Part::Deltas),
         };
-        heading::check(&delta.source, place, &mut findings);
+        heading::check(&delta.source, location, &mut findings);
     }
     findings.into_sorted()
 }
@@ -189,12 +189,12 @@ pub fn all(project: &Project, rules: Rules) -> Result<Vec<Item>, ReadError> {
 
 /// Files that exist and cannot be read, as separate items.
 fn unreadable(project: &Project, base: &Path, kind: ItemKind, found: &[Unreadable]) -> Vec<Item> {
-    let base = format!("{}/", project.told(base));
+    let base = format!("{}/", project.display_path(base));
     let item = |unreadable: &Unreadable| {
         let path = project.root().join(&unreadable.path);
-        let file = project.told(&path);
+        let file = project.display_path(&path);
         let mut findings = Findings::default();
-        let place = Place {
+        let location = Location {
             file: &file,
             part: None,
         };
@@ -203,7 +203,7 @@ fn unreadable(project: &Project, base: &Path, kind: ItemKind, found: &[Unreadabl
         } else {
             UNREADABLE
         };
-        findings.add(rule, place, None, &unreadable.problem);
+        findings.add(rule, location, None, &unreadable.problem);
         let id = file.strip_prefix(&base).unwrap_or(&file);
         Item {
             kind,

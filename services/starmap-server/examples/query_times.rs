@@ -49,7 +49,7 @@ fn main() -> Result<(), Failure> {
             .flat_map(|from| {
                 map.neighbours(from)
                     .iter()
-                    .map(move |to| [from.place(), to.place()])
+                    .map(move |to| [from.index(), to.index()])
             })
             .collect();
         let security: Vec<f64> = map.systems().iter().map(|it| it.security).collect();
@@ -198,7 +198,7 @@ impl<'m> Figures<'m> {
             row.questions = self
                 .pairs
                 .iter()
-                .map(|(from, to)| json!([from.place(), to.place()]))
+                .map(|(from, to)| json!([from.index(), to.index()]))
                 .collect();
             let cost = |pair: &Pair| route(pair).map(|route| route.cost.value()).ok();
             row.answers = self.pairs.iter().map(|pair| json!(cost(pair))).collect();
@@ -277,7 +277,7 @@ impl<'m> Figures<'m> {
         };
         let mut row = self.measure("within 10 jumps", &origins, area);
         row.kind = json!(["within", 10]);
-        row.questions = origins.iter().map(|it| json!(it.place())).collect();
+        row.questions = origins.iter().map(|it| json!(it.index())).collect();
         row.answers = origins.iter().map(|it| json!(area(it).len())).collect();
         rows.push(row);
         let border = |origin: &SystemIndex| {
@@ -292,7 +292,7 @@ impl<'m> Figures<'m> {
         };
         let mut row = self.measure("borders within 15 jumps", &origins, border);
         row.kind = json!(["borders", 15]);
-        row.questions = origins.iter().map(|it| json!(it.place())).collect();
+        row.questions = origins.iter().map(|it| json!(it.index())).collect();
         row.answers = origins.iter().map(|it| json!(border(it).total)).collect();
         rows.push(row);
         let low = Filter {
@@ -367,7 +367,7 @@ impl<'m> Figures<'m> {
             cuts(map, area)
         });
         row.kind = json!(["cuts"]);
-        let places = |area: &Vec<SystemIndex>| area.iter().map(|it| it.place()).collect::<Vec<_>>();
+        let places = |area: &Vec<SystemIndex>| area.iter().map(|it| it.index()).collect::<Vec<_>>();
         row.questions = areas.iter().map(|area| json!(places(area))).collect();
         let counts = |found: explore::Cuts| json!([found.systems.len(), found.bridges.len()]);
         row.answers = areas.iter().map(|area| counts(cuts(map, area))).collect();

@@ -123,7 +123,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(failure) => {
-            print::tell(PROGRAM, &failure.to_string());
+            print::report(PROGRAM, &failure.to_string());
             ExitCode::FAILURE
         }
     }
@@ -140,7 +140,7 @@ fn load(path: Option<&Path>) -> Result<load::Loaded, Failure> {
     let path = load::graph_path(path);
     let loaded = load::load(&path)?;
     for warning in loaded.warnings_in_brief(MAX_WARNINGS) {
-        print::tell(PROGRAM, &warning);
+        print::report(PROGRAM, &warning);
     }
     Ok(loaded)
 }
@@ -156,7 +156,7 @@ fn snapshot(
     let map = load(map.graph.as_deref())?.map;
     let (extras, left_out) = extras::of_file(&map, &connections.unwrap_or_default());
     for warning in left_out {
-        print::tell(PROGRAM, &warning);
+        print::report(PROGRAM, &warning);
     }
     Ok(Snapshot {
         map: Arc::new(map),

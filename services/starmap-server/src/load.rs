@@ -15,12 +15,12 @@
 mod archive;
 mod aria;
 mod content;
+mod environment;
 mod error;
 mod folder;
 mod header;
 mod json;
 mod own;
-mod place;
 mod sde;
 mod source;
 mod tables;
@@ -33,9 +33,9 @@ use service_host::ReplaceError;
 
 use crate::map::{Map, Parts, Warning};
 use content::Content;
+pub use environment::{GraphEnvironment, graph_path};
 pub use error::{Foreign, LoadError, Problem, Table};
 pub(crate) use json::without_mark;
-pub use place::{Places, graph_path};
 pub use source::{MAX_ARCHIVE_BYTES, MAX_ENTRY_BYTES, MAX_LINE_BYTES, MAX_TEXT_BYTES};
 
 /// A map that was read.

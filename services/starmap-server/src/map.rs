@@ -273,25 +273,25 @@ impl Map {
 }
 
 impl SystemIndex {
-    /// Its place in [`Map::systems`].
+    /// Its index in [`Map::systems`].
     #[must_use]
-    pub const fn place(self) -> usize {
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl ConstellationIndex {
-    /// Its place in [`Map::constellations`].
+    /// Its index in [`Map::constellations`].
     #[must_use]
-    pub const fn place(self) -> usize {
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl RegionIndex {
-    /// Its place in [`Map::regions`].
+    /// Its index in [`Map::regions`].
     #[must_use]
-    pub const fn place(self) -> usize {
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 }

@@ -6,7 +6,6 @@ mod completion;
 pub(crate) mod extras;
 mod feed;
 mod names;
-pub(crate) mod places;
 mod prompts;
 pub(crate) mod records;
 mod reload;
@@ -14,6 +13,7 @@ mod resources;
 mod server;
 pub(crate) mod tools;
 mod universe;
+pub(crate) mod views;
 
 pub use feed::FeedSource;
 pub use names::resolve_system_name;

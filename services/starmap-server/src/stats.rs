@@ -115,8 +115,8 @@ pub(crate) fn parts(map: &Map) -> Vec<usize> {
     for start in map.indices() {
         open.push(start);
         while let Some(at) = open.pop() {
-            if let Some(free @ None) = first.get_mut(at.place()) {
-                *free = Some(start.place());
+            if let Some(free @ None) = first.get_mut(at.index()) {
+                *free = Some(start.index());
                 open.extend(map.neighbours(at));
             }
         }

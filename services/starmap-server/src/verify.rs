@@ -166,7 +166,7 @@ fn classes(systems: &[System]) -> Verdict {
 }
 
 fn borders(systems: &[System], around: &[&[SystemIndex]]) -> Verdict {
-    let lower = |to: &SystemIndex| systems.get(to.place()).is_some_and(|it| it.security < 0.45);
+    let lower = |to: &SystemIndex| systems.get(to.index()).is_some_and(|it| it.security < 0.45);
     let wrong = systems
         .iter()
         .zip(around)
@@ -177,11 +177,11 @@ fn borders(systems: &[System], around: &[&[SystemIndex]]) -> Verdict {
 fn both_ways(around: &[&[SystemIndex]]) -> Verdict {
     let wrong = around.iter().enumerate().flat_map(|(from, neighbours)| {
         let back = move |to: &&SystemIndex| {
-            let theirs = around.get(to.place()).copied().unwrap_or_default();
-            to.place() != from && theirs.iter().any(|it| it.place() == from)
+            let theirs = around.get(to.index()).copied().unwrap_or_default();
+            to.index() != from && theirs.iter().any(|it| it.index() == from)
         };
         let wrong = neighbours.iter().filter(move |to| !back(to));
-        wrong.map(move |to| format!("from the system at {from} to that at {}", to.place()))
+        wrong.map(move |to| format!("from the system at {from} to that at {}", to.index()))
     });
     none(wrong, around.iter().map(|it| it.len()).sum())
 }
@@ -215,7 +215,7 @@ fn hubs_joined(map: &Map) -> Verdict {
     let hubs = TRADE_HUBS
         .iter()
         .filter_map(|name| map.system_by_name(name));
-    let mut hubs = hubs.map(|it| (it, parts.get(it.place())));
+    let mut hubs = hubs.map(|it| (it, parts.get(it.index())));
     let Some((first, part)) = hubs.next() else {
         return (Outcome::Skipped, "a map without them".to_owned());
     };

@@ -56,11 +56,11 @@ pub(super) fn run(orders: &Orders, target: Target) -> Result<bool> {
         watched.stopped.store(true, Ordering::Relaxed);
     });
     let done = (attack.run)(&field);
-    let mut told = field.tally.told();
-    if let (Err(error), Some(told)) = (done, told.as_object_mut()) {
-        told.insert("error".to_owned(), error.to_string().into());
+    let mut report = field.tally.to_json();
+    if let (Err(error), Some(report)) = (done, report.as_object_mut()) {
+        report.insert("error".to_owned(), error.to_string().into());
     }
-    writeln!(io::stdout(), "{told}")?;
+    writeln!(io::stdout(), "{report}")?;
     Ok(true)
 }
 
@@ -110,7 +110,7 @@ impl Tally {
         *answers.entry(status).or_default() += 1;
     }
 
-    fn told(&self) -> Value {
+    fn to_json(&self) -> Value {
         let number = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let answers: serde_json::Map<String, Value> = answers

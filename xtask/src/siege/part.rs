@@ -80,7 +80,7 @@ impl Part {
     ///
     /// # Errors
     /// When it has ended.
-    pub(super) fn tell(&mut self, line: &str) -> Result<()> {
+    pub(super) fn send(&mut self, line: &str) -> Result<()> {
         let stdin = self.child.stdin.as_mut().ok_or("no stdin")?;
         Ok(writeln!(stdin, "{line}")?)
     }

@@ -83,19 +83,19 @@ impl Built {
             None => None,
         };
         thread::sleep(Duration::from_millis(300));
-        victim.tell("go")?;
+        victim.send("go")?;
         let end = Instant::now() + Duration::from_secs(self.seconds) + PART_DEADLINE;
-        let (mut told, mut told_by_attacker, mut peak) = (None, None, before);
-        while told.is_none() && Instant::now() < end && process.lives() {
-            told = victim.line(Duration::from_millis(100));
+        let (mut report, mut attacker_report, mut peak) = (None, None, before);
+        while report.is_none() && Instant::now() < end && process.lives() {
+            report = victim.line(Duration::from_millis(100));
             peak = peak.max(process.peak().unwrap_or(peak));
             if peak > MEMORY_CAP {
-                told_by_attacker = told_by_attacker.or(attacker.take().map(ended));
+                attacker_report = attacker_report.or(attacker.take().map(ended));
             }
         }
         // Its calls that wait for a dead server time out.
-        let told = told.or_else(|| victim.line(PART_DEADLINE));
-        let told_by_attacker = told_by_attacker.or(attacker.take().map(ended));
+        let report = report.or_else(|| victim.line(PART_DEADLINE));
+        let attacker_report = attacker_report.or(attacker.take().map(ended));
         let after = settle(process, before);
         // A server that is still busy with what the attacker left may continue to grow.
         peak = peak.max(process.peak().unwrap_or(peak)).max(after);
@@ -110,8 +110,8 @@ impl Built {
         Ok(Outcome {
             server: self.kind.name(),
             attack: attack.map_or("quiet", |attack| attack.name),
-            victim: parsed(told),
-            attacker: parsed(told_by_attacker.flatten()),
+            victim: parsed(report),
+            attacker: parsed(attacker_report.flatten()),
             before,
             peak,
             after,

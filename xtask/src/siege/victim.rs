@@ -58,7 +58,7 @@ pub(super) fn run(target: Target, time: Duration) -> Result<bool> {
             .collect::<Vec<_>>()
     });
     let held = held.check(&own);
-    say(&told(&measured, &held).to_string())?;
+    say(&to_json(&measured, &held).to_string())?;
     Ok(true)
 }
 
@@ -87,16 +87,16 @@ fn measure(own: &Own, lane: Lane, state: &mut State, time: Duration) -> Measured
     measured
 }
 
-fn told(lanes: &[Measured], held: &Map<String, Value>) -> Value {
+fn to_json(lanes: &[Measured], held: &Map<String, Value>) -> Value {
     let mut times: Vec<u64> = lanes.iter().flat_map(|lane| lane.times.clone()).collect();
     times.sort_unstable();
     let by_lane: Map<String, Value> = lanes
         .iter()
         .map(|lane| {
             let failure = lane.failure.as_deref();
-            let told =
+            let report =
                 json!({ "calls": lane.calls, "succeeded": lane.times.len(), "failure": failure });
-            (lane.name.to_owned(), told)
+            (lane.name.to_owned(), report)
         })
         .collect();
     json!({

@@ -90,14 +90,14 @@ pub(super) fn inside_library<'f>(files: impl Iterator<Item = (&'f str, &'f str)>
     let mut findings = Vec::new();
     for (module, used) in &imports {
         let path = module.join("/");
-        let Some((room, floor)) = place(module) else {
+        let Some((room, floor)) = storey_of(module) else {
             findings.push(format!(
                 "mcp-proto/src/{path}.rs: a room without a storey in xtask/src/tidy/arrows.rs"
             ));
             continue;
         };
         for used in used {
-            let Some((other, below)) = place(used) else {
+            let Some((other, below)) = storey_of(used) else {
                 findings.push(format!(
                     "mcp-proto/src/{path}.rs: crate::{} is not a room; name the one it is from",
                     used.join("::")
@@ -123,7 +123,7 @@ pub(super) fn inside_library<'f>(files: impl Iterator<Item = (&'f str, &'f str)>
 }
 
 /// The room that a module belongs to, and its storey.
-fn place(module: &Module) -> Option<(&str, usize)> {
+fn storey_of(module: &Module) -> Option<(&str, usize)> {
     let room = module.first()?;
     let storey = STOREYS
         .iter()

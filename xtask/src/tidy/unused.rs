@@ -23,14 +23,14 @@ pub(super) fn by_members(
     for package in list(metadata, "packages") {
         for dependency in list(package, "dependencies") {
             let kind = Kind::of(dependency);
-            let places: BTreeSet<String> = list(package, "targets")
+            let prefixes: BTreeSet<String> = list(package, "targets")
                 .filter(|target| list(target, "kind").any(|target| kind.is_for(target)))
-                .filter_map(|target| kind.place(Path::new(text(target, "src_path")), root))
+                .filter_map(|target| kind.source_prefix(Path::new(text(target, "src_path")), root))
                 .collect();
             let name = local_name(dependency).replace('-', "_");
             let used = files.iter().any(|(path, source)| {
                 path.ends_with(".rs")
-                    && places.iter().any(|place| path.starts_with(place))
+                    && prefixes.iter().any(|prefix| path.starts_with(prefix))
                     && names(source, &name, kind == Kind::Dev)
             });
             if !used {
@@ -95,13 +95,13 @@ impl Kind {
     }
 
     /// How the paths of a target's sources begin: a build script is one file, all others are in the folder of their first.
-    fn place(self, first: &Path, root: &Path) -> Option<String> {
+    fn source_prefix(self, first: &Path, root: &Path) -> Option<String> {
         let first = first.strip_prefix(root).ok()?;
-        let place = match self {
+        let prefix = match self {
             Self::Build => first.to_string_lossy().into_owned(),
             Self::Normal | Self::Dev => format!("{}/", first.parent()?.to_string_lossy()),
         };
-        Some(place.replace('\\', "/"))
+        Some(prefix.replace('\\', "/"))
     }
 
     /// The table of the manifest, and the sources.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::rule::{Rule, Scope, Transport, Verdict, finding};
 use super::base::known;
 use super::{EVERYWHERE, MUST};
-use crate::probe::{Bench, Exchange, Place, Raw, Revision};
+use crate::probe::{Bench, Endpoint, Exchange, Raw, Revision};
 
 /// Where metadata lies on a server (RFC 9728 §3).
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -93,9 +93,9 @@ async fn metadata(bench: &mut Bench) -> Verdict {
         return wants_no_bearer();
     }
     let paths = match challenges.parameter("resource_metadata") {
-        None => well_known(&bench.place),
+        None => well_known(&bench.endpoint),
         Some(url) => match url.parse::<Uri>() {
-            Ok(uri) if is_elsewhere(&uri, &bench.place) => {
+            Ok(uri) if is_elsewhere(&uri, &bench.endpoint) => {
                 return Verdict::Unclear(format!("{url} is on another server"));
             }
             Ok(uri) => uri
@@ -136,13 +136,13 @@ async fn metadata(bench: &mut Bench) -> Verdict {
 }
 
 /// The paths where the metadata of an endpoint may lie if no challenge names it, the most exact first (RFC 9728 §3.1).
-fn well_known(place: &Place) -> Vec<String> {
-    let endpoint = match place {
-        Place::Http(target) => target.place("/mcp", "/mcp"),
-        Place::Command(..) => String::new(),
+fn well_known(endpoint: &Endpoint) -> Vec<String> {
+    let url = match endpoint {
+        Endpoint::Http(target) => target.locate("/mcp", "/mcp"),
+        Endpoint::Command(..) => String::new(),
     };
-    let (path, _) = endpoint.split_once('?').unwrap_or((&endpoint, ""));
-    let suffixes = [endpoint.as_str(), path, path.trim_end_matches('/'), ""];
+    let (path, _) = url.split_once('?').unwrap_or((&url, ""));
+    let suffixes = [url.as_str(), path, path.trim_end_matches('/'), ""];
     let mut paths = suffixes
         .map(|suffix| format!("{WELL_KNOWN}{suffix}"))
         .to_vec();
@@ -151,7 +151,7 @@ fn well_known(place: &Place) -> Vec<String> {
 }
 
 /// Whether a URL is one of another host or port than the endpoint's.
-fn is_elsewhere(named: &Uri, place: &Place) -> bool {
+fn is_elsewhere(named: &Uri, endpoint: &Endpoint) -> bool {
     let authority = |uri: &Uri| {
         let default = match uri.scheme_str() {
             Some("https") => 443,
@@ -160,7 +160,7 @@ fn is_elsewhere(named: &Uri, place: &Place) -> bool {
         let host = uri.host()?.to_ascii_lowercase();
         Some((host, uri.port_u16().unwrap_or(default)))
     };
-    let own = place.to_string().parse::<Uri>().ok();
+    let own = endpoint.to_string().parse::<Uri>().ok();
     let own = own.as_ref().and_then(authority);
     // A path alone is on the same server, and a server in this process has no name.
     matches!((authority(named), own), (Some(named), Some(own)) if named != own)

@@ -161,7 +161,7 @@ async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange)
         body: body.into(),
         ..fresh.framed(&message)
     };
-    let patience = match bench.place.is_http() {
+    let patience = match bench.endpoint.is_http() {
         true => bench.patience,
         // Such a line needs no answer.
         false => QUIET,
@@ -185,7 +185,7 @@ async fn parse_error(bench: &mut Bench) -> Verdict {
 
 async fn notification(bench: &mut Bench) -> Verdict {
     let method = "notifications/no-such-notification";
-    let exchange = bench.tell(method, QUIET).await;
+    let exchange = bench.notify(method, QUIET).await;
     match exchange.response() {
         // Over HTTP a refusal may have an error as its body; it answers no request.
         Some(response)
@@ -219,7 +219,7 @@ async fn ping(bench: &mut Bench) -> Verdict {
 pub(super) async fn survives(bench: &Bench, body: impl Into<bytes::Bytes>) -> Verdict {
     let (mut fresh, exchange) = harm(bench, body).await;
     let alive =
-        fresh.is_alive().await || bench.fresh().await.is_alive().await && bench.place.is_http();
+        fresh.is_alive().await || bench.fresh().await.is_alive().await && bench.endpoint.is_http();
     fresh.end().await;
     match exchange.status {
         _ if !alive => finding("the server did not answer the next request", &exchange),

@@ -37,12 +37,16 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 async fn fallback(bench: &mut Bench) -> Verdict {
-    let newer = Bench::new(bench.place.clone(), Revision::V2026_07_28, bench.patience);
+    let newer = Bench::new(
+        bench.endpoint.clone(),
+        Revision::V2026_07_28,
+        bench.patience,
+    );
     let params = newer.with_meta(json!({}));
     // Its id is unique, so that a late answer to it is not mistaken for one to the handshake.
     let probe =
         json!({"jsonrpc": "2.0", "id": "a probe", "method": "server/discover", "params": params});
-    let mut fresh = Bench::new(bench.place.clone(), bench.revision, bench.patience);
+    let mut fresh = Bench::new(bench.endpoint.clone(), bench.revision, bench.patience);
     // It may stay silent.
     let patience = PROBE.min(bench.patience);
     let answer = fresh
@@ -63,7 +67,11 @@ async fn names_versions(bench: &mut Bench) -> Verdict {
     if bench.spoken.iter().any(|it| !it.is_modern()) {
         return Verdict::Inapplicable("the server has a handshake".to_owned());
     }
-    let mut older = Bench::new(bench.place.clone(), Revision::V2025_11_25, bench.patience);
+    let mut older = Bench::new(
+        bench.endpoint.clone(),
+        Revision::V2025_11_25,
+        bench.patience,
+    );
     older.open().await;
     let refusal = older.greeting.clone();
     older.end().await;

@@ -9,7 +9,7 @@ use super::super::rule::{Rule, Verdict, finding};
 use super::base::known;
 use super::limits::each_has_its_own;
 use super::{HTTP, MUST};
-use crate::probe::{Bench, Place};
+use crate::probe::{Bench, Endpoint};
 
 /// How many requests are sent at once.
 const AT_ONCE: u64 = 8;
@@ -27,14 +27,14 @@ pub(super) const RULES: &[Rule] = &[Rule {
 }];
 
 async fn concurrent(bench: &mut Bench) -> Verdict {
-    let Place::Http(target) = &bench.place else {
+    let Endpoint::Http(target) = &bench.endpoint else {
         return Verdict::Inapplicable("the server is on pipes".to_owned());
     };
     let Some(target) = target.over_http2() else {
         return Verdict::Inapplicable("the server is in this process".to_owned());
     };
     let mut other = Bench::new(
-        Place::Http(target),
+        Endpoint::Http(target),
         bench.revision,
         SPEAKS.min(bench.patience),
     );

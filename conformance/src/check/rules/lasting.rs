@@ -68,10 +68,10 @@ async fn left(bench: &mut Bench) -> Verdict {
                 ),
             };
         }
-        if !fresh.place.is_http() {
+        if !fresh.endpoint.is_http() {
             let params = json!({"requestId": id, "reason": "a test"});
             let method = "notifications/cancelled";
-            let said = fresh.tell_of(method, params, listening(index)).await;
+            let said = fresh.notify_with(method, params, listening(index)).await;
             if said.response().is_some() {
                 fresh.end().await;
                 return finding("a cancelled subscription was answered", &said);
@@ -130,7 +130,7 @@ async fn kept_alive(bench: &mut Bench) -> Verdict {
         return none();
     };
     match quiet.join_next().await {
-        Some(Ok(Watched::Heard)) => Verdict::Holds,
+        Some(Ok(Watched::Received)) => Verdict::Holds,
         Some(Ok(Watched::Silent(exchange))) => {
             finding("nothing came after the acknowledgement", &exchange)
         }

@@ -47,13 +47,13 @@ async fn left(bench: &mut Bench) -> Verdict {
         let id = format!("gone-{index}");
         let params = fresh.with_meta(params.clone());
         let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
-        let stay = match fresh.place.is_http() {
+        let stay = match fresh.endpoint.is_http() {
             true => STAY,
             false => Duration::ZERO,
         };
         let raw = fresh.framed(&message);
         fresh.raw_within(raw, stay).await;
-        if !fresh.place.is_http() || !fresh.revision.is_modern() {
+        if !fresh.endpoint.is_http() || !fresh.revision.is_modern() {
             // Over HTTP a client of 2026-07-28 cancels by closing the stream.
             cancel(&mut fresh, &id).await;
         }
@@ -78,5 +78,5 @@ async fn left(bench: &mut Bench) -> Verdict {
 async fn cancel(bench: &mut Bench, id: &str) {
     let params: Value = json!({"requestId": id, "reason": "a test"});
     let method = "notifications/cancelled";
-    bench.tell_of(method, params, Duration::ZERO).await;
+    bench.notify_with(method, params, Duration::ZERO).await;
 }

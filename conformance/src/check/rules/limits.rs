@@ -72,7 +72,7 @@ async fn concurrent(bench: &mut Bench) -> Verdict {
         })
         .collect();
     let exchanges = bench.together(&messages).await;
-    each_has_its_own(&messages, &exchanges, bench.place.is_http())
+    each_has_its_own(&messages, &exchanges, bench.endpoint.is_http())
 }
 
 /// Whether each of some requests that were sent at once got the response that is its own.
@@ -101,7 +101,7 @@ pub(super) fn each_has_its_own(messages: &[Value], exchanges: &[Exchange], http:
 async fn cancel_unknown(bench: &mut Bench) -> Verdict {
     let params = json!({"requestId": "no such request", "reason": "a test"});
     let method = "notifications/cancelled";
-    let exchange = bench.tell_of(method, params, QUIET).await;
+    let exchange = bench.notify_with(method, params, QUIET).await;
     if exchange.result().is_some() {
         return finding("it was answered", &exchange);
     }

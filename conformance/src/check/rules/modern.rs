@@ -139,7 +139,7 @@ async fn without(bench: &mut Bench, key: &str) -> Exchange {
 }
 
 async fn meta_missing(bench: &mut Bench) -> Verdict {
-    let keys: &[&str] = match bench.place.is_http() {
+    let keys: &[&str] = match bench.endpoint.is_http() {
         true => &["protocolVersion", "clientCapabilities"],
         // On stdio a request without a version may be one of an older revision.
         false => &["clientCapabilities"],
@@ -166,7 +166,7 @@ async fn unsupported_version(bench: &mut Bench) -> Verdict {
         *version = json!("2099-01-01");
     }
     let raw = bench.framed(&message);
-    let raw = match bench.place.is_http() {
+    let raw = match bench.endpoint.is_http() {
         true => raw.with("mcp-protocol-version", "2099-01-01"),
         false => raw,
     };

@@ -98,7 +98,7 @@ async fn speaks(bench: &mut Bench) -> Verdict {
 }
 
 async fn unknown_version(bench: &mut Bench) -> Verdict {
-    let mut fresh = Bench::new(bench.place.clone(), bench.revision, bench.patience);
+    let mut fresh = Bench::new(bench.endpoint.clone(), bench.revision, bench.patience);
     let params = json!({
         "protocolVersion": "1999-01-01",
         "capabilities": {},

@@ -168,7 +168,7 @@ async fn cancel(bench: &mut Bench, ids: &[&str]) {
 }
 
 async fn guessable(bench: &mut Bench) -> Verdict {
-    if bench.place.shows_a_token() {
+    if bench.endpoint.shows_a_token() {
         return Verdict::Inapplicable("tasks can be bound to the caller's token".to_owned());
     }
     let (one, _) = match make(bench).await {
@@ -221,7 +221,7 @@ async fn listed(bench: &mut Bench) -> Verdict {
     {
         return Verdict::Inapplicable("the server does not declare tasks.list".to_owned());
     }
-    if bench.place.shows_a_token() || !bench.place.is_http() {
+    if bench.endpoint.shows_a_token() || !bench.endpoint.is_http() {
         return Verdict::Inapplicable("there is one caller alone".to_owned());
     }
     let (id, _) = match make(bench).await {

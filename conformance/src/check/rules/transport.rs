@@ -123,7 +123,7 @@ async fn content_type(bench: &mut Bench) -> Verdict {
 }
 
 async fn accepted(bench: &mut Bench) -> Verdict {
-    let exchange = bench.tell("notifications/cancelled", QUIET).await;
+    let exchange = bench.notify("notifications/cancelled", QUIET).await;
     match exchange.status {
         Some(202) if exchange.received.is_empty() => Verdict::Holds,
         // It may be refused: it names no request.
@@ -205,10 +205,10 @@ async fn batch_taken(bench: &mut Bench) -> Verdict {
 
 /// Whether the server is reached by a loopback name: others may be open to every page on purpose.
 fn is_loopback(bench: &Bench) -> bool {
-    let place = bench.place.to_string();
+    let endpoint = bench.endpoint.to_string();
     ["//127.", "//localhost", "//[::1]"]
         .iter()
-        .any(|name| place.contains(name))
+        .any(|name| endpoint.contains(name))
 }
 
 async fn refused(bench: &mut Bench, name: &str, value: &str) -> Verdict {

@@ -199,8 +199,8 @@ fn id(rng: &mut Rng) -> Value {
     pick(rng, &ids).cloned().unwrap_or_default()
 }
 
-/// A place in it: one that the protocol reads, or any.
-fn place(rng: &mut Rng, message: &Value) -> String {
+/// A path in it: one that the protocol reads, or any.
+fn pick_path(rng: &mut Rng, message: &Value) -> String {
     let known = PATHS.iter().filter(|path| message.pointer(path).is_some());
     let known: Vec<_> = known.map(|path| (*path).to_owned()).collect();
     let from = match rng.bool() && !known.is_empty() {
@@ -211,19 +211,19 @@ fn place(rng: &mut Rng, message: &Value) -> String {
 }
 
 fn set(rng: &mut Rng, message: &mut Value, value: Value) {
-    let path = place(rng, message);
+    let path = pick_path(rng, message);
     paths::set(message, &path, value);
 }
 
 fn remove(rng: &mut Rng, message: &mut Value) {
-    let path = place(rng, message);
+    let path = pick_path(rng, message);
     paths::remove(message, &path);
 }
 
 fn add(rng: &mut Rng, message: &mut Value) {
     let name = pick(rng, &NAMES).copied().unwrap_or_default();
     let value = other(rng);
-    let path = place(rng, message);
+    let path = pick_path(rng, message);
     let at = match rng.bool() {
         true => Some(message),
         false => message.pointer_mut(&path),
@@ -235,7 +235,7 @@ fn add(rng: &mut Rng, message: &mut Value) {
 
 /// Wraps a value in arrays or objects, less deep than parsers commonly go.
 fn nest(rng: &mut Rng, message: &mut Value) {
-    let path = place(rng, message);
+    let path = pick_path(rng, message);
     let Some(at) = message.pointer_mut(&path) else {
         return;
     };
@@ -250,7 +250,7 @@ fn nest(rng: &mut Rng, message: &mut Value) {
 
 /// A value becomes an array, or an object, of many like it.
 fn repeat(rng: &mut Rng, message: &mut Value) {
-    let path = place(rng, message);
+    let path = pick_path(rng, message);
     let Some(at) = message.pointer_mut(&path) else {
         return;
     };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::rule::{ClientRule, each, finding, missing};
 use super::super::scene::Scene;
-use super::super::seen::{Ended, Heard, Runs};
+use super::super::seen::{Ended, ReceivedRequest, Runs};
 use super::{CALM, MUST, PRACTICE, posts};
 use crate::check::Verdict;
 
@@ -74,19 +74,19 @@ fn speaks(runs: &Runs) -> Verdict {
     if calm().any(|seen| seen.calls("tools/list").next().is_some()) {
         return Verdict::Holds;
     }
-    let last = calm().flat_map(|seen| seen.heard.last()).last();
+    let last = calm().flat_map(|seen| seen.requests.last()).last();
     match last {
-        Some(heard) => finding("no server was asked for its tools; this came last", heard),
+        Some(request) => finding("no server was asked for its tools; this came last", request),
         None => missing("no server received anything"),
     }
 }
 
-fn frame(heard: &Heard) -> Option<String> {
-    let Some(message) = &heard.message else {
+fn frame(request: &ReceivedRequest) -> Option<String> {
+    let Some(message) = &request.message else {
         return Some("the body is not JSON".to_owned());
     };
     let is_message = message.get("jsonrpc") == Some(&json!("2.0"))
-        && (message.get("method").is_some_and(Value::is_string) || heard.is_response());
+        && (message.get("method").is_some_and(Value::is_string) || request.is_response());
     let params = message.get("params");
     match is_message {
         false if message.is_array() => Some("several messages in one body".to_owned()),
@@ -102,15 +102,19 @@ fn request_id(runs: &Runs) -> Verdict {
     let mut any = false;
     for (_, seen) in runs.all() {
         let mut used = HashSet::new();
-        for heard in seen.heard.iter().filter(|heard| heard.rpc().is_some()) {
-            let Some(id) = heard.id() else { continue };
+        for request in seen
+            .requests
+            .iter()
+            .filter(|request| request.rpc().is_some())
+        {
+            let Some(id) = request.id() else { continue };
             any = true;
             if !(id.is_string() || id.is_i64() || id.is_u64()) {
-                return finding(format!("the id is {id}"), heard);
+                return finding(format!("the id is {id}"), request);
             }
-            let session = heard.header("mcp-session-id").unwrap_or_default();
+            let session = request.header("mcp-session-id").unwrap_or_default();
             if !used.insert((session.to_owned(), id.to_string())) {
-                return finding(format!("the id {id} was used before"), heard);
+                return finding(format!("the id {id} was used before"), request);
             }
         }
     }
@@ -120,8 +124,8 @@ fn request_id(runs: &Runs) -> Verdict {
     }
 }
 
-fn accept(heard: &Heard) -> Option<String> {
-    let values = heard.headers.get_all("accept").iter();
+fn accept(request: &ReceivedRequest) -> Option<String> {
+    let values = request.headers.get_all("accept").iter();
     let text: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
     let text = text.join(",").to_ascii_lowercase();
     let has = |wanted: &str| text.split(',').any(|it| media(it) == wanted);
@@ -129,8 +133,8 @@ fn accept(heard: &Heard) -> Option<String> {
     (!both).then(|| format!("Accept is {text:?}"))
 }
 
-fn content_type(heard: &Heard) -> Option<String> {
-    let given = heard.header("content-type").unwrap_or_default();
+fn content_type(request: &ReceivedRequest) -> Option<String> {
+    let given = request.header("content-type").unwrap_or_default();
     let is_json = media(given).eq_ignore_ascii_case("application/json");
     (!is_json).then(|| format!("Content-Type is {given:?}"))
 }
@@ -145,7 +149,7 @@ fn ends(runs: &Runs) -> Verdict {
         let Some(seen) = runs.of(*scene) else {
             continue;
         };
-        if let (Ended::Late(after), Some(last)) = (&seen.ended, seen.heard.last()) {
+        if let (Ended::Late(after), Some(last)) = (&seen.ended, seen.requests.last()) {
             let after = after.as_secs_f64();
             return finding(
                 format!("in the scene {scene} it still ran after {after} s; this came last"),

@@ -19,9 +19,10 @@ pub(super) const RULES: &[ClientRule] = &[
         judge: |runs| {
             listed(runs, Scene::WrongId, |seen| {
                 let mut calls = seen.calls("tools/call");
-                let trap = calls.find(|heard| heard.param("name").is_some_and(|name| name == TRAP));
-                trap.map_or(Verdict::Holds, |heard| {
-                    finding("the tool of the wrong answer was called", heard)
+                let trap =
+                    calls.find(|request| request.param("name").is_some_and(|name| name == TRAP));
+                trap.map_or(Verdict::Holds, |request| {
+                    finding("the tool of the wrong answer was called", request)
                 })
             })
         },
@@ -35,9 +36,9 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &[Scene::Redirects],
         judge: |runs| match runs.of(Scene::Redirects) {
             None => Verdict::Unclear("its scene was not played".to_owned()),
-            Some(seen) => match seen.heard.iter().find(|heard| heard.elsewhere) {
-                Some(heard) => finding("the other origin received this", heard),
-                None if seen.heard.is_empty() => missing("the server received nothing"),
+            Some(seen) => match seen.requests.iter().find(|request| request.elsewhere) {
+                Some(request) => finding("the other origin received this", request),
+                None if seen.requests.is_empty() => missing("the server received nothing"),
                 None => Verdict::Holds,
             },
         },
@@ -51,10 +52,14 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &[Scene::Endless],
         judge: |runs| {
             listed(runs, Scene::Endless, |seen| {
-                match seen.heard.iter().find(|heard| heard.taken >= ENDLESS) {
-                    Some(heard) => finding(
+                match seen
+                    .requests
+                    .iter()
+                    .find(|request| request.taken >= ENDLESS)
+                {
+                    Some(request) => finding(
                         format!("{} MiB of one event were taken", ENDLESS >> 20),
-                        heard,
+                        request,
                     ),
                     None => ended(seen),
                 }
@@ -91,7 +96,7 @@ fn ended(seen: &Seen) -> Verdict {
         Ended::Itself(_) => return Verdict::Holds,
     };
     match seen.calls("tools/list").last() {
-        Some(heard) => finding(wrong, heard),
+        Some(request) => finding(wrong, request),
         None => missing(wrong),
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::super::rule::{ClientRule, each, finding, missing};
 use super::super::scene::Scene;
 use super::super::script::{CURSOR, LEGACY};
-use super::super::seen::{Heard, Runs, Seen};
+use super::super::seen::{ReceivedRequest, Runs, Seen};
 use super::{MUST, PRACTICE, SHOULD};
 use crate::check::Verdict;
 
@@ -52,8 +52,8 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "keep the header of the answer to initialize, and send it with every later request",
         scenes: &[Scene::Legacy],
         judge: |runs| {
-            each(later(runs), NO_HANDSHAKE, |heard| {
-                let given = heard.header("mcp-session-id");
+            each(later(runs), NO_HANDSHAKE, |request| {
+                let given = request.header("mcp-session-id");
                 let is_given =
                     given.is_some_and(|it| it.starts_with("session-") && it.ends_with("-!~"));
                 (!is_given).then(|| format!("Mcp-Session-Id is {given:?}"))
@@ -68,8 +68,8 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "send MCP-Protocol-Version with the revision that the server answered",
         scenes: &[Scene::Legacy],
         judge: |runs| {
-            each(later(runs), NO_HANDSHAKE, |heard| {
-                let given = heard.header("mcp-protocol-version");
+            each(later(runs), NO_HANDSHAKE, |request| {
+                let given = request.header("mcp-protocol-version");
                 (given != Some(LEGACY))
                     .then(|| format!("MCP-Protocol-Version is {given:?} instead of {LEGACY}"))
             })
@@ -94,9 +94,9 @@ pub(super) const RULES: &[ClientRule] = &[
         judge: |runs| {
             judged(runs, Scene::Legacy, |seen| {
                 let ended = seen
-                    .heard
+                    .requests
                     .iter()
-                    .any(|heard| heard.method == Method::DELETE);
+                    .any(|request| request.method == Method::DELETE);
                 if ended {
                     Verdict::Holds
                 } else {
@@ -114,8 +114,11 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &[Scene::Unspoken],
         judge: |runs| {
             judged(runs, Scene::Unspoken, |seen| {
-                match seen.calls("tools/list").find(|heard| !heard.is_modern()) {
-                    Some(heard) => finding("it went on after 1999-01-01", heard),
+                match seen
+                    .calls("tools/list")
+                    .find(|request| !request.is_modern())
+                {
+                    Some(request) => finding("it went on after 1999-01-01", request),
                     None => Verdict::Holds,
                 }
             })
@@ -165,41 +168,47 @@ fn judged_all(runs: &Runs, scene: Scene, judge: impl Fn(&Seen) -> Verdict) -> Ve
     )
 }
 
-fn of<'r>(runs: &'r Runs, scene: Scene, method: &'r str) -> impl Iterator<Item = &'r Heard> {
+fn of<'r>(
+    runs: &'r Runs,
+    scene: Scene,
+    method: &'r str,
+) -> impl Iterator<Item = &'r ReceivedRequest> {
     runs.of(scene)
         .into_iter()
         .flat_map(move |seen| seen.calls(method))
 }
 
 /// The requests after the handshake.
-fn later(runs: &Runs) -> impl Iterator<Item = &Heard> {
+fn later(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
     let seen = runs.of(Scene::Legacy).into_iter();
-    let all = seen.flat_map(|seen| &seen.heard);
-    all.skip_while(|heard| heard.rpc() != Some("initialize"))
+    let all = seen.flat_map(|seen| &seen.requests);
+    all.skip_while(|request| request.rpc() != Some("initialize"))
         .skip(1)
-        .filter(|heard| heard.rpc() != Some("initialize"))
+        .filter(|request| request.rpc() != Some("initialize"))
 }
 
 fn initialize_first(runs: &Runs) -> Verdict {
     judged(runs, Scene::Legacy, |seen| {
-        let first = seen.heard.iter().find(|heard| {
-            let probe = heard.is_modern() || heard.method != Method::POST;
-            !probe && heard.rpc() != Some("ping")
+        let first = seen.requests.iter().find(|request| {
+            let probe = request.is_modern() || request.method != Method::POST;
+            !probe && request.rpc() != Some("ping")
         });
         match first {
-            Some(heard) if heard.rpc() != Some("initialize") => {
-                finding("this came before initialize", heard)
+            Some(request) if request.rpc() != Some("initialize") => {
+                finding("this came before initialize", request)
             }
             _ => Verdict::Holds,
         }
     })
 }
 
-fn initialize_params(heard: &Heard) -> Option<String> {
-    let version = heard.param("protocolVersion").is_some_and(Value::is_string);
-    let capabilities = heard.param("capabilities").is_some_and(Value::is_object);
+fn initialize_params(request: &ReceivedRequest) -> Option<String> {
+    let version = request
+        .param("protocolVersion")
+        .is_some_and(Value::is_string);
+    let capabilities = request.param("capabilities").is_some_and(Value::is_object);
     let text = |name| {
-        let member = heard.param("clientInfo").and_then(|info| info.get(name));
+        let member = request.param("clientInfo").and_then(|info| info.get(name));
         member.is_some_and(Value::is_string)
     };
     let wrong = [
@@ -217,13 +226,15 @@ fn initialize_params(heard: &Heard) -> Option<String> {
 fn initialized(runs: &Runs) -> Verdict {
     judged(runs, Scene::Legacy, |seen| {
         let after = seen
-            .heard
+            .requests
             .iter()
-            .skip_while(|heard| heard.rpc() != Some("initialize"));
-        let mut posts = after.skip(1).filter(|heard| heard.method == Method::POST);
-        match posts.find(|heard| heard.rpc() != Some("ping")) {
-            Some(heard) if heard.rpc() == Some("notifications/initialized") => Verdict::Holds,
-            Some(heard) => finding("this came before notifications/initialized", heard),
+            .skip_while(|request| request.rpc() != Some("initialize"));
+        let mut posts = after
+            .skip(1)
+            .filter(|request| request.method == Method::POST);
+        match posts.find(|request| request.rpc() != Some("ping")) {
+            Some(request) if request.rpc() == Some("notifications/initialized") => Verdict::Holds,
+            Some(request) => finding("this came before notifications/initialized", request),
             None => missing("nothing came after initialize"),
         }
     })
@@ -231,28 +242,35 @@ fn initialized(runs: &Runs) -> Verdict {
 
 fn cursor(runs: &Runs) -> Verdict {
     judged(runs, Scene::Legacy, |seen| {
-        let mut pages = seen.calls("tools/list").filter(|heard| !heard.is_modern());
+        let mut pages = seen
+            .calls("tools/list")
+            .filter(|request| !request.is_modern());
         if pages.next().is_none() {
             return Verdict::Inapplicable("the client listed no tools".to_owned());
         }
         match pages.next() {
             None => missing("the second page was never asked for"),
-            Some(heard) if heard.param("cursor") == Some(&Value::from(CURSOR)) => Verdict::Holds,
-            Some(heard) => finding(format!("the cursor was {CURSOR:?}"), heard),
+            Some(request) if request.param("cursor") == Some(&Value::from(CURSOR)) => {
+                Verdict::Holds
+            }
+            Some(request) => finding(format!("the cursor was {CURSOR:?}"), request),
         }
     })
 }
 
 fn session_lost(runs: &Runs) -> Verdict {
     judged(runs, Scene::Forgets, |seen| {
-        let after = seen.heard.iter().skip_while(|heard| heard.status != 404);
+        let after = seen
+            .requests
+            .iter()
+            .skip_while(|request| request.status != 404);
         let mut after = after.skip(1);
-        let Some(lost) = seen.heard.iter().find(|heard| heard.status == 404) else {
+        let Some(lost) = seen.requests.iter().find(|request| request.status == 404) else {
             return Verdict::Inapplicable("the client called no tool".to_owned());
         };
-        match after.find(|heard| heard.rpc() == Some("initialize")) {
-            Some(heard) if heard.header("mcp-session-id").is_none() => Verdict::Holds,
-            Some(heard) => finding("initialize has a session id", heard),
+        match after.find(|request| request.rpc() == Some("initialize")) {
+            Some(request) if request.header("mcp-session-id").is_none() => Verdict::Holds,
+            Some(request) => finding("initialize has a session id", request),
             None => finding("no initialize came after this", lost),
         }
     })

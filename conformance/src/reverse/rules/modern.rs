@@ -7,7 +7,7 @@ use super::super::rule::{ClientRule, each, finding, missing};
 use super::super::scene::Scene;
 use super::super::script::modern::META_CAPABILITIES;
 use super::super::script::{MODERN, QUESTION, STATE, UNUSABLE};
-use super::super::seen::{Heard, META_VERSION, Runs};
+use super::super::seen::{META_VERSION, ReceivedRequest, Runs};
 use super::{MUST, PRACTICE, modern};
 use crate::check::Verdict;
 
@@ -20,9 +20,11 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "put io.modelcontextprotocol/protocolVersion and …/clientCapabilities into params._meta of every request",
         scenes: &[Scene::Modern],
         judge: |runs| {
-            each(requests(runs), SPEAKS_NOT, |heard| {
-                let version = heard.meta(META_VERSION).and_then(Value::as_str);
-                let capabilities = heard.meta(META_CAPABILITIES).is_some_and(Value::is_object);
+            each(requests(runs), SPEAKS_NOT, |request| {
+                let version = request.meta(META_VERSION).and_then(Value::as_str);
+                let capabilities = request
+                    .meta(META_CAPABILITIES)
+                    .is_some_and(Value::is_object);
                 match (version, capabilities) {
                     (Some(MODERN), true) => None,
                     (Some(MODERN), false) => Some("_meta has no clientCapabilities".to_owned()),
@@ -39,9 +41,9 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "send MCP-Protocol-Version: 2026-07-28 with every POST",
         scenes: &[Scene::Modern],
         judge: |runs| {
-            each(modern(runs), SPEAKS_NOT, |heard| {
-                let given = heard.header("mcp-protocol-version");
-                let said = heard.meta(META_VERSION).and_then(Value::as_str);
+            each(modern(runs), SPEAKS_NOT, |request| {
+                let given = request.header("mcp-protocol-version");
+                let said = request.meta(META_VERSION).and_then(Value::as_str);
                 (given.is_none() || given != said)
                     .then(|| format!("MCP-Protocol-Version is {given:?}, _meta says {said:?}"))
             })
@@ -55,9 +57,9 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "send Mcp-Method with every request and notification",
         scenes: &[Scene::Modern],
         judge: |runs| {
-            each(modern(runs), SPEAKS_NOT, |heard| {
-                let given = heard.header("mcp-method");
-                (given != heard.rpc()).then(|| format!("Mcp-Method is {given:?}"))
+            each(modern(runs), SPEAKS_NOT, |request| {
+                let given = request.header("mcp-method");
+                (given != request.rpc()).then(|| format!("Mcp-Method is {given:?}"))
             })
         },
     },
@@ -69,9 +71,9 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "send Mcp-Name with tools/call, prompts/get, resources/read and tasks/*",
         scenes: &[Scene::Modern],
         judge: |runs| {
-            each(calls(runs), CALLS_NOT, |heard| {
-                let given = heard.header("mcp-name");
-                let said = heard.param("name").and_then(Value::as_str);
+            each(calls(runs), CALLS_NOT, |request| {
+                let given = request.header("mcp-name");
+                let said = request.param("name").and_then(Value::as_str);
                 (given != said).then(|| format!("Mcp-Name is {given:?}"))
             })
         },
@@ -84,20 +86,20 @@ pub(super) const RULES: &[ClientRule] = &[
         fix: "send Mcp-Param-NAME with the value for each annotated parameter that the call has",
         scenes: &[Scene::Modern],
         judge: |runs| {
-            let region = |heard: &Heard| {
-                heard
+            let region = |request: &ReceivedRequest| {
+                request
                     .param("arguments")?
                     .get("region")?
                     .as_str()
                     .map(str::to_owned)
             };
-            let with = calls(runs).filter(|heard| region(heard).is_some());
+            let with = calls(runs).filter(|request| region(request).is_some());
             each(
                 with,
                 "the client called the tool without the parameter region",
-                |heard| {
-                    let given = heard.header("mcp-param-region");
-                    (given != region(heard).as_deref())
+                |request| {
+                    let given = request.header("mcp-param-region");
+                    (given != region(request).as_deref())
                         .then(|| format!("Mcp-Param-Region is {given:?}"))
                 },
             )
@@ -112,11 +114,12 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &[Scene::Modern],
         judge: |runs| {
             let called = |name: &str| {
-                calls(runs).find(|heard| heard.param("name").and_then(Value::as_str) == Some(name))
+                calls(runs)
+                    .find(|request| request.param("name").and_then(Value::as_str) == Some(name))
             };
             match (called(UNUSABLE), calls(runs).next()) {
-                (Some(heard), _) => {
-                    finding("the tool with the header \"no token\" was called", heard)
+                (Some(request), _) => {
+                    finding("the tool with the header \"no token\" was called", request)
                 }
                 (None, Some(_)) => Verdict::Holds,
                 (None, None) => Verdict::Inapplicable(CALLS_NOT.to_owned()),
@@ -143,13 +146,13 @@ pub(super) const RULES: &[ClientRule] = &[
             let asks = runs
                 .of(Scene::Asks)
                 .into_iter()
-                .flat_map(|seen| &seen.heard);
+                .flat_map(|seen| &seen.requests);
             let others =
-                asks.filter(|heard| heard.rpc().is_some_and(|method| method != "tools/call"));
-            each(others, SPEAKS_NOT, |heard| {
+                asks.filter(|request| request.rpc().is_some_and(|method| method != "tools/call"));
+            each(others, SPEAKS_NOT, |request| {
                 let has = ["requestState", "inputResponses"]
                     .into_iter()
-                    .find(|name| heard.param(name).is_some());
+                    .find(|name| request.param(name).is_some());
                 has.map(|name| format!("it has {name}"))
             })
         },
@@ -163,8 +166,8 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &[Scene::Modern],
         judge: |runs| match modern(runs).next() {
             Some(_) => Verdict::Holds,
-            None => match runs.of(Scene::Modern).and_then(|seen| seen.heard.last()) {
-                Some(heard) => finding("no request of 2026-07-28 came; this came last", heard),
+            None => match runs.of(Scene::Modern).and_then(|seen| seen.requests.last()) {
+                Some(request) => finding("no request of 2026-07-28 came; this came last", request),
                 None => missing("nothing came"),
             },
         },
@@ -175,32 +178,34 @@ const SPEAKS_NOT: &str = "the client does not speak 2026-07-28";
 const CALLS_NOT: &str = "the client called no tool of a server without a handshake";
 
 /// The requests to the server without a handshake, but for one that begins in the older way.
-fn requests(runs: &Runs) -> impl Iterator<Item = &Heard> {
+fn requests(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
     let speaks = modern(runs).next().is_some();
     let seen = runs.of(Scene::Modern).filter(|_| speaks);
-    let all = seen.into_iter().flat_map(|seen| &seen.heard);
-    let posts = all.filter(|heard| heard.method == Method::POST && heard.id().is_some());
-    posts.filter(|heard| heard.rpc() != Some("initialize"))
+    let all = seen.into_iter().flat_map(|seen| &seen.requests);
+    let posts = all.filter(|request| request.method == Method::POST && request.id().is_some());
+    posts.filter(|request| request.rpc() != Some("initialize"))
 }
 
 /// The calls of tools of 2026-07-28.
-fn calls(runs: &Runs) -> impl Iterator<Item = &Heard> {
+fn calls(runs: &Runs) -> impl Iterator<Item = &ReceivedRequest> {
     let seen = runs.of(Scene::Modern).into_iter();
     seen.flat_map(|seen| seen.calls("tools/call"))
-        .filter(|heard| heard.is_modern())
+        .filter(|request| request.is_modern())
 }
 
 fn rounds(runs: &Runs) -> Verdict {
     let Some(seen) = runs.of(Scene::Asks) else {
         return Verdict::Unclear("its scene was not played".to_owned());
     };
-    let mut calls = seen.calls("tools/call").filter(|heard| heard.is_modern());
+    let mut calls = seen
+        .calls("tools/call")
+        .filter(|request| request.is_modern());
     let Some(first) = calls.next() else {
         return Verdict::Inapplicable(CALLS_NOT.to_owned());
     };
     let tool = first.param("name");
-    let again =
-        calls.find(|heard| heard.param("name") == tool && heard.param("requestState").is_some());
+    let again = calls
+        .find(|request| request.param("name") == tool && request.param("requestState").is_some());
     let can = first
         .meta(META_CAPABILITIES)
         .is_some_and(|can| can.get("elicitation").is_some());

@@ -65,10 +65,10 @@ pub(super) const RULES: &[ClientRule] = &[
         scenes: &Scene::ALL,
         judge: |runs| {
             each(
-                super::heard(runs).filter(|heard| heard.method == Method::GET),
+                super::own_requests(runs).filter(|request| request.method == Method::GET),
                 "the client sent no GET",
-                |heard| {
-                    let accept = heard.header("accept").unwrap_or_default();
+                |request| {
+                    let accept = request.header("accept").unwrap_or_default();
                     (!accept.contains("text/event-stream")).then(|| format!("Accept is {accept:?}"))
                 },
             )
@@ -86,8 +86,16 @@ fn event_stream(runs: &Runs) -> Verdict {
         if calls.is_some_and(|seen| seen.calls("tools/call").next().is_none()) {
             return Verdict::Inapplicable("the client calls no tools".to_owned());
         }
-        match seen.heard.iter().rev().find(|heard| heard.id().is_some()) {
-            Some(heard) => finding("it did not come to calling the tool of this answer", heard),
+        match seen
+            .requests
+            .iter()
+            .rev()
+            .find(|request| request.id().is_some())
+        {
+            Some(request) => finding(
+                "it did not come to calling the tool of this answer",
+                request,
+            ),
             None => missing("it heard nothing"),
         }
     })
@@ -99,10 +107,10 @@ fn asked(runs: &Runs, id: &Value, is_right: impl Fn(&Value) -> bool) -> Verdict 
         let Some(call) = seen.calls("tools/call").next() else {
             return Verdict::Inapplicable("the client called no tool".to_owned());
         };
-        let mut answers = seen.heard.iter().filter(|heard| heard.is_response());
-        match answers.find(|heard| heard.id() == Some(id)) {
-            Some(heard) if heard.message.as_ref().is_some_and(&is_right) => Verdict::Holds,
-            Some(heard) => finding("the answer is another", heard),
+        let mut answers = seen.requests.iter().filter(|request| request.is_response());
+        match answers.find(|request| request.id() == Some(id)) {
+            Some(request) if request.message.as_ref().is_some_and(&is_right) => Verdict::Holds,
+            Some(request) => finding("the answer is another", request),
             None => finding(format!("no answer with the id {id} came within 3 s"), call),
         }
     })
@@ -114,12 +122,12 @@ fn resume(runs: &Runs) -> Verdict {
             return Verdict::Inapplicable("the client called no tool".to_owned());
         };
         let mut gets = seen
-            .heard
+            .requests
             .iter()
-            .filter(|heard| heard.header("last-event-id").is_some());
+            .filter(|request| request.header("last-event-id").is_some());
         match gets.next() {
-            Some(heard) if heard.header("last-event-id") == Some(EVENT) => Verdict::Holds,
-            Some(heard) => finding(format!("the last event had the id {EVENT:?}"), heard),
+            Some(request) if request.header("last-event-id") == Some(EVENT) => Verdict::Holds,
+            Some(request) => finding(format!("the last event had the id {EVENT:?}"), request),
             None => finding(
                 "nothing with Last-Event-ID came after the stream broke off",
                 call,

@@ -4,7 +4,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::super::scene::Scene;
-use super::super::seen::Heard;
+use super::super::seen::ReceivedRequest;
 use super::{
     CURSOR, Content, EVENT, LEGACY, Part, Reply, State, TOOL, TRAP, answer, called, plain_tool,
 };
@@ -12,11 +12,11 @@ use super::{
 /// An unknown revision.
 const UNSPOKEN: &str = "1999-01-01";
 
-pub(super) fn reply(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
-    match heard.method {
-        Method::POST => post(scene, state, heard),
-        Method::DELETE if in_session(state, heard) => Reply::status(StatusCode::OK),
-        Method::GET if heard.header("last-event-id") == Some(EVENT) => match state.owed.take() {
+pub(super) fn reply(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
+    match request.method {
+        Method::POST => post(scene, state, request),
+        Method::DELETE if in_session(state, request) => Reply::status(StatusCode::OK),
+        Method::GET if request.header("last-event-id") == Some(EVENT) => match state.owed.take() {
             Some(owed) => Reply::events(vec![Part::message(&owed)]),
             None => Reply::status(StatusCode::METHOD_NOT_ALLOWED),
         },
@@ -28,21 +28,21 @@ fn session(state: &State) -> String {
     format!("session-{}-!~", state.sessions)
 }
 
-fn in_session(state: &State, heard: &Heard) -> bool {
-    heard.header("mcp-session-id") == Some(session(state).as_str())
+fn in_session(state: &State, request: &ReceivedRequest) -> bool {
+    request.header("mcp-session-id") == Some(session(state).as_str())
 }
 
-fn post(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
-    if heard.message.is_none() {
+fn post(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
+    if request.message.is_none() {
         return Reply::error(
-            heard,
+            request,
             StatusCode::BAD_REQUEST,
             -32700,
             "not JSON",
             Value::Null,
         );
     }
-    if heard.rpc() == Some("initialize") {
+    if request.rpc() == Some("initialize") {
         state.sessions += 1;
         let version = match scene {
             Scene::Unspoken => UNSPOKEN,
@@ -53,45 +53,51 @@ fn post(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
             "capabilities": { "tools": {} },
             "serverInfo": { "name": scene.name(), "version": "1.0.0" },
         });
-        let mut reply = respond(scene, heard, &result);
+        let mut reply = respond(scene, request, &result);
         reply.headers.push(("mcp-session-id", session(state)));
         return reply;
     }
     // So do servers that know nothing of revisions without sessions.
-    if !in_session(state, heard) {
+    if !in_session(state, request) {
         let message = "Bad Request: no valid session id";
-        return match heard.header("mcp-session-id") {
+        return match request.header("mcp-session-id") {
             Some(_) => Reply::error(
-                heard,
+                request,
                 StatusCode::NOT_FOUND,
                 -32001,
                 "Session not found",
                 Value::Null,
             ),
-            None => Reply::error(heard, StatusCode::BAD_REQUEST, -32000, message, Value::Null),
+            None => Reply::error(
+                request,
+                StatusCode::BAD_REQUEST,
+                -32000,
+                message,
+                Value::Null,
+            ),
         };
     }
-    if heard.id().is_none() || heard.is_response() {
+    if request.id().is_none() || request.is_response() {
         return Reply::status(StatusCode::ACCEPTED);
     }
-    if scene == Scene::Forgets && heard.rpc() == Some("tools/call") && !state.forgotten {
+    if scene == Scene::Forgets && request.rpc() == Some("tools/call") && !state.forgotten {
         // The current session is lost.
         state.forgotten = true;
         state.sessions += 1;
         return Reply::error(
-            heard,
+            request,
             StatusCode::NOT_FOUND,
             -32001,
             "Session not found",
             Value::Null,
         );
     }
-    match heard.rpc() {
-        Some("ping") => respond(scene, heard, &json!({})),
-        Some("tools/list") => list(scene, heard),
-        Some("tools/call") => call(scene, state, heard),
+    match request.rpc() {
+        Some("ping") => respond(scene, request, &json!({})),
+        Some("tools/list") => list(scene, request),
+        Some("tools/call") => call(scene, state, request),
         _ => Reply::error(
-            heard,
+            request,
             StatusCode::OK,
             -32601,
             "Method not found",
@@ -100,23 +106,29 @@ fn post(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
     }
 }
 
-fn list(scene: Scene, heard: &Heard) -> Reply {
-    let page = match heard.param("cursor") {
+fn list(scene: Scene, request: &ReceivedRequest) -> Reply {
+    let page = match request.param("cursor") {
         None => json!({ "tools": [plain_tool("first")], "nextCursor": CURSOR }),
         Some(cursor) if cursor == CURSOR => json!({ "tools": [plain_tool(TOOL)] }),
         Some(_) => {
-            return Reply::error(heard, StatusCode::OK, -32602, "Unknown cursor", Value::Null);
+            return Reply::error(
+                request,
+                StatusCode::OK,
+                -32602,
+                "Unknown cursor",
+                Value::Null,
+            );
         }
     };
     let whole = json!({ "tools": [plain_tool(TOOL)] });
     match scene {
-        Scene::Legacy => Reply::result(heard, &page),
+        Scene::Legacy => Reply::result(request, &page),
         Scene::WrongId => {
             let trap = json!({ "tools": [plain_tool(TRAP)] });
             let trap = json!({ "jsonrpc": "2.0", "id": "not-yours", "result": trap });
             Reply::events(vec![
                 Part::message(&trap),
-                Part::message(&answer(heard, &whole)),
+                Part::message(&answer(request, &whole)),
             ])
         }
         Scene::Endless => Reply {
@@ -129,17 +141,17 @@ fn list(scene: Scene, heard: &Heard) -> Reply {
             ),
             ..Reply::json(StatusCode::OK, Value::Null)
         },
-        _ => respond(scene, heard, &whole),
+        _ => respond(scene, request, &whole),
     }
 }
 
-fn call(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
+fn call(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
     match scene {
         Scene::Streams => {
             let ping = json!({ "jsonrpc": "2.0", "id": "srv-1", "method": "ping" });
             let unknown = json!({ "jsonrpc": "2.0", "id": 7, "method": "x/unknown", "params": {} });
             let news = json!({ "jsonrpc": "2.0", "method": "notifications/x-unknown" });
-            let mut last = Part::message(&answer(heard, &called()));
+            let mut last = Part::message(&answer(request, &called()));
             last.after = Some(state.answers + 2);
             Reply::events(vec![
                 Part::message(&ping),
@@ -149,19 +161,19 @@ fn call(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
             ])
         }
         Scene::Breaks if state.owed.is_none() => {
-            state.owed = Some(answer(heard, &called()));
+            state.owed = Some(answer(request, &called()));
             Reply::events(vec![Part::of(format!("id: {EVENT}\nretry: 20\ndata:\n\n"))])
         }
-        _ => respond(scene, heard, &called()),
+        _ => respond(scene, request, &called()),
     }
 }
 
 /// A result, in JSON or as an event stream with everything that such a stream may have.
-fn respond(scene: Scene, heard: &Heard, result: &Value) -> Reply {
+fn respond(scene: Scene, request: &ReceivedRequest, result: &Value) -> Reply {
     if scene != Scene::Streams {
-        return Reply::result(heard, result);
+        return Reply::result(request, result);
     }
-    let text = answer(heard, result).to_string();
+    let text = answer(request, result).to_string();
     // A message may be on several lines, where JSON has room for their ends.
     let data = text.replacen(',', ",\r\ndata: ", 2);
     let event = format!(": welcome\r\n\r\nevent: message\r\nid: e\r\ndata:{data}\r\n\r\n");

@@ -4,26 +4,26 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::super::scene::Scene;
-use super::super::seen::{Heard, META_VERSION};
+use super::super::seen::{META_VERSION, ReceivedRequest};
 use super::{MODERN, QUESTION, Reply, STATE, TOOL, UNUSABLE, called, tool};
 
 /// The member of `_meta` with a client's capabilities.
 pub(in super::super) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-pub(super) fn reply(scene: Scene, heard: &Heard) -> Reply {
-    if heard.method != Method::POST {
+pub(super) fn reply(scene: Scene, request: &ReceivedRequest) -> Reply {
+    if request.method != Method::POST {
         return Reply::status(StatusCode::METHOD_NOT_ALLOWED);
     }
     let refused =
-        |code, message, data| Reply::error(heard, StatusCode::BAD_REQUEST, code, message, data);
-    if heard.message.is_none() {
+        |code, message, data| Reply::error(request, StatusCode::BAD_REQUEST, code, message, data);
+    if request.message.is_none() {
         return refused(-32700, "not JSON", Value::Null);
     }
-    match heard.meta(META_VERSION).and_then(Value::as_str) {
+    match request.meta(META_VERSION).and_then(Value::as_str) {
         Some(MODERN) => {}
         Some(other) => return refused(-32022, "Unsupported protocol version", versions(other)),
-        None if heard.rpc() == Some("initialize") => {
-            let asked = heard.param("protocolVersion").and_then(Value::as_str);
+        None if request.rpc() == Some("initialize") => {
+            let asked = request.param("protocolVersion").and_then(Value::as_str);
             return refused(
                 -32022,
                 "Unsupported protocol version",
@@ -32,24 +32,24 @@ pub(super) fn reply(scene: Scene, heard: &Heard) -> Reply {
         }
         None => return refused(-32602, "_meta has no protocol version", Value::Null),
     }
-    if heard.id().is_none() {
+    if request.id().is_none() {
         return Reply::status(StatusCode::ACCEPTED);
     }
-    match heard.rpc() {
+    match request.rpc() {
         Some("server/discover") => complete(
-            heard,
+            request,
             json!({ "supportedVersions": [MODERN], "capabilities": { "tools": {} }, "ttlMs": 0, "cacheScope": "private" }),
         ),
         Some("tools/list") => complete(
-            heard,
+            request,
             json!({ "tools": tools(), "ttlMs": 0, "cacheScope": "private" }),
         ),
-        Some("tools/call") if scene == Scene::Asks && heard.param("requestState").is_none() => {
-            asks(heard)
+        Some("tools/call") if scene == Scene::Asks && request.param("requestState").is_none() => {
+            asks(request)
         }
-        Some("tools/call") => complete(heard, called()),
+        Some("tools/call") => complete(request, called()),
         _ => Reply::error(
-            heard,
+            request,
             StatusCode::NOT_FOUND,
             -32601,
             "Method not found",
@@ -77,9 +77,9 @@ fn tools() -> Value {
 }
 
 /// A result that needs input: a form where the client can show one, and the state alone otherwise.
-fn asks(heard: &Heard) -> Reply {
+fn asks(request: &ReceivedRequest) -> Reply {
     let mut result = json!({ "resultType": "input_required", "requestState": STATE });
-    let can = heard
+    let can = request
         .meta(META_CAPABILITIES)
         .and_then(|it| it.get("elicitation"));
     if let (Some(_), Some(members)) = (can, result.as_object_mut()) {
@@ -91,10 +91,10 @@ fn asks(heard: &Heard) -> Reply {
         let question = json!({ "method": "elicitation/create", "params": form });
         members.insert("inputRequests".to_owned(), json!({ QUESTION: question }));
     }
-    Reply::result(heard, &result)
+    Reply::result(request, &result)
 }
 
-fn complete(heard: &Heard, mut result: Value) -> Reply {
+fn complete(request: &ReceivedRequest, mut result: Value) -> Reply {
     if let Some(members) = result.as_object_mut() {
         members.insert("resultType".to_owned(), json!("complete"));
         let server = json!({ "name": "client-check", "version": "1.0.0" });
@@ -103,5 +103,5 @@ fn complete(heard: &Heard, mut result: Value) -> Reply {
             json!({ "io.modelcontextprotocol/serverInfo": server }),
         );
     }
-    Reply::result(heard, &result)
+    Reply::result(request, &result)
 }

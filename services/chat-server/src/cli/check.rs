@@ -10,7 +10,7 @@ use super::CliError;
 use super::document::{Document, text};
 use super::import::Arguments as Import;
 use super::output::Output;
-use super::place::Place;
+use super::paths::Paths;
 use crate::config::{SourceConfig, SourceKind, forms};
 use crate::import::{self, Options};
 use crate::model::Chat;
@@ -33,8 +33,8 @@ pub(super) struct DayOrderArguments {
 
 impl Arguments {
     /// Reads the names of all chats of the exports, and holds the lists against them.
-    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
-        let config = place.config()?;
+    pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
+        let config = paths.config()?;
         let mut output = Output::new();
         let mut is_fine = true;
         for source in &config.sources {
@@ -116,8 +116,8 @@ fn advice(entry: &str, chats: &[Chat]) -> String {
 
 impl DayOrderArguments {
     /// Writes the order into the configuration, without changing anything else, and reads the export again.
-    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
-        let mut document = Document::open(place)?;
+    pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
+        let mut document = Document::open(paths)?;
         let source = document.source(&self.source)?;
         if text(source, "kind") != Some("whatsapp-export") {
             return Err(CliError::Other(format!(
@@ -127,6 +127,6 @@ impl DayOrderArguments {
         }
         source.insert("day_order", value(&self.order));
         document.write()?;
-        Import::of(self.source).run(place).await
+        Import::of(self.source).run(paths).await
     }
 }

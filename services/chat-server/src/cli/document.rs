@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::CliError;
-use super::place::Place;
+use super::paths::Paths;
 use crate::config::Config;
 use crate::import::Format;
 
@@ -17,9 +17,9 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// The configuration of a place; an empty one if it does not exist yet.
-    pub(super) fn open(place: &Place) -> Result<Self, CliError> {
-        let file = place.file()?;
+    /// The configuration at its path; an empty one if it does not exist yet.
+    pub(super) fn open(paths: &Paths) -> Result<Self, CliError> {
+        let file = paths.file()?;
         let text = match file.exists() {
             true => fs::read_to_string(&file).map_err(|error| wrong(&file, error))?,
             false => String::new(),

@@ -5,8 +5,8 @@ use std::io;
 use mcp_proto::BuildError;
 use service_host::HostError;
 
+use crate::chat_service::Failure;
 use crate::config::ConfigError;
-use crate::desk::Failure;
 use crate::index::IndexError;
 
 /// Why a command failed, in a sentence for its user.

@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 use super::CliError;
 use super::document::Document;
 use super::output::{Output, complain};
-use super::place::{Place, close};
+use super::paths::{Paths, close};
+use crate::chat_service::{ChatService, Mode};
 use crate::config::SourceKind;
-use crate::desk::{Desk, Mode};
 use crate::import::{self, Format};
 use crate::index::IndexError;
 use crate::live::export::{Export, Progress};
@@ -48,18 +48,18 @@ impl Arguments {
         }
     }
 
-    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
+    pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
         log_to_stderr("error");
         if self.sources.is_empty() {
             // Without sources the configuration decides: its errors are reported here.
-            place.config()?;
+            paths.config()?;
         }
-        let mut document = Document::open(place)?;
+        let mut document = Document::open(paths)?;
         let (meant, added) = self.meant(&mut document)?;
-        let desk = place.desk_of(&document.config()?, Mode::Reads).await?;
+        let service = paths.open_with(&document.config()?, Mode::Reads).await?;
         let stop = stop_signal()?;
-        let imported = self.import(&desk, &stop, meant).await;
-        close(&desk).await;
+        let imported = self.import(&service, &stop, meant).await;
+        close(&service).await;
         let (code, failed) = imported?;
         document.remove(&failed);
         let kept = added.iter().filter(|id| !failed.contains(id));
@@ -127,25 +127,25 @@ impl Arguments {
     /// The exit code, and the sources that could not be read.
     async fn import(
         &self,
-        desk: &Desk,
+        service: &ChatService,
         stop: &CancellationToken,
         exports: Vec<String>,
     ) -> Result<(ExitCode, Vec<String>), CliError> {
-        if !desk.index().is_writer() {
-            let dir = desk.index().dir().to_owned();
+        if !service.index().is_writer() {
+            let dir = service.index().dir().to_owned();
             return Err(IndexError::ReadOnly { dir }.into());
         }
         let (mut failed, mut left_out) = (Vec::new(), 0);
         let mut output = Output::new();
         for id in exports {
-            let Some(export) = desk
+            let Some(export) = service
                 .registry()
                 .get(&id)
                 .and_then(|entry| entry.export.clone())
             else {
                 continue;
             };
-            let sink = desk.registry().sink(&id, desk.index());
+            let sink = service.registry().sink(&id, service.index());
             let mut progress = export.progress();
             let bar = Bar::new(&id);
             let read = {
@@ -167,8 +167,8 @@ impl Arguments {
             match read {
                 Ok(()) => {
                     left_out += left_out_of(&export);
-                    tell(&id, &export, &mut output)?;
-                    for twice in desk.twice(&id).await? {
+                    report(&id, &export, &mut output)?;
+                    for twice in service.twice(&id).await? {
                         complain(&format!("{id}: {twice}"));
                     }
                 }
@@ -199,7 +199,7 @@ fn left_out_of(export: &Export) -> u64 {
 }
 
 /// What was read.
-fn tell(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
+fn report(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
     let progress = export.progress().borrow().clone();
     let Some(summary) = progress.summary else {
         return output.line(&format!("{id}: nothing new"));

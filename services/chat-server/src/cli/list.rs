@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::CliError;
 use super::output::{Format, Output, complain};
-use super::place::{Place, close};
-use crate::desk::{ChatFilter, ChatQuestion, Desk, Mode};
+use super::paths::{Paths, close};
+use crate::chat_service::{ChatFilter, ChatQuestion, ChatService, Mode};
 use crate::view;
 
 /// The columns of a source and of a chat.
@@ -57,10 +57,10 @@ pub(super) struct Chats {
 }
 
 impl Sources {
-    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
-        let desk = place.desk(Mode::Reads).await?;
-        let sources = desk.sources().await?;
-        close(&desk).await;
+    pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
+        let service = paths.open(Mode::Reads).await?;
+        let sources = service.sources().await?;
+        close(&service).await;
         let mut output = Output::new();
         match self.format {
             Format::Json => output.json(&json!({ "sources": sources }))?,
@@ -92,10 +92,10 @@ fn source_line(source: &view::Source) -> String {
 }
 
 impl Chats {
-    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
-        let desk = place.desk(Mode::Reads).await?;
-        let chats = self.ask(&desk).await;
-        close(&desk).await;
+    pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
+        let service = paths.open(Mode::Reads).await?;
+        let chats = self.ask(&service).await;
+        close(&service).await;
         let chats = chats?;
         let mut output = Output::new();
         match self.format {
@@ -114,7 +114,7 @@ impl Chats {
         Ok(ExitCode::SUCCESS)
     }
 
-    async fn ask(&self, desk: &Desk) -> Result<view::Chats, CliError> {
+    async fn ask(&self, service: &ChatService) -> Result<view::Chats, CliError> {
         let asked = ChatQuestion {
             source: self.source.clone(),
             filter: Some(self.filter.clone()),
@@ -122,7 +122,7 @@ impl Chats {
             offset: self.offset,
             stored: Some(true),
         };
-        Ok(desk.chats(&asked).await?)
+        Ok(service.chats(&asked).await?)
     }
 }
 

@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::CliError;
 use super::output::{Format, Output, complain};
-use super::place::{Place, close};
-use crate::desk::{Mode, Question};
+use super::paths::{Paths, close};
+use crate::chat_service::{Mode, Question};
 use crate::view;
 
 /// The columns of a message.
@@ -43,30 +43,30 @@ pub(super) struct Search {
 
 impl Search {
     /// The messages with these words.
-    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
-        let desk = place.desk(Mode::Reads).await?;
+    pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
+        let service = paths.open(Mode::Reads).await?;
         let asked = Question {
             search: Some(self.words.join(" ")),
             stored: Some(true),
             ..Question::default()
         };
-        let told = desk.messages(&asked).await;
-        close(&desk).await;
+        let told = service.messages(&asked).await;
+        close(&service).await;
         write(told?, Format::Text, false)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
 impl Arguments {
-    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
-        let desk = place.desk(Mode::Reads).await?;
+    pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
+        let service = paths.open(Mode::Reads).await?;
         let asked = self.asked;
         let is_one = asked
             .chat
             .as_deref()
             .is_some_and(|chat| chat != "*" && !chat.ends_with(":*"));
-        let told = desk.messages(&asked).await;
-        close(&desk).await;
+        let told = service.messages(&asked).await;
+        close(&service).await;
         write(told?, self.format, is_one)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -7,9 +7,9 @@ use clap::Args;
 use service_host::{Door, Host, log_to_stderr, stop_signal};
 use tokio_util::sync::CancellationToken;
 
-use super::place::{Place, close};
+use super::paths::{Paths, close};
 use super::{CliError, PROGRAM};
-use crate::desk::Mode;
+use crate::chat_service::Mode;
 use crate::mcp;
 
 /// How long a connection may take to send a request.
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
+    pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
         if self.door.is_open() {
             return Err(CliError::Other(
                 "other machines can reach that address: say who may call, with a file of tokens (--token-file or \
@@ -35,20 +35,20 @@ impl Arguments {
         }
         log_to_stderr("warn");
         let stop = stop_signal()?;
-        let desk = place.desk(Mode::Runs).await?;
-        let server = mcp::server(desk.clone())?;
+        let service = paths.open(Mode::Runs).await?;
+        let server = mcp::server(service.clone())?;
         // The sources go on until the last request is answered.
         let over = CancellationToken::new();
         let sources = tokio::spawn({
-            let (desk, over) = (desk.clone(), over.clone());
-            async move { desk.run(&over).await }
+            let (service, over) = (service.clone(), over.clone());
+            async move { service.run(&over).await }
         });
         let served = host().run(server, &self.door, PROGRAM, stop).await;
         over.cancel();
         if tokio::time::timeout(DRAIN, sources).await.is_err() {
             tracing::warn!("a source did not stop in time");
         }
-        close(&desk).await;
+        close(&service).await;
         served?;
         Ok(ExitCode::SUCCESS)
     }

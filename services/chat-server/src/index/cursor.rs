@@ -10,8 +10,8 @@ use crate::query::Invalid;
 
 /// How many bytes of the digest go with a cursor.
 const TAG: usize = 9;
-/// The version, the kind of place and two numbers.
-const PLACE: usize = 18;
+/// The version, the kind of page end and two numbers.
+const PAYLOAD: usize = 18;
 /// Fixed for ever: another layout has another number.
 const VERSION: u8 = 1;
 
@@ -21,7 +21,7 @@ pub struct Cursor(String);
 
 /// What a cursor means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PageEnd {
     /// Among messages newest first: those older than this one are next.
     Older { at: i64, msg: i64 },
     /// Among the messages of a source in the order of their numbers: those after this one are next.
@@ -69,12 +69,12 @@ impl Secret {
         Self(key)
     }
 
-    pub(super) fn seal(&self, place: Place) -> Cursor {
-        let (kind, one, two) = match place {
-            Place::Older { at, msg } => (0, at, msg),
-            Place::After { src, sequence } => (1, src, sequence.cast_signed()),
+    pub(super) fn seal(&self, end: PageEnd) -> Cursor {
+        let (kind, one, two) = match end {
+            PageEnd::Older { at, msg } => (0, at, msg),
+            PageEnd::After { src, sequence } => (1, src, sequence.cast_signed()),
         };
-        let mut bytes = Vec::with_capacity(PLACE + TAG);
+        let mut bytes = Vec::with_capacity(PAYLOAD + TAG);
         bytes.extend([VERSION, kind]);
         bytes.extend(one.to_be_bytes());
         bytes.extend(two.to_be_bytes());
@@ -85,7 +85,7 @@ impl Secret {
 
     /// # Errors
     /// [`Invalid`] if the cursor was not given by this index, or was changed on the way.
-    pub(super) fn open(&self, cursor: &Cursor) -> Result<Place, Invalid> {
+    pub(super) fn open(&self, cursor: &Cursor) -> Result<PageEnd, Invalid> {
         self.try_open(cursor).ok_or_else(|| {
             Invalid::new(
                 "cursor",
@@ -95,22 +95,22 @@ impl Secret {
         })
     }
 
-    fn try_open(&self, cursor: &Cursor) -> Option<Place> {
-        if cursor.0.len() != (PLACE + TAG) * 8 / 6 {
+    fn try_open(&self, cursor: &Cursor) -> Option<PageEnd> {
+        if cursor.0.len() != (PAYLOAD + TAG) * 8 / 6 {
             return None;
         }
         let bytes = BASE64URL_NOPAD.decode(cursor.0.as_bytes()).ok()?;
-        let (place, tag) = bytes.split_at_checked(PLACE)?;
-        if !self.tag(place).eq(tag.iter().copied()) {
+        let (payload, tag) = bytes.split_at_checked(PAYLOAD)?;
+        if !self.tag(payload).eq(tag.iter().copied()) {
             return None;
         }
-        let (kind, numbers) = place.split_first_chunk::<2>()?;
+        let (kind, numbers) = payload.split_first_chunk::<2>()?;
         let (one, two) = numbers.split_first_chunk::<8>()?;
         let one = i64::from_be_bytes(*one);
         let two = i64::from_be_bytes(*two.first_chunk::<8>()?);
         match kind {
-            [VERSION, 0] => Some(Place::Older { at: one, msg: two }),
-            [VERSION, 1] => Some(Place::After {
+            [VERSION, 0] => Some(PageEnd::Older { at: one, msg: two }),
+            [VERSION, 1] => Some(PageEnd::After {
                 src: one,
                 sequence: two.cast_unsigned(),
             }),
@@ -128,8 +128,8 @@ impl Secret {
     }
 
     /// Keyed by going first: what is hashed has one length, so nothing can be appended to it.
-    fn tag(&self, place: &[u8]) -> impl Iterator<Item = u8> + use<> {
-        let digest = Sha256::new().chain_update(self.0).chain_update(place);
+    fn tag(&self, payload: &[u8]) -> impl Iterator<Item = u8> + use<> {
+        let digest = Sha256::new().chain_update(self.0).chain_update(payload);
         digest.finalize().into_iter().take(TAG)
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::Index;
 use super::answer::{Cursor, Sequence, StoredMessage};
-use super::cursor::{Place, Secret};
+use super::cursor::{PageEnd, Secret};
 use super::error::IndexError;
 use super::messages::{PAGE_BYTES, fetch, weight};
 use super::readers::Readers;
@@ -56,18 +56,18 @@ pub struct Follower {
     writes: Arc<AtomicBool>,
     commits: watch::Receiver<u64>,
     max_lag: u64,
-    place: Following,
+    offsets: Offsets,
     /// Read and not yet returned.
     ready: VecDeque<Followed>,
 }
 
-/// Where a follower is.
+/// How far a follower has read.
 #[derive(Debug, Clone)]
-struct Following {
+struct Offsets {
     /// Only this source.
     source: Option<String>,
     /// The last number received of each source; the sources that are not in it are new.
-    heard: HashMap<String, Sequence>,
+    received: HashMap<String, Sequence>,
     /// The last message received, over all sources.
     msg: i64,
 }
@@ -81,26 +81,26 @@ impl Index {
     pub async fn follow(&self, source: Option<&str>) -> Result<Follower, IndexError> {
         let source = source.map(str::to_owned);
         let read = move |view: &Connection| {
-            let mut place = Following {
+            let mut offsets = Offsets {
                 source,
-                heard: HashMap::new(),
+                received: HashMap::new(),
                 msg: last_message(view)?,
             };
             for (_, id, last) in sources(view)? {
-                place.heard.insert(id, last);
+                offsets.received.insert(id, last);
             }
-            Ok(place)
+            Ok(offsets)
         };
-        let place = self.inner.readers.read(read).await?;
-        Ok(self.follower(place))
+        let offsets = self.inner.readers.read(read).await?;
+        Ok(self.follower(offsets))
     }
 
     /// Follows a source from after one of its messages: first what the index has, then what comes.
     #[must_use]
     pub fn follow_after(&self, source: &str, after: Sequence) -> Follower {
-        self.follower(Following {
+        self.follower(Offsets {
             source: Some(source.to_owned()),
-            heard: HashMap::from([(source.to_owned(), after)]),
+            received: HashMap::from([(source.to_owned(), after)]),
             msg: 0,
         })
     }
@@ -119,19 +119,19 @@ impl Index {
         let read = move |view: &Connection| {
             let all = sources(view)?;
             let found = all.into_iter().find(|(_, id, _)| *id == source);
-            Ok(found.map(|(src, _, _)| secret.seal(Place::After { src, sequence })))
+            Ok(found.map(|(src, _, _)| secret.seal(PageEnd::After { src, sequence })))
         };
         self.inner.readers.read(read).await
     }
 
-    fn follower(&self, place: Following) -> Follower {
+    fn follower(&self, offsets: Offsets) -> Follower {
         Follower {
             readers: Arc::clone(&self.inner.readers),
             secret: self.inner.secret.clone(),
             writes: Arc::clone(&self.inner.writes),
             commits: self.inner.commits.subscribe(),
             max_lag: self.inner.max_lag,
-            place,
+            offsets,
             ready: VecDeque::new(),
         }
     }
@@ -167,17 +167,18 @@ impl Follower {
     }
 
     async fn read(&mut self) -> Result<(), IndexError> {
-        let (mut place, secret, max_lag) = (self.place.clone(), self.secret.clone(), self.max_lag);
+        let (mut offsets, secret, max_lag) =
+            (self.offsets.clone(), self.secret.clone(), self.max_lag);
         let read = move |view: &Connection| {
-            let ready = place.read(view, &secret, max_lag)?;
-            Ok((place, ready))
+            let ready = offsets.read(view, &secret, max_lag)?;
+            Ok((offsets, ready))
         };
-        (self.place, self.ready) = self.readers.read(read).await?;
+        (self.offsets, self.ready) = self.readers.read(read).await?;
         Ok(())
     }
 }
 
-impl Following {
+impl Offsets {
     fn read(
         &mut self,
         view: &Connection,
@@ -187,35 +188,35 @@ impl Following {
         let mut behind = Vec::new();
         for (src, id, last) in sources(view)? {
             if self.source.as_ref().is_none_or(|only| *only == id) {
-                let heard = self.heard.get(&id).copied().unwrap_or(0);
-                if heard < last {
-                    behind.push((src, id, heard, last));
+                let received = self.received.get(&id).copied().unwrap_or(0);
+                if received < last {
+                    behind.push((src, id, received, last));
                 }
             }
         }
-        let missed = behind.iter().map(|(_, _, heard, last)| last - heard);
+        let missed = behind.iter().map(|(_, _, received, last)| last - received);
         if missed.sum::<u64>() > max_lag {
             self.msg = last_message(view)?;
-            let lags = behind.into_iter().map(|(src, source, heard, last)| {
-                self.heard.insert(source.clone(), last);
-                let place = Place::After {
+            let lags = behind.into_iter().map(|(src, source, received, last)| {
+                self.received.insert(source.clone(), last);
+                let end = PageEnd::After {
                     src,
-                    sequence: heard,
+                    sequence: received,
                 };
                 Followed::Lagged(Lag {
                     source,
-                    missed: last - heard,
-                    cursor: secret.seal(place),
+                    missed: last - received,
+                    cursor: secret.seal(end),
                 })
             });
             return Ok(lags.collect());
         }
         match (&self.source, behind.first()) {
             (_, None) => Ok(VecDeque::new()),
-            (Some(_), Some((src, _, heard, _))) => {
+            (Some(_), Some((src, _, received, _))) => {
                 let sql =
                     "SELECT msg FROM message WHERE src = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-                self.stretch(view, sql, &[*src, heard.cast_signed(), STRETCH])
+                self.stretch(view, sql, &[*src, received.cast_signed(), STRETCH])
             }
             (None, Some(_)) => {
                 let sql = "SELECT msg FROM message WHERE msg > ?1 ORDER BY msg LIMIT ?2";
@@ -242,10 +243,11 @@ impl Following {
             let message = fetch(view, msg)?;
             bytes += weight(&message);
             self.msg = msg;
-            match self.heard.get_mut(&message.source) {
-                Some(heard) => *heard = message.sequence,
+            match self.received.get_mut(&message.source) {
+                Some(received) => *received = message.sequence,
                 None => {
-                    self.heard.insert(message.source.clone(), message.sequence);
+                    self.received
+                        .insert(message.source.clone(), message.sequence);
                 }
             }
             messages.push_back(Followed::Message(Box::new(message)));

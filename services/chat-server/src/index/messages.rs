@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Index;
 use super::answer::{ChatKey, MessageQuery, Page, StoredMessage};
-use super::cursor::{Cursor, Place, Secret};
+use super::cursor::{Cursor, PageEnd, Secret};
 use super::error::IndexError;
 use super::matcher::Matcher;
 use super::readers::ReadError;
@@ -128,13 +128,13 @@ pub(super) fn page(
     )?;
     let range = Range::new(query.since, query.before);
     let rows = match opened(query, secret)? {
-        Some(Place::After { src, sequence }) => {
+        Some(PageEnd::After { src, sequence }) => {
             if !scope.sources.contains(&src) {
                 return Err(foreign_cursor().into());
             }
             select::after(view, src, sequence, &scope, filter, range, query.into())?
         }
-        Some(Place::Older { at, msg }) => {
+        Some(PageEnd::Older { at, msg }) => {
             let from = Position { at, msg };
             select(view, &scope, filter, range, from, query.into())?
         }
@@ -166,20 +166,20 @@ pub(super) fn next(
     let Some(message) = last else {
         return Ok(None);
     };
-    let place = match opened(query, secret)? {
-        Some(Place::After { src, .. }) => Place::After {
+    let end = match opened(query, secret)? {
+        Some(PageEnd::After { src, .. }) => PageEnd::After {
             src,
             sequence: message.sequence,
         },
         _ => {
             let Position { at, msg } = find_stored(view, message)?.position;
-            Place::Older { at, msg }
+            PageEnd::Older { at, msg }
         }
     };
-    Ok(Some(secret.seal(place)))
+    Ok(Some(secret.seal(end)))
 }
 
-fn opened(query: &MessageQuery, secret: &Secret) -> Result<Option<Place>, Invalid> {
+fn opened(query: &MessageQuery, secret: &Secret) -> Result<Option<PageEnd>, Invalid> {
     let cursor = query.cursor.as_ref();
     cursor.map(|cursor| secret.open(cursor)).transpose()
 }

@@ -194,15 +194,19 @@ impl Export {
                 events: Vec::new(),
                 bytes: 0,
             };
-            let mut tell = |done, total| {
+            let mut report = |done, total| {
                 progress.send_replace(Progress {
                     done,
                     total,
                     summary: None,
                 });
             };
-            let read =
-                import::carry_out(&plan, &options, &mut |event| batches.add(event), &mut tell);
+            let read = import::carry_out(
+                &plan,
+                &options,
+                &mut |event| batches.add(event),
+                &mut report,
+            );
             let _rest = batches.send();
             let summary = read?;
             progress.send_modify(|progress| {

@@ -4,7 +4,7 @@
 //! with it, and received ones are kept in the index alone.
 
 mod envelope;
-mod hearing;
+mod inbox;
 mod lines;
 mod names;
 
@@ -25,7 +25,7 @@ use super::back_off::BackOff;
 use super::status::Status;
 use crate::config::SignalAddress;
 use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
-use hearing::{CONTACTS, GROUPS, Hearing};
+use inbox::{CONTACTS, GROUPS, Inbox};
 use lines::Lines;
 use names::Names;
 
@@ -42,7 +42,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(30);
 /// How long it must be silent before the program ends.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// The id of the request that subscribes to messages; the others are in [`hearing`].
+/// The id of the request that subscribes to messages; the others are in [`inbox`].
 const SUBSCRIBE: u64 = 3;
 
 /// A source that listens to signal-cli.
@@ -88,8 +88,8 @@ impl SignalCli {
                 // The writing half is held: without it the connection counts as ended.
                 Ok((reader, _writer)) => {
                     let account = self.account.as_deref();
-                    let hearing = Hearing::new(&self.id, account, &mut names);
-                    self.hear(reader, hearing, sink, &mut back_off, stop).await
+                    let inbox = Inbox::new(&self.id, account, &mut names);
+                    self.receive(reader, inbox, sink, &mut back_off, stop).await
                 }
                 Err(ended) => ended,
             };
@@ -109,10 +109,10 @@ impl SignalCli {
 
     /// Keeps the daemon's messages until it disconnects, or until it is silent after `stop`: it does not send a message
     /// twice.
-    async fn hear(
+    async fn receive(
         &self,
         reader: Reader,
-        mut hearing: Hearing<'_>,
+        mut inbox: Inbox<'_>,
         sink: &dyn Sink,
         back_off: &mut BackOff,
         stop: &CancellationToken,
@@ -124,16 +124,16 @@ impl SignalCli {
             let mut events = Vec::new();
             let mut read = tokio::select! {
                 biased;
-                line = lines.next() => self.read(line, &mut hearing, &mut events),
+                line = lines.next() => self.read(line, &mut inbox, &mut events),
                 () = stop.cancelled() => match tokio::time::timeout(LAST_WORDS, lines.next()).await {
-                    Ok(line) => self.read(line, &mut hearing, &mut events),
+                    Ok(line) => self.read(line, &mut inbox, &mut events),
                     Err(_silent) => Err(Ended::Stopped),
                 },
-                () = &mut late, if hearing.waits() => {
+                () = &mut late, if inbox.waits() => {
                     if !has_spoken {
                         return Ended::Daemon("it does not answer within 30 s".to_owned());
                     }
-                    hearing.wait_no_longer(&mut events);
+                    inbox.wait_no_longer(&mut events);
                     Ok(())
                 }
             };
@@ -142,10 +142,10 @@ impl SignalCli {
                 && events.len() < MAX_BATCH / 2
                 && let Some(line) = lines.next().now_or_never()
             {
-                read = self.read(line, &mut hearing, &mut events);
+                read = self.read(line, &mut inbox, &mut events);
             }
             if read.is_err() {
-                hearing.wait_no_longer(&mut events);
+                inbox.wait_no_longer(&mut events);
             }
             for chunk in events.chunks(MAX_BATCH) {
                 let batch = Batch {
@@ -214,11 +214,11 @@ impl SignalCli {
     fn read(
         &self,
         line: Option<io::Result<Result<String, &'static str>>>,
-        hearing: &mut Hearing<'_>,
+        inbox: &mut Inbox<'_>,
         events: &mut Vec<Event>,
     ) -> Result<(), Ended> {
         match line {
-            Some(Ok(Ok(line))) => hearing.line(&line, events),
+            Some(Ok(Ok(line))) => inbox.line(&line, events),
             Some(Ok(Err(problem))) => {
                 tracing::warn!(source = self.id, problem, "passed over a line");
             }

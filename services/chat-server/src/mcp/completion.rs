@@ -4,7 +4,7 @@ use mcp_proto::{Completion, CompletionRequest, Context, RequestError, ServerBuil
 
 use super::failure::in_time;
 use super::{State, prompts};
-use crate::desk::{ChatQuestion, MAX_CHATS};
+use crate::chat_service::{ChatQuestion, MAX_CHATS};
 use crate::view::uri::{ALL_MESSAGES, ATTACHMENT, MESSAGES};
 
 /// Adds the completions of templates and prompts.
@@ -27,7 +27,7 @@ async fn sources(
     request: CompletionRequest,
     _: Context,
 ) -> Result<Completion, RequestError> {
-    let ids = state.desk.registry().iter();
+    let ids = state.service.registry().iter();
     let ids = ids.map(|entry| entry.source.id().to_owned()).collect();
     Ok(Completion::all(fitting(&request.value, ids)))
 }
@@ -45,7 +45,7 @@ async fn chats(
         stored: Some(true),
         ..ChatQuestion::default()
     };
-    let chats = in_time(state.desk.chats(&asked)).await?.chats;
+    let chats = in_time(state.service.chats(&asked)).await?.chats;
     let mut names: Vec<String> = chats.into_iter().map(|chat| chat.name).collect();
     let mut known = std::collections::HashSet::new();
     names.retain(|name| known.insert(name.clone()));

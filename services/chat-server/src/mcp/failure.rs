@@ -7,7 +7,7 @@ use mcp_proto::{Finding, RequestError, ToolError};
 use serde_json::Value;
 
 use super::REQUEST_TIMEOUT;
-use crate::desk::Failure;
+use crate::chat_service::Failure;
 
 impl From<Failure> for ToolError {
     fn from(failure: Failure) -> Self {

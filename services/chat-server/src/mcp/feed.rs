@@ -10,12 +10,12 @@ use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::desk::{Desk, Failure, Following, News};
+use crate::chat_service::{ChatService, Failure, Following, News};
 use crate::view::uri::{self, Listening};
 
 /// `_meta` key of an update: the message that came in, as `get_messages` returns it.
 const META_MESSAGE: &str = "chat-server/message";
-/// The cursor with which [`Desk::messages`] continues after it.
+/// The cursor with which [`ChatService::messages`] continues after it.
 const META_CURSOR: &str = "chat-server/cursor";
 /// `_meta` key of an update that stands for many: source, how many, and the cursor from which they are read.
 const META_MISSED: &str = "chat-server/missed";
@@ -67,7 +67,7 @@ impl Feed {
     }
 
     /// Whether a client may subscribe to this. Once it has resolved, no new message is missed.
-    pub(super) async fn admit(&self, desk: &Desk, uri: &str) -> Result<(), Failure> {
+    pub(super) async fn admit(&self, service: &ChatService, uri: &str) -> Result<(), Failure> {
         let listening = match Listening::parse(uri) {
             None => {
                 let message = "subscribe to messages://SOURCE/CHAT or messages://SOURCE/*";
@@ -81,11 +81,11 @@ impl Feed {
             }
             Some(Ok(listening)) => listening,
         };
-        if let Some(id) = desk.may_listen(&listening).await? {
+        if let Some(id) = service.may_listen(&listening).await? {
             self.know(uri, id);
         }
         let started = self.started.get_or_try_init(|| async {
-            let following = desk.follow().await?;
+            let following = service.follow().await?;
             let server = self.server.get().cloned();
             tokio::spawn(run(following, server, self.ended.clone()));
             Ok::<_, Failure>(())
@@ -126,7 +126,7 @@ impl Feed {
 }
 
 async fn run(mut following: Following, server: Option<WeakServer>, ended: CancellationToken) {
-    let mut told = 0_usize;
+    let mut reported = 0_usize;
     loop {
         let news = tokio::select! {
             () = ended.cancelled() => return,
@@ -140,8 +140,8 @@ async fn run(mut following: Following, server: Option<WeakServer>, ended: Cancel
             continue;
         }
         server.notify(Change::ResourceUpdated(update(news)));
-        told += 1;
-        match told % BURST {
+        reported += 1;
+        match reported % BURST {
             0 => tokio::time::sleep(BREATH).await,
             _ => tokio::task::yield_now().await,
         }
@@ -150,11 +150,11 @@ async fn run(mut following: Following, server: Option<WeakServer>, ended: Cancel
 
 fn update(news: News) -> ResourceUpdate {
     let (uri, meta) = match &news {
-        News::Told(told) => {
-            let message = &told.message;
+        News::Message(new) => {
+            let message = &new.message;
             let meta = [
                 (META_MESSAGE, json!(message)),
-                (META_CURSOR, json!(told.cursor)),
+                (META_CURSOR, json!(new.cursor)),
             ];
             (
                 uri::messages(&message.source, &message.chat_id),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::State;
 use super::failure::in_time;
-use crate::desk::{Desk, Failure, Question, StatisticsQuestion};
+use crate::chat_service::{ChatService, Failure, Question, StatisticsQuestion};
 
 /// The names of all prompts; each has the arguments `source` and `chat`.
 pub(super) const NAMES: [&str; 4] = [ANALYZE, SUMMARIZE, QUESTIONS, ACTIONS];
@@ -92,12 +92,16 @@ async fn filled_in(
     task: &str,
     asked: Recent,
 ) -> Result<GetPromptResult, RequestError> {
-    in_time(prompt(&state.desk, task, asked)).await
+    in_time(prompt(&state.service, task, asked)).await
 }
 
-async fn prompt(desk: &Desk, task: &str, asked: Recent) -> Result<GetPromptResult, Failure> {
-    let chat = desk.chat(Some(&asked.source), &asked.chat).await?;
-    let said = desk
+async fn prompt(
+    service: &ChatService,
+    task: &str,
+    asked: Recent,
+) -> Result<GetPromptResult, Failure> {
+    let chat = service.chat(Some(&asked.source), &asked.chat).await?;
+    let said = service
         .messages(&Question {
             source: Some(chat.source.clone()),
             chat: Some(chat.id.clone()),
@@ -107,7 +111,7 @@ async fn prompt(desk: &Desk, task: &str, asked: Recent) -> Result<GetPromptResul
             ..Question::default()
         })
         .await?;
-    let wrote = desk
+    let wrote = service
         .statistics(&StatisticsQuestion {
             source: Some(chat.source.clone()),
             chat: Some(chat.id.clone()),

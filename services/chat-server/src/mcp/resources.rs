@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::State;
 use super::failure::in_time;
 use super::feed::Feed;
-use crate::desk::{ChatQuestion, Desk, Failure, MAX_CHATS, Question};
+use crate::chat_service::{ChatQuestion, ChatService, Failure, MAX_CHATS, Question};
 use crate::query::Invalid;
 use crate::view;
 use crate::view::compact::UNTRUSTED;
@@ -64,7 +64,7 @@ pub(super) fn add(builder: ServerBuilder<State>, feed: &Arc<Feed>) -> ServerBuil
         )
         .list_resources(list)
         .on_subscribe(|state: State, uri: String, _| async move {
-            in_time(state.feed.admit(&state.desk, &uri)).await
+            in_time(state.feed.admit(&state.service, &uri)).await
         })
         .subscription_matcher(move |subscribed, update| feed.concerns(subscribed, update))
 }
@@ -74,10 +74,10 @@ async fn read(
     uri: ResourceUri,
     _: Context,
 ) -> Result<ReadResourceResult, RequestError> {
-    in_time(text(&state.desk, &uri)).await.map(Into::into)
+    in_time(text(&state.service, &uri)).await.map(Into::into)
 }
 
-async fn text(desk: &Desk, uri: &ResourceUri) -> Result<ResourceContents, Failure> {
+async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceContents, Failure> {
     let given = |name: &str| uri.get(name).map(str::to_owned);
     let source = given("source").unwrap_or_default();
     let chat = given("chat");
@@ -96,7 +96,7 @@ async fn text(desk: &Desk, uri: &ResourceUri) -> Result<ResourceContents, Failur
         chat,
     };
     let is_all = asked.chat.as_deref().is_none_or(|chat| chat == "*");
-    let told = desk.messages(&asked).await?;
+    let told = service.messages(&asked).await?;
     let lines: Vec<String> = told
         .messages
         .into_iter()
@@ -134,8 +134,9 @@ async fn read_attachment(
             let problem = "the last part of the address is the number of the file, from 0";
             Failure::new("ATTACHMENT_NOT_FOUND", problem)
         })?;
-        let desk = &state.desk;
-        desk.attachment(part("source"), part("chat"), part("message"), n)
+        let service = &state.service;
+        service
+            .attachment(part("source"), part("chat"), part("message"), n)
             .await
     };
     let contents = in_time(contents).await?;
@@ -151,7 +152,7 @@ async fn list(state: State, page: PageRequest, _: Context) -> Result<Page<Resour
         stored: Some(true),
         ..ChatQuestion::default()
     };
-    let mut chats = in_time(state.desk.chats(&asked)).await?.chats;
+    let mut chats = in_time(state.service.chats(&asked)).await?.chats;
     chats.sort_by(|one, other| one.uri.cmp(&other.uri));
     let mut behind = chats
         .into_iter()

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{REQUEST_TIMEOUT, State};
-use crate::desk::{
+use crate::chat_service::{
     Around, ChatQuestion, PeopleQuestion, Question, SearchQuestion, StatisticsQuestion,
     WaitQuestion,
 };
@@ -104,38 +104,38 @@ type Answer = Result<CallToolResult, ToolError>;
 struct Nothing {}
 
 async fn list_sources(state: State, _: Nothing, _: Context) -> Answer {
-    let sources = state.desk.sources().await?;
+    let sources = state.service.sources().await?;
     CallToolResult::structured(&json!({ "sources": sources }))
 }
 
 async fn list_chats(state: State, asked: ChatQuestion, _: Context) -> Answer {
-    CallToolResult::structured(&state.desk.chats(&asked).await?)
+    CallToolResult::structured(&state.service.chats(&asked).await?)
 }
 
 async fn get_messages(state: State, asked: Question, _: Context) -> Answer {
-    let told = state.desk.messages(&asked).await?;
+    let told = state.service.messages(&asked).await?;
     CallToolResult::structured(&compact::messages(&told))
 }
 
 async fn wait_for_message(state: State, asked: WaitQuestion, _: Context) -> Answer {
-    let told = state.desk.wait(asked).await?;
+    let told = state.service.wait(asked).await?;
     CallToolResult::structured(&compact::messages(&told))
 }
 
 async fn search_messages(state: State, asked: SearchQuestion, _: Context) -> Answer {
-    let told = state.desk.search(asked).await?;
+    let told = state.service.search(asked).await?;
     CallToolResult::structured(&compact::hits(&told))
 }
 
 async fn get_message_context(state: State, asked: Around, _: Context) -> Answer {
-    let told = state.desk.around(&asked).await?;
+    let told = state.service.around(&asked).await?;
     CallToolResult::structured(&compact::around(&told))
 }
 
 async fn get_statistics(state: State, asked: StatisticsQuestion, _: Context) -> Answer {
-    CallToolResult::structured(&state.desk.statistics(&asked).await?)
+    CallToolResult::structured(&state.service.statistics(&asked).await?)
 }
 
 async fn list_people(state: State, asked: PeopleQuestion, _: Context) -> Answer {
-    CallToolResult::structured(&state.desk.people(&asked).await?)
+    CallToolResult::structured(&state.service.people(&asked).await?)
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::mcp::harness::{Place, binary};
+use crate::mcp::harness::{TestSetup, binary};
 
 async fn run(command: &mut Command) -> (i32, String, String) {
     let Output {
@@ -18,44 +18,44 @@ async fn run(command: &mut Command) -> (i32, String, String) {
     (status.code().unwrap(), text(stdout), text(stderr))
 }
 
-async fn imported() -> Place {
-    let place = Place::of("chats.toml");
-    let (code, stdout, stderr) = run(&mut place.command("import")).await;
+async fn imported() -> TestSetup {
+    let setup = TestSetup::of("chats.toml");
+    let (code, stdout, stderr) = run(&mut setup.command("import")).await;
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(
         stdout,
         "telegram: 7 chats, 1012 messages, 0 left out\nwhatsapp: 1 chats, 4 messages, 0 left out\n"
     );
     assert_eq!(stderr, "", "no bar where nobody looks");
-    place
+    setup
 }
 
 #[tokio::test]
 async fn exports_are_read_once_and_again_if_told() {
-    let place = imported().await;
-    let (code, stdout, _) = run(place.command("import").arg("telegram")).await;
+    let setup = imported().await;
+    let (code, stdout, _) = run(setup.command("import").arg("telegram")).await;
     assert_eq!((code, &*stdout), (0, "telegram: nothing new\n"));
-    let (code, stdout, _) = run(place.command("import").args(["whatsapp", "--again"])).await;
+    let (code, stdout, _) = run(setup.command("import").args(["whatsapp", "--again"])).await;
     assert_eq!(
         (code, &*stdout),
         (0, "whatsapp: 1 chats, 4 messages, 0 left out\n")
     );
-    let (code, _, stderr) = run(place.command("import").arg("signal")).await;
+    let (code, _, stderr) = run(setup.command("import").arg("signal")).await;
     assert_eq!(code, 1);
     assert!(
         stderr.contains("not an export") && stderr.contains("telegram"),
         "{stderr}"
     );
-    std::fs::remove_file(place.path("telegram/result.json")).unwrap();
-    let (code, stdout, stderr) = run(&mut place.command("import")).await;
+    std::fs::remove_file(setup.path("telegram/result.json")).unwrap();
+    let (code, stdout, stderr) = run(&mut setup.command("import")).await;
     assert_eq!((code, &*stdout), (1, "whatsapp: nothing new\n"));
     assert!(stderr.starts_with("telegram: "), "{stderr}");
 }
 
 #[tokio::test]
 async fn messages_come_as_text_json_and_csv() {
-    let place = imported().await;
-    let (code, stdout, _) = run(place.command("messages").args(["telegram:Friends"])).await;
+    let setup = imported().await;
+    let (code, stdout, _) = run(setup.command("messages").args(["telegram:Friends"])).await;
     assert_eq!(code, 0);
     assert_eq!(
         stdout,
@@ -65,12 +65,12 @@ async fn messages_come_as_text_json_and_csv() {
     let json = [
         "Antti", "--source", "telegram", "--limit", "1", "--format", "json",
     ];
-    let (_, stdout, _) = run(place.command("messages").args(json)).await;
+    let (_, stdout, _) = run(setup.command("messages").args(json)).await;
     let told: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(told["messages"][0]["id"], "1000");
     assert!(told["next_cursor"].is_string());
     let csv = ["telegram:Friends", "--search", "project", "--format", "csv"];
-    let (_, stdout, _) = run(place.command("messages").args(csv)).await;
+    let (_, stdout, _) = run(setup.command("messages").args(csv)).await;
     let mut rows = stdout.split("\r\n");
     assert!(
         rows.next()
@@ -86,9 +86,9 @@ async fn messages_come_as_text_json_and_csv() {
 
 #[tokio::test]
 async fn lines_of_several_chats_say_which() {
-    let place = imported().await;
+    let setup = imported().await;
     for several in [&[][..], &["*"], &["telegram:*"]] {
-        let mut command = place.command("messages");
+        let mut command = setup.command("messages");
         command.args(several).args(["--search", "who knows"]);
         let (_, stdout, _) = run(&mut command).await;
         assert_eq!(
@@ -100,15 +100,15 @@ async fn lines_of_several_chats_say_which() {
 
 #[tokio::test]
 async fn sources_and_chats_are_listed() {
-    let place = imported().await;
-    let (code, stdout, _) = run(&mut place.command("sources")).await;
+    let setup = imported().await;
+    let (code, stdout, _) = run(&mut setup.command("sources")).await;
     assert_eq!(code, 0);
     assert!(
         stdout.contains("telegram: 7 chats, 1012 messages\n"),
         "{stdout}"
     );
     assert!(stdout.contains("signal-cli daemon"), "{stdout}");
-    let (_, stdout, _) = run(place
+    let (_, stdout, _) = run(setup
         .command("chats")
         .args(["telegram", "--type", "channel"]))
     .await;
@@ -116,7 +116,7 @@ async fn sources_and_chats_are_listed() {
         stdout,
         "telegram:-100105  Harbour News  (channel, 1 messages, last 2025-01-01T00:01:10Z)\n"
     );
-    let (_, stdout, _) = run(place
+    let (_, stdout, _) = run(setup
         .command("chats")
         .args(["--name", "fam", "--format", "json"]))
     .await;
@@ -126,7 +126,7 @@ async fn sources_and_chats_are_listed() {
 
 #[tokio::test]
 async fn exit_codes_and_sentences_say_what_is_wrong() {
-    let place = imported().await;
+    let setup = imported().await;
     for (arguments, expected, words) in [
         (&["messages", "Nobody"][..], 1, "Chat 'Nobody' not found"),
         (&["messages", "Antti"], 2, "telegram:101"),
@@ -143,12 +143,12 @@ async fn exit_codes_and_sentences_say_what_is_wrong() {
         let [command, rest @ ..] = arguments else {
             panic!()
         };
-        let (code, stdout, stderr) = run(place.command(command).args(rest)).await;
+        let (code, stdout, stderr) = run(setup.command(command).args(rest)).await;
         assert_eq!(code, expected, "{arguments:?}: {stderr}");
         assert!(stderr.contains(words), "{arguments:?}: {stderr}");
         assert_eq!(stdout, "");
     }
-    let home = place.path("home");
+    let home = setup.path("home");
     let (code, _, stderr) = run(binary().arg("sources").env("HOME", &home)).await;
     assert_eq!(code, 1);
     let expected = home.join(".config/chat-server/config.toml");
@@ -158,8 +158,8 @@ async fn exit_codes_and_sentences_say_what_is_wrong() {
 
 #[tokio::test]
 async fn a_reader_that_has_had_enough_is_no_error() {
-    let place = imported().await;
-    let mut command = place.command("messages");
+    let setup = imported().await;
+    let mut command = setup.command("messages");
     command.args(["telegram:Antti", "--limit", "1000"]);
     let mut child = command
         .stdout(Stdio::piped())
@@ -180,16 +180,16 @@ async fn a_reader_that_has_had_enough_is_no_error() {
 
 #[tokio::test]
 async fn while_a_server_writes_others_read_and_import_says_so() {
-    let place = imported().await;
-    let (_server, _) = place.listening(&[]).await;
+    let setup = imported().await;
+    let (_server, _) = setup.listening(&[]).await;
     let (code, stdout, _) =
-        run(place
+        run(setup
             .command("messages")
             .args(["telegram:Family", "--limit", "1"]))
         .await;
     assert_eq!(code, 0);
     assert!(stdout.contains("040 123 4567"), "{stdout}");
-    let (code, _, stderr) = run(&mut place.command("import")).await;
+    let (code, _, stderr) = run(&mut setup.command("import")).await;
     assert_eq!(code, 1);
     assert!(stderr.contains("another process writes"), "{stderr}");
 }
@@ -197,8 +197,9 @@ async fn while_a_server_writes_others_read_and_import_says_so() {
 /// Whoever names a chat may try to give orders to the terminal of who mistypes it.
 #[tokio::test]
 async fn names_of_chats_in_errors_are_no_orders_to_a_terminal() {
-    let place =
-        Place::new("[[source]]\nid = \"t\"\nkind = \"telegram-export\"\npath = \"result.json\"\n");
+    let setup = TestSetup::new(
+        "[[source]]\nid = \"t\"\nkind = \"telegram-export\"\npath = \"result.json\"\n",
+    );
     let message =
         r#"{"id":1,"type":"message","date_unixtime":"1","from":"A","from_id":"user1","text":"hi"}"#;
     let chat = |id: u32| {
@@ -206,11 +207,11 @@ async fn names_of_chats_in_errors_are_no_orders_to_a_terminal() {
         format!(r#"{{"name":"{name}","type":"private_group","id":{id},"messages":[{message}]}}"#)
     };
     let export = format!(r#"{{"chats":{{"list":[{},{}]}}}}"#, chat(1), chat(2));
-    place.write("result.json", &export);
-    let (code, _, imported) = run(&mut place.command("import")).await;
+    setup.write("result.json", &export);
+    let (code, _, imported) = run(&mut setup.command("import")).await;
     assert_eq!(code, 0, "{imported}");
     for (chat, words) in [("team", "may be any of 2"), ("teem", "not found")] {
-        let (_, _, stderr) = run(place.command("messages").arg(chat)).await;
+        let (_, _, stderr) = run(setup.command("messages").arg(chat)).await;
         assert!(
             stderr.contains(words) && stderr.contains("owned"),
             "{stderr:?}"
@@ -221,16 +222,16 @@ async fn names_of_chats_in_errors_are_no_orders_to_a_terminal() {
 
 #[tokio::test]
 async fn a_day_begins_where_the_source_is_also_if_the_chat_names_it() {
-    let place = Place::new(
+    let setup = TestSetup::new(
         "[[source]]\nid = \"far\"\nkind = \"whatsapp-export\"\npath = \"exports\"\nzone = \"Pacific/Kiritimati\"\n",
     );
-    place.write(
+    setup.write(
         "exports/WhatsApp Chat with Ann.txt",
         "12/01/2025, 23:30 - Ann: yesterday\n13/01/2025, 00:30 - Ann: today\n13/01/2025, 23:30 - Ann: tonight\n",
     );
-    run(&mut place.command("import")).await;
+    run(&mut setup.command("import")).await;
     for asked in [&["far:Ann"][..], &["Ann", "--source", "far"]] {
-        let mut command = place.command("messages");
+        let mut command = setup.command("messages");
         command.args(asked).env("TZ", "UTC");
         command.args(["--since", "2025-01-13", "--before", "2025-01-14"]);
         let (_, stdout, _) = run(&mut command).await;
@@ -242,17 +243,17 @@ async fn a_day_begins_where_the_source_is_also_if_the_chat_names_it() {
 /// Some programs break lines there.
 #[tokio::test]
 async fn no_part_of_a_message_looks_like_a_line_of_its_own() {
-    let place = Place::new(
+    let setup = TestSetup::new(
         "[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"exports\"\nzone = \"UTC\"\n",
     );
     let breaks = ["\u{2028}", "\u{2029}", "\u{85}", "\u{b}", "\u{c}"];
     let text = breaks.map(|it| format!("{it}[2025-01-13T09:00:00Z] Bob: now"));
-    place.write(
+    setup.write(
         "exports/WhatsApp Chat with Ann.txt",
         &format!("13/01/2025, 09:00 - Ann: begin{}\n", text.concat()),
     );
-    run(&mut place.command("import")).await;
-    let (_, stdout, _) = run(&mut place.command("messages")).await;
+    run(&mut setup.command("import")).await;
+    let (_, stdout, _) = run(&mut setup.command("messages")).await;
     assert!(
         stdout.contains("begin [2025")
             && !stdout.contains(breaks.map(|it| it.chars().next().unwrap()))
@@ -266,20 +267,20 @@ async fn messages_are_no_orders_to_a_terminal_in_any_format() {
         eprintln!("skipped: there is no `script` here, which makes a terminal");
         return;
     }
-    let place = Place::new(
+    let setup = TestSetup::new(
         "[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"exports\"\nzone = \"UTC\"\n",
     );
-    place.write(
+    setup.write(
         "exports/WhatsApp Chat with Ann.txt",
         "13/01/2025, 09:00 - Ann: begin\u{1b}]0;owned\u{7}\u{9b}31m end\n",
     );
-    run(&mut place.command("import")).await;
+    run(&mut setup.command("import")).await;
     for format in ["text", "csv", "json"] {
         let command = format!(
             "{} messages --format {format} --config {} --data-dir {}",
             env!("CARGO_BIN_EXE_chat-server"),
-            place.path("config.toml").display(),
-            place.path("data").display()
+            setup.path("config.toml").display(),
+            setup.path("data").display()
         );
         let mut terminal = Command::new("script");
         terminal.args(["-q", "-e", "-c", &command, "/dev/null"]);

@@ -10,7 +10,7 @@ use jiff::{Span, ToSpan as _};
 use serde_json::Value;
 
 use crate::layouts::run;
-use crate::mcp::harness::Place;
+use crate::mcp::harness::TestSetup;
 
 /// How many chats of each country.
 const CHATS: u64 = 200;
@@ -67,16 +67,16 @@ fn days(chance: &mut Chance) -> Vec<Date> {
     days
 }
 
-async fn json(place: &Place, arguments: &[&str]) -> Value {
+async fn json(setup: &TestSetup, arguments: &[&str]) -> Value {
     let (command, rest) = arguments.split_first().unwrap();
-    let (code, stdout, stderr) = run(place, command, rest).await;
+    let (code, stdout, stderr) = run(setup, command, rest).await;
     assert_eq!(code, 0, "{stderr}");
     serde_json::from_str(&stdout).unwrap()
 }
 
 /// Chats of one country, or of both, in one folder: how many were read wrongly, each with a doubt.
 async fn wrong_of(styles: &[(DayOrder, &[Style])]) -> u64 {
-    let place = Place::new(
+    let setup = TestSetup::new(
         "[[source]]\nid = \"s\"\nkind = \"whatsapp-export\"\npath = \"export\"\nzone = \"UTC\"\n",
     );
     let mut chance = Chance(16);
@@ -90,13 +90,13 @@ async fn wrong_of(styles: &[(DayOrder, &[Style])]) -> u64 {
             for (n, day) in (0..).zip(&days) {
                 writeln!(text, "{}Ann: {n}", style(*day, n)).unwrap();
             }
-            place.write(&format!("export/WhatsApp Chat with {name}.txt"), &text);
+            setup.write(&format!("export/WhatsApp Chat with {name}.txt"), &text);
             truth.insert(name, (*order, days));
         }
     }
-    let (code, stdout, stderr) = run(&place, "import", &[]).await;
+    let (code, stdout, stderr) = run(&setup, "import", &[]).await;
     assert_eq!(code, 0, "{stdout}{stderr}");
-    let told = json(&place, &["chats", "--format", "json"]).await;
+    let told = json(&setup, &["chats", "--format", "json"]).await;
     let chats = told["chats"].as_array().unwrap();
     assert_eq!(chats.len(), truth.len());
     let mut read: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -106,7 +106,7 @@ async fn wrong_of(styles: &[(DayOrder, &[Style])]) -> u64 {
         if !cursor.is_empty() {
             asked.extend(["--cursor", &cursor]);
         }
-        let page = json(&place, &asked).await;
+        let page = json(&setup, &asked).await;
         for message in page["messages"].as_array().unwrap() {
             let chat = message["chat"].as_str().unwrap().to_owned();
             let day = message["timestamp"].as_str().unwrap()[..10].to_owned();
@@ -118,7 +118,7 @@ async fn wrong_of(styles: &[(DayOrder, &[Style])]) -> u64 {
         }
     }
     // Whoever reads such a chat is told, too.
-    let (_, _, note) = run(&place, "messages", &["--limit", "1000"]).await;
+    let (_, _, note) = run(&setup, "messages", &["--limit", "1000"]).await;
     assert!(note.contains("can be read in two ways in "), "{note}");
     let mut wrong = 0;
     for chat in chats {
@@ -159,23 +159,23 @@ async fn the_date_of_a_file_is_a_hint_and_no_proof() {
         ("2024-01-15", "2024-01-02"),
         ("2024-09-01", "2024-02-01"),
     ] {
-        let place = Place::new(
+        let setup = TestSetup::new(
             "[[source]]\nid = \"s\"\nkind = \"whatsapp-export\"\npath = \"export\"\nzone = \"UTC\"\n",
         );
-        place.write(
+        setup.write(
             "export/WhatsApp Chat with Ann.txt",
             "1/2/24, 18:05 - Ann: x\n",
         );
         let file = std::fs::File::options()
             .write(true)
-            .open(place.path("export/WhatsApp Chat with Ann.txt"))
+            .open(setup.path("export/WhatsApp Chat with Ann.txt"))
             .unwrap();
         let zone = jiff::tz::TimeZone::UTC;
         let time = written.parse::<Date>().unwrap().to_zoned(zone).unwrap();
         file.set_modified(time.timestamp().into()).unwrap();
-        let (code, _, stderr) = run(&place, "import", &[]).await;
+        let (code, _, stderr) = run(&setup, "import", &[]).await;
         assert_eq!(code, 0, "{written}: {stderr}");
-        let told = json(&place, &["chats", "--format", "json"]).await;
+        let told = json(&setup, &["chats", "--format", "json"]).await;
         let chat = &told["chats"][0];
         assert!(
             chat["last_activity"].as_str().unwrap().starts_with(day),

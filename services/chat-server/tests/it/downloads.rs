@@ -7,41 +7,41 @@ use mcp_proto::Era;
 use serde_json::{Value, json};
 
 use crate::layouts::run;
-use crate::mcp::harness::{Place, structured};
+use crate::mcp::harness::{TestSetup, structured};
 
 const ANN: &str = "13/12/2023, 18:05 - Ann: hello\n13/12/2023, 18:06 - Me: hi\n";
 
-/// A place without a configuration.
-fn nowhere() -> Place {
-    let place = Place::new("");
-    fs::remove_file(place.path("config.toml")).unwrap();
-    place
+/// A setup without a configuration.
+fn nowhere() -> TestSetup {
+    let setup = TestSetup::new("");
+    fs::remove_file(setup.path("config.toml")).unwrap();
+    setup
 }
 
 #[tokio::test]
 async fn a_file_without_a_configuration_becomes_a_source() {
-    let place = nowhere();
-    place.write("downloads/WhatsApp Chat with Ann.txt", ANN);
-    let file = place.path("downloads/WhatsApp Chat with Ann.txt");
-    let (code, stdout, stderr) = run(&place, "import", &[file.to_str().unwrap()]).await;
+    let setup = nowhere();
+    setup.write("downloads/WhatsApp Chat with Ann.txt", ANN);
+    let file = setup.path("downloads/WhatsApp Chat with Ann.txt");
+    let (code, stdout, stderr) = run(&setup, "import", &[file.to_str().unwrap()]).await;
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(stdout, "whatsapp: 1 chats, 2 messages, 0 left out\n");
     assert!(
         stderr.contains("added to ") && stderr.contains("config.toml: whatsapp"),
         "{stderr}"
     );
-    let (code, stdout, _) = run(&place, "search", &["hello"]).await;
+    let (code, stdout, _) = run(&setup, "search", &["hello"]).await;
     assert_eq!((code, stdout.lines().count()), (0, 1), "{stdout}");
     // Once more, it is the same source; a folder that has it and others is another one for each network.
-    let (code, stdout, _) = run(&place, "import", &[file.to_str().unwrap()]).await;
+    let (code, stdout, _) = run(&setup, "import", &[file.to_str().unwrap()]).await;
     assert_eq!((code, &*stdout), (0, "whatsapp: nothing new\n"));
-    place.write(
+    setup.write(
         "downloads/ChatExport_1/result.json",
         r#"{"name":"Bob","type":"personal_chat","id":7,"messages":[
         {"id":1,"type":"message","date_unixtime":"1700000000","from":"Bob","from_id":"user7","text":"ahoy"}]}"#,
     );
-    let folder = place.path("downloads");
-    let (code, stdout, stderr) = run(&place, "import", &[folder.to_str().unwrap()]).await;
+    let folder = setup.path("downloads");
+    let (code, stdout, stderr) = run(&setup, "import", &[folder.to_str().unwrap()]).await;
     assert_eq!(code, 0, "{stdout}{stderr}");
     let ids: Vec<&str> = stdout
         .lines()
@@ -52,37 +52,37 @@ async fn a_file_without_a_configuration_becomes_a_source() {
 
 #[tokio::test]
 async fn what_is_no_export_is_no_source() {
-    let place = nowhere();
-    place.write("holiday.jpg", "\u{1}picture");
-    place.write(
+    let setup = nowhere();
+    setup.write("holiday.jpg", "\u{1}picture");
+    setup.write(
         "broken.json",
         r#"{"name":"A","type":"personal_chat","id":1,"messages":[{"id":1"#,
     );
-    fs::create_dir(place.path("empty")).unwrap();
+    fs::create_dir(setup.path("empty")).unwrap();
     for (file, words) in [
         ("holiday.jpg", "looked for"),
         ("broken.json", "damaged"),
         ("empty", "found nothing of the kind"),
         ("missing.zip", "no such file"),
     ] {
-        let path = place.path(file);
-        let (code, stdout, stderr) = run(&place, "import", &[path.to_str().unwrap()]).await;
+        let path = setup.path(file);
+        let (code, stdout, stderr) = run(&setup, "import", &[path.to_str().unwrap()]).await;
         assert_eq!((code, &*stdout), (1, ""), "{file}: {stderr}");
         assert!(stderr.contains(words), "{file}: {stderr}");
-        assert!(!place.path("config.toml").exists(), "{file}");
+        assert!(!setup.path("config.toml").exists(), "{file}");
     }
-    let (code, _, stderr) = run(&place, "import", &[]).await;
+    let (code, _, stderr) = run(&setup, "import", &[]).await;
     assert!(code == 1 && stderr.contains("no configuration"), "{stderr}");
 }
 
 #[tokio::test]
 async fn what_is_added_leaves_the_configuration_as_it_is() {
-    let place = Place::new("# mine\nredact_phone_numbers = true # yes\n");
-    place.write("WhatsApp Chat with Ann.txt", ANN);
-    let file = place.path("WhatsApp Chat with Ann.txt");
-    let (code, _, stderr) = run(&place, "import", &[file.to_str().unwrap()]).await;
+    let setup = TestSetup::new("# mine\nredact_phone_numbers = true # yes\n");
+    setup.write("WhatsApp Chat with Ann.txt", ANN);
+    let file = setup.path("WhatsApp Chat with Ann.txt");
+    let (code, _, stderr) = run(&setup, "import", &[file.to_str().unwrap()]).await;
     assert_eq!(code, 0, "{stderr}");
-    let config = fs::read_to_string(place.path("config.toml")).unwrap();
+    let config = fs::read_to_string(setup.path("config.toml")).unwrap();
     assert!(
         config.starts_with("# mine\nredact_phone_numbers = true # yes\n"),
         "{config}"
@@ -112,27 +112,27 @@ fn lines(count: u32, line: impl Fn(u32) -> String) -> String {
 #[tokio::test]
 async fn one_chat_of_two_devices_is_told_where_it_counts_twice() {
     for ahead in [0, 2] {
-        let place = Place::new(PHONES);
-        place.write(
+        let setup = TestSetup::new(PHONES);
+        setup.write(
             "old/WhatsApp Chat with Ann.txt",
             &lines(30, |n| {
                 format!("13/12/2023, 10:{n:02} - Ann: the boat has number {n}\n")
             }),
         );
         let hour = 10 + ahead;
-        place.write(
+        setup.write(
             "new/WhatsApp Chat - Annie.txt",
             &lines(40, |n| {
                 format!("[13/12/2023, {hour}:{n:02}:07] Annie: the boat has number {n}\n")
             }),
         );
-        place.write(
+        setup.write(
             "new/WhatsApp Chat - Bob.txt",
             &lines(40, |n| {
                 format!("[13/12/2023, 10:{n:02}:07] Bob: something else, {n}\n")
             }),
         );
-        let (code, stdout, stderr) = run(&place, "import", &[]).await;
+        let (code, stdout, stderr) = run(&setup, "import", &[]).await;
         assert_eq!(code, 0, "{stdout}{stderr}");
         let told = ["old:Ann", "new:Annie", "perhaps one chat", "count twice"];
         assert!(
@@ -140,7 +140,7 @@ async fn one_chat_of_two_devices_is_told_where_it_counts_twice() {
             "{ahead}: {stderr}"
         );
         assert!(!stderr.contains("Bob"), "{stderr}");
-        let running = place.desk();
+        let running = setup.start();
         let client = running.client(Era::Modern).await;
         let sources = structured(&client, "list_sources", json!({})).await;
         for source in sources["sources"].as_array().unwrap() {
@@ -169,24 +169,24 @@ async fn one_chat_of_two_devices_is_told_where_it_counts_twice() {
 /// The same chat from an Android telephone and an iPhone of one person is one chat.
 #[tokio::test]
 async fn seconds_make_no_other_message() {
-    let place = Place::new(
+    let setup = TestSetup::new(
         "[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"export\"\nzone = \"UTC\"\n",
     );
-    place.write("export/WhatsApp Chat with Ann.txt", ANN);
-    place.write(
+    setup.write("export/WhatsApp Chat with Ann.txt", ANN);
+    setup.write(
         "export/WhatsApp Chat - Ann/_chat.txt",
         "[13/12/2023, 18:05:09] Ann: hello\n[13/12/2023, 18:06:30] Me: hi\n[13/12/2023, 18:06:31] Me: hi\n",
     );
-    let (code, _, stderr) = run(&place, "import", &[]).await;
+    let (code, _, stderr) = run(&setup, "import", &[]).await;
     assert_eq!(code, 0, "{stderr}");
-    let (_, stdout, _) = run(&place, "chats", &[]).await;
+    let (_, stdout, _) = run(&setup, "chats", &[]).await;
     assert!(stdout.contains("3 messages"), "{stdout}");
 }
 
 /// Two members of a group have exported it, each with other names for the others.
 #[tokio::test]
 async fn one_group_of_two_people_is_told_too() {
-    let place = Place::new(
+    let setup = TestSetup::new(
         "[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"export\"\nzone = \"UTC\"\n",
     );
     let group = |names: [&str; 3]| {
@@ -195,15 +195,15 @@ async fn one_group_of_two_people_is_told_too() {
             format!("13/12/2023, 10:{n:02} - {name}: something that is said once, {n}\n")
         })
     };
-    place.write(
+    setup.write(
         "export/mine/WhatsApp Chat with Family.txt",
         &group(["Mum", "Ann", "Bob"]),
     );
-    place.write(
+    setup.write(
         "export/hers/WhatsApp Chat with Family.txt",
         &group(["Me", "Daughter", "Son"]),
     );
-    let (_, _, stderr) = run(&place, "import", &[]).await;
+    let (_, _, stderr) = run(&setup, "import", &[]).await;
     assert!(
         stderr.contains("w:Family was perhaps exported by two people"),
         "{stderr}"
@@ -215,16 +215,16 @@ const ORDERS: &str = "\u{1b}[31m\u{9b}2J\u{7}";
 /// In every format, in errors, in what is told of sources, and in what a model is told.
 #[tokio::test]
 async fn no_name_is_an_order_to_a_terminal_anywhere() {
-    let place = Place::new(
+    let setup = TestSetup::new(
         "[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"export\"\nzone = \"UTC\"\nwatch = true\n\n\
          [[source]]\nid = \"t\"\nkind = \"telegram-export\"\npath = \"gone\\u001b[31m\"\n",
     );
     let chat = format!("Ann {ORDERS}");
-    place.write(
+    setup.write(
         &format!("export/WhatsApp Chat with {chat}.txt"),
         &format!("3/4/24, 18:05 - {chat}: hello {ORDERS}\n3/4/24, 18:05 - Bob: fine\n"),
     );
-    place.write(&format!("export/notes {ORDERS}.txt"), "no chat");
+    setup.write(&format!("export/notes {ORDERS}.txt"), "no chat");
     let is_clean = |text: &str| !text.contains(['\u{1b}', '\u{9b}', '\u{7}', '\u{7f}']);
     for (command, arguments) in [
         ("import", &[][..]),
@@ -243,11 +243,11 @@ async fn no_name_is_an_order_to_a_terminal_anywhere() {
         ("import", &["\u{1b}[31m"]),
         ("day-order", &["\u{1b}[31m", "day-first"]),
     ] {
-        let (_, stdout, stderr) = run(&place, command, arguments).await;
+        let (_, stdout, stderr) = run(&setup, command, arguments).await;
         assert!(is_clean(&stdout), "{command} {arguments:?}: {stdout:?}");
         assert!(is_clean(&stderr), "{command} {arguments:?}: {stderr:?}");
     }
-    let running = place.desk();
+    let running = setup.start();
     let client = running.client(Era::Modern).await;
     for (tool, arguments) in [
         ("list_sources", json!({})),

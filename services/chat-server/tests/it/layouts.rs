@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 
 use crate::import::{options, read, read_text};
-use crate::mcp::harness::{Place, error_of, structured};
+use crate::mcp::harness::{TestSetup, error_of, structured};
 
 const TELEGRAM: &str = r#"{"name":"Friends","type":"private_group","id":7,"messages":[
  {"id":1,"type":"service","date_unixtime":"1700000000","actor":"Anna","actor_id":"user1","action":"topic_created","title":"Boats","text":""},
@@ -49,15 +49,19 @@ const SIGNAL: &str = r#"{"version":"1","backupTimeMs":"1700000000000"}
 {"chatItem":{"chatId":"5","authorId":"2","dateSent":"1700000080000","viewOnceMessage":{"attachment":{}}}}
 "#;
 
-/// A place with one source of a kind at `export`.
-fn place(kind: &str, more: &str) -> Place {
-    Place::new(&format!(
+/// A setup with one source of a kind at `export`.
+fn setup(kind: &str, more: &str) -> TestSetup {
+    TestSetup::new(&format!(
         "{more}\n[[source]]\nid = \"s\"\nkind = \"{kind}\"\npath = \"export\"\nzone = \"UTC\"\n"
     ))
 }
 
-pub(crate) async fn run(place: &Place, command: &str, arguments: &[&str]) -> (i32, String, String) {
-    let mut command = place.command(command);
+pub(crate) async fn run(
+    setup: &TestSetup,
+    command: &str,
+    arguments: &[&str],
+) -> (i32, String, String) {
+    let mut command = setup.command(command);
     let output = command
         .args(arguments)
         .stdin(Stdio::null())
@@ -73,10 +77,10 @@ pub(crate) async fn run(place: &Place, command: &str, arguments: &[&str]) -> (i3
 }
 
 /// Imports, and gives all messages, oldest first, after the exit code is what it must be.
-async fn imported(place: &Place, code: i32) -> Vec<Value> {
-    let (found, stdout, stderr) = run(place, "import", &[]).await;
+async fn imported(setup: &TestSetup, code: i32) -> Vec<Value> {
+    let (found, stdout, stderr) = run(setup, "import", &[]).await;
     assert_eq!(found, code, "{stdout}{stderr}");
-    let (_, stdout, _) = run(place, "messages", &["--format", "json", "--limit", "1000"]).await;
+    let (_, stdout, _) = run(setup, "messages", &["--format", "json", "--limit", "1000"]).await;
     let told: Value = serde_json::from_str(&stdout).unwrap();
     told["messages"]
         .as_array()
@@ -105,7 +109,7 @@ fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
 
 #[tokio::test]
 async fn telegram_keeps_what_was_lost_in_a_folder_of_exports_and_in_a_zip() {
-    let folder = place("telegram-export", "");
+    let folder = setup("telegram-export", "");
     folder.write("export/ChatExport_1/result.json", TELEGRAM);
     folder.write("export/ChatExport_2/messages.html", PAGE);
     let messages = imported(&folder, 0).await;
@@ -146,7 +150,7 @@ async fn telegram_keeps_what_was_lost_in_a_folder_of_exports_and_in_a_zip() {
         stdout.contains("the mast") && stdout.lines().count() == 2,
         "{stdout}"
     );
-    let zipped = place("telegram-export", "");
+    let zipped = setup("telegram-export", "");
     fs::write(
         zipped.path("export"),
         zip_of(&[("ChatExport/result.json", TELEGRAM.as_bytes())]),
@@ -157,7 +161,7 @@ async fn telegram_keeps_what_was_lost_in_a_folder_of_exports_and_in_a_zip() {
 
 #[tokio::test]
 async fn signal_by_its_own_app_and_by_old_sigexport() {
-    let app = place("signal-export", "");
+    let app = setup("signal-export", "");
     app.write("export/main.jsonl", SIGNAL);
     app.write("export/metadata.json", "{}");
     let messages = imported(&app, 3).await;
@@ -165,7 +169,7 @@ async fn signal_by_its_own_app_and_by_old_sigexport() {
     assert_eq!(messages[1]["edited"], true);
     assert_eq!(messages[1]["reply_to"], messages[0]["id"]);
     assert_eq!(messages[0]["sender"]["phone"], "+358401234567");
-    let old = place("signal-export", "");
+    let old = setup("signal-export", "");
     old.write(
         "export/Anna/index.md",
         "[2019-05-29, 15:04] Me: How is everyone?\n[2019-05-29, 15:05] Anna: Fine\n",
@@ -174,7 +178,7 @@ async fn signal_by_its_own_app_and_by_old_sigexport() {
         contents(&imported(&old, 0).await),
         ["How is everyone?", "Fine"]
     );
-    let new = place("signal-export", "");
+    let new = setup("signal-export", "");
     new.write(
         "export/Anna/data.json",
         "{\"date\":\"2024-05-29T15:04:00\",\"sender\":\"Anna\",\"body\":\"v2\",\"edits\":[{\"date\":\"2024-05-29T15:03:00\",\"body\":\"v1\"}]}\n",
@@ -191,7 +195,7 @@ async fn whatsapp_unpacked_zipped_and_in_other_encodings() {
         .flat_map(u16::to_le_bytes)
         .collect();
     let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
-    let many = place("whatsapp-export", "");
+    let many = setup("whatsapp-export", "");
     many.write(
         "export/WhatsApp Chat - Anna/_chat.txt",
         "[13/12/2023, 18:05:09] Anna: unpacked\n",
@@ -213,7 +217,7 @@ async fn whatsapp_unpacked_zipped_and_in_other_encodings() {
 
 #[tokio::test]
 async fn nothing_to_import_and_what_is_left_out_are_told() {
-    let empty = place("telegram-export", "");
+    let empty = setup("telegram-export", "");
     empty.write("export/notes.txt", "a list");
     empty.write(
         "export/WhatsApp Chat with Ann.txt",
@@ -224,7 +228,7 @@ async fn nothing_to_import_and_what_is_left_out_are_told() {
     for words in ["looked for", "found", "notes.txt", "whatsapp-export"] {
         assert!(stderr.contains(words), "{words}: {stderr}");
     }
-    let half = place("whatsapp-export", "");
+    let half = setup("whatsapp-export", "");
     half.write(
         "export/WhatsApp Chat with Ann.txt",
         "13/12/2023, 18:05 - Ann: hi\n",
@@ -336,29 +340,29 @@ fn calendars_and_the_future() {
 
 #[tokio::test]
 async fn doubt_is_told_and_one_command_settles_it() {
-    let place = place("whatsapp-export", "# mine\n");
-    place.write(
+    let setup = setup("whatsapp-export", "# mine\n");
+    setup.write(
         "export/WhatsApp Chat with Ann.txt",
         "3/4/24, 18:05 - Ann: hi\n",
     );
-    let (code, _, stderr) = run(&place, "import", &[]).await;
+    let (code, _, stderr) = run(&setup, "import", &[]).await;
     assert_eq!(code, 0);
     assert!(
         stderr.contains("day-first (guess") && stderr.contains("day-order s"),
         "{stderr}"
     );
-    let (_, sources, _) = run(&place, "sources", &["--format", "json"]).await;
+    let (_, sources, _) = run(&setup, "sources", &["--format", "json"]).await;
     let told: Value = serde_json::from_str(&sources).unwrap();
     assert_eq!(
         told["sources"][0]["date_doubts"][0]["or_perhaps"],
         "month-first"
     );
-    let (code, _, stderr) = run(&place, "day-order", &["s", "month-first"]).await;
+    let (code, _, stderr) = run(&setup, "day-order", &["s", "month-first"]).await;
     assert_eq!((code, &*stderr), (0, ""));
-    let (_, stdout, _) = run(&place, "messages", &[]).await;
+    let (_, stdout, _) = run(&setup, "messages", &[]).await;
     assert!(stdout.starts_with("[2024-03-04"), "{stdout}");
     assert!(
-        fs::read_to_string(place.path("config.toml"))
+        fs::read_to_string(setup.path("config.toml"))
             .unwrap()
             .starts_with("# mine")
     );
@@ -366,19 +370,19 @@ async fn doubt_is_told_and_one_command_settles_it() {
 
 #[tokio::test]
 async fn a_list_that_matches_nothing_closes_its_source() {
-    let place = place("whatsapp-export", "");
-    place.write(
+    let setup = setup("whatsapp-export", "");
+    setup.write(
         "export/WhatsApp Chat with Doctor.txt",
         "13/12/2023, 18:05 - Doctor: secret\n",
     );
-    place.write(
+    setup.write(
         "export/WhatsApp Chat with Ann.txt",
         "13/12/2023, 18:05 - Ann: hi\n",
     );
-    let open = fs::read_to_string(place.path("config.toml")).unwrap();
-    place.write("config.toml", &format!("{open}deny = [\"Doktor\"]\n"));
+    let open = fs::read_to_string(setup.path("config.toml")).unwrap();
+    setup.write("config.toml", &format!("{open}deny = [\"Doktor\"]\n"));
     {
-        let running = place.desk();
+        let running = setup.start();
         let client = running.client(Era::Modern).await;
         let (code, message) = error_of(&client, "get_messages", json!({ "source": "s" })).await;
         assert!(
@@ -390,26 +394,26 @@ async fn a_list_that_matches_nothing_closes_its_source() {
         let sources = structured(&client, "list_sources", json!({})).await;
         assert_eq!(sources["sources"][0]["lists_matching_nothing"], 1);
         client.close().await.unwrap();
-        running.desk.index().close();
+        running.service.index().close();
     }
-    let (code, stdout, _) = run(&place, "check-config", &[]).await;
+    let (code, stdout, _) = run(&setup, "check-config", &[]).await;
     assert!(
         code == 1 && stdout.contains("doktor") && stdout.contains("\"Doctor\""),
         "{stdout}"
     );
-    place.write("config.toml", &format!("{open}deny = [\"doctor\"]\n"));
-    assert_eq!(contents(&imported(&place, 0).await), ["hi"]);
-    place.write(
+    setup.write("config.toml", &format!("{open}deny = [\"doctor\"]\n"));
+    assert_eq!(contents(&imported(&setup, 0).await), ["hi"]);
+    setup.write(
         "config.toml",
         &format!("strict_privacy = false\n{open}deny = [\"Doktor\"]\n"),
     );
-    assert_eq!(imported(&place, 0).await.len(), 2);
+    assert_eq!(imported(&setup, 0).await.len(), 2);
 }
 
 #[tokio::test]
 async fn what_answers_cost_and_waiting_is_bounded() {
-    let place = Place::of("chats.toml");
-    let running = place.desk();
+    let setup = TestSetup::of("chats.toml");
+    let running = setup.start();
     let client = running.client(Era::Modern).await;
     let tools = client
         .request("tools/list", json!({}))

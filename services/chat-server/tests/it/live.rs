@@ -81,15 +81,15 @@ impl Live {
     }
 }
 
-/// Hears so many messages, and how often each id came; then that there is no further one to be heard at once.
-pub(crate) async fn hear(follower: &mut Follower, count: usize) -> BTreeMap<String, u32> {
-    let mut heard = BTreeMap::new();
+/// Receives so many messages, and counts how often each id came; then that there is no further one to be received at once.
+pub(crate) async fn collect(follower: &mut Follower, count: usize) -> BTreeMap<String, u32> {
+    let mut received = BTreeMap::new();
     for _ in 0..count {
         let followed = tokio::time::timeout(LONG, follower.next()).await;
-        match followed.unwrap_or_else(|_| panic!("only {} of {count}", heard.len())) {
-            Some(Followed::Message(stored)) => *heard.entry(stored.message.id).or_default() += 1,
+        match followed.unwrap_or_else(|_| panic!("only {} of {count}", received.len())) {
+            Some(Followed::Message(stored)) => *received.entry(stored.message.id).or_default() += 1,
             other => panic!("{other:?}"),
         }
     }
-    heard
+    received
 }

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::mcp::harness::Place;
+use crate::mcp::harness::TestSetup;
 
 /// A terminal: where a person sits, and where a program writes.
 fn terminal() -> (File, File) {
@@ -43,15 +43,15 @@ path = "WhatsApp Chat with Ann.txt"
 
 #[tokio::test]
 async fn importing_shows_a_bar_that_goes_to_its_end_and_away() {
-    let place = Place::new(EXPORT);
+    let setup = TestSetup::new(EXPORT);
     let mut lines = String::new();
     for n in 0..20_000 {
         let (hour, minute) = (n / 60 % 24, n % 60);
         writeln!(lines, "13/01/2025, {hour:02}:{minute:02} - Ann: {n}").unwrap();
     }
-    place.write("WhatsApp Chat with Ann.txt", &lines);
+    setup.write("WhatsApp Chat with Ann.txt", &lines);
     let (person, program) = terminal();
-    let mut command = place.command("import");
+    let mut command = setup.command("import");
     command.stdout(Stdio::piped()).stderr(Stdio::from(program));
     let child = command.spawn().unwrap();
     // It holds the terminal open otherwise.

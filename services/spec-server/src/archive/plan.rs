@@ -205,12 +205,12 @@ impl Plan {
         };
         let text = normalise(raw.as_bytes()).unwrap_or_default();
         let outline = Outline::of(&text);
-        let told = self.project.relative(&path);
-        let structure = validate::structure(&parsed(&delta.capability, &told, &text));
+        let relative = self.project.relative(&path);
+        let structure = validate::structure(&parsed(&delta.capability, &relative, &text));
         if !structure.is_empty() {
             let structure = structure.into_iter();
             let structure = structure.map(|finding| (finding.line, finding.message));
-            self.refuse(&told, structure.collect());
+            self.refuse(&relative, structure.collect());
             return Ok(());
         }
         match apply(&raw, &outline, delta) {
@@ -233,7 +233,7 @@ impl Plan {
         before: Option<String>,
         applied: Applied,
     ) {
-        let told = self.project.relative(&path);
+        let relative = self.project.relative(&path);
         for warning in applied.warnings {
             self.warnings.push(at(&delta.source.path, warning));
         }
@@ -256,17 +256,17 @@ impl Plan {
             let message = "the file would go with its last requirement, and has more in it than a title, a purpose and \
                            requirements; move that elsewhere";
             self.problems
-                .push(at(&told, (Some(line), message.to_owned())));
+                .push(at(&relative, (Some(line), message.to_owned())));
         } else if !retired {
-            self.check_result(delta, &told, &after, applied.counts.removed > 0);
+            self.check_result(delta, &relative, &after, applied.counts.removed > 0);
         }
         let diff = TextDiff::configure()
             .timeout(DIFF_TIME)
             .diff_lines(before.as_deref().unwrap_or_default(), &after)
             .unified_diff()
             .header(
-                &format!("a/{}", told.display()),
-                &format!("b/{}", told.display()),
+                &format!("a/{}", relative.display()),
+                &format!("b/{}", relative.display()),
             )
             .to_string();
         let diff = if unchanged { String::new() } else { diff };
@@ -288,9 +288,15 @@ impl Plan {
     }
 
     /// Whether the text that would be written is one that validation accepts.
-    fn check_result(&mut self, delta: &CapabilityDelta, told: &Path, after: &str, emptied: bool) {
+    fn check_result(
+        &mut self,
+        delta: &CapabilityDelta,
+        relative: &Path,
+        after: &str,
+        emptied: bool,
+    ) {
         let kind = self.project.layout().kind;
-        let spec = parsed(&delta.capability, told, after);
+        let spec = parsed(&delta.capability, relative, after);
         let findings = validate::spec(&spec, kind.into()).into_iter();
         let problems = findings.filter(|finding| finding.fails(false)).map(|finding| {
             let way_out = match (finding.rule, kind) {
@@ -302,7 +308,7 @@ impl Plan {
             };
             (None, format!("the spec would not be valid: {}{way_out}", finding.message))
         });
-        self.refuse(told, problems.collect());
+        self.refuse(relative, problems.collect());
     }
 
     fn refuse(&mut self, path: &Path, problems: Vec<Finding>) {

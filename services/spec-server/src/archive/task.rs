@@ -68,26 +68,26 @@ pub fn complete_task(
             "the change {change:?} has no tasks.md"
         )));
     };
-    let told = project.relative(&path);
+    let relative = project.relative(&path);
     let text = parse::normalise(&file.bytes).map_err(|problem| ReadError::NotUtf8 {
-        path: told.clone(),
+        path: relative.clone(),
         problem,
     })?;
     let mut tasks = parse::tasks(crate::model::Source {
-        path: told.clone(),
+        path: relative.clone(),
         text: text.into(),
         hash: [0; 32],
     });
     let total = tasks.items.len();
     let task = find(&mut tasks.items, at)
-        .map_err(|problem| ArchiveError::Task(format!("{}: {problem}", told.display())))?;
+        .map_err(|problem| ArchiveError::Task(format!("{}: {problem}", relative.display())))?;
     let changed = task.done != done;
     task.done = done;
     let task = task.clone();
     if changed {
         let raw = String::from_utf8_lossy(&file.bytes);
         let new = ticked(&raw, task.line, done).ok_or_else(|| {
-            ArchiveError::Task(format!("{}:{}: has no box", told.display(), task.line))
+            ArchiveError::Task(format!("{}:{}: has no box", relative.display(), task.line))
         })?;
         replace_unless_changed(&file.path, file.stamp.as_ref(), new.as_bytes())?;
     }

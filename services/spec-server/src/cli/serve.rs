@@ -6,7 +6,7 @@ use clap::Args;
 use service_host::{Door, Host, block_on, log_to_stderr, stop_signal};
 
 use super::search::Options;
-use super::{CliError, PROGRAM, Place};
+use super::{CliError, PROGRAM, Repository};
 use crate::mcp::{self, Settings};
 use crate::view::Budget;
 
@@ -33,9 +33,9 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn run(self, place: Place) -> Result<ExitCode, CliError> {
+    pub(super) fn run(self, repository: Repository) -> Result<ExitCode, CliError> {
         let settings = Settings {
-            place,
+            repository,
             allow_writes: self.allow_writes,
             budget: Budget(self.max_output),
             search: self.search.settings()?,

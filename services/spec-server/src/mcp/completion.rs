@@ -2,12 +2,12 @@
 
 use mcp_proto::{Completion, CompletionRequest, Context, RequestError, ServerBuilder};
 
-use super::desk::Desk;
 use super::failure::Failure;
+use super::state::ServerState;
 use super::{address, prompts};
 
 /// Adds the completions of templates and prompts.
-pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
+pub(super) fn add(builder: ServerBuilder<ServerState>) -> ServerBuilder<ServerState> {
     builder
         .complete_template(address::SPEC, "id", specs)
         .complete_template(address::CHANGE, "id", changes)
@@ -17,29 +17,29 @@ pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
 }
 
 async fn specs(
-    desk: Desk,
+    state: ServerState,
     request: CompletionRequest,
     _: Context,
 ) -> Result<Completion, RequestError> {
-    complete(desk, request, |desk| Ok(desk.project()?.spec_ids()?)).await
+    complete(state, request, |state| Ok(state.project()?.spec_ids()?)).await
 }
 
 async fn changes(
-    desk: Desk,
+    state: ServerState,
     request: CompletionRequest,
     _: Context,
 ) -> Result<Completion, RequestError> {
-    complete(desk, request, |desk| Ok(desk.project()?.change_ids()?)).await
+    complete(state, request, |state| Ok(state.project()?.change_ids()?)).await
 }
 
 async fn complete(
-    desk: Desk,
+    state: ServerState,
     request: CompletionRequest,
-    ids: impl FnOnce(&Desk) -> Result<Vec<String>, Failure> + Send + 'static,
+    ids: impl FnOnce(&ServerState) -> Result<Vec<String>, Failure> + Send + 'static,
 ) -> Result<Completion, RequestError> {
-    let completed = desk.read(move |desk| {
+    let completed = state.read(move |state| {
         let typed = request.value.to_lowercase();
-        let (mut begin, contain): (Vec<_>, Vec<_>) = ids(desk)?
+        let (mut begin, contain): (Vec<_>, Vec<_>) = ids(state)?
             .into_iter()
             .filter(|id| id.to_lowercase().contains(&typed))
             .partition(|id| id.to_lowercase().starts_with(&typed));

@@ -10,8 +10,8 @@ use mcp_proto::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::desk::Desk;
 use super::failure::Failure;
+use super::state::ServerState;
 use super::{address, resources};
 use crate::archive;
 use crate::model::{Change, Spec};
@@ -42,7 +42,7 @@ struct OfChange {
 }
 
 /// Adds the prompts.
-pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
+pub(super) fn add(builder: ServerBuilder<ServerState>) -> ServerBuilder<ServerState> {
     builder
         .prompt(
             Prompt::new(
@@ -68,16 +68,16 @@ pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
 }
 
 async fn propose(
-    desk: Desk,
+    state: ServerState,
     asked: Propose,
     context: Context,
 ) -> Result<GetPromptResult, RequestError> {
-    let made = desk.answer(&context, move |desk| {
-        let project = desk.project()?;
+    let made = state.answer(&context, move |state| {
+        let project = state.project()?;
         let text = text::propose(&project, &asked.idea, asked.change_id.as_deref());
-        let mut messages = vec![says(desk, &text, &project)];
+        let mut messages = vec![says(state, &text, &project)];
         if let Some(id) = asked.spec_id.filter(|id| !id.trim().is_empty()) {
-            messages.push(spec(desk, &*desk.spec(id.trim())?));
+            messages.push(spec(state, &*state.spec(id.trim())?));
         }
         Ok(result(messages, "How to propose a change to the specs"))
     });
@@ -85,25 +85,25 @@ async fn propose(
 }
 
 async fn implement(
-    desk: Desk,
+    state: ServerState,
     asked: OfChange,
     context: Context,
 ) -> Result<GetPromptResult, RequestError> {
-    let made = desk.answer(&context, move |desk| {
-        let (project, change, mut messages) = begun(desk, &asked, text::implement)?;
-        messages.extend(touched(desk, &project, &change));
+    let made = state.answer(&context, move |state| {
+        let (project, change, mut messages) = begun(state, &asked, text::implement)?;
+        messages.extend(touched(state, &project, &change));
         Ok(result(messages, "How to implement a change"))
     });
     made.await
 }
 
 async fn archive(
-    desk: Desk,
+    state: ServerState,
     asked: OfChange,
     context: Context,
 ) -> Result<GetPromptResult, RequestError> {
-    let made = desk.answer(&context, move |desk| {
-        let (project, change, mut messages) = begun(desk, &asked, text::archive)?;
+    let made = state.answer(&context, move |state| {
+        let (project, change, mut messages) = begun(state, &asked, text::archive)?;
         if change.archived_on.is_none() {
             let preview = archive::preview(&project, &change.id)?;
             let diffs: Vec<_> = preview
@@ -111,7 +111,7 @@ async fn archive(
                 .iter()
                 .map(|spec| spec.diff.as_str())
                 .collect();
-            let diff = desk.budget().share(2).beginning(&diffs.join("\n")).0;
+            let diff = state.budget().share(2).beginning(&diffs.join("\n")).0;
             let text = format!("What it would make of the specs now:\n\n```diff\n{diff}\n```");
             messages.push(PromptMessage::user(ContentBlock::text(text)));
         }
@@ -122,14 +122,14 @@ async fn archive(
 
 /// A change, and what a prompt about it begins with: what to do, and its files.
 fn begun(
-    desk: &Desk,
+    state: &ServerState,
     asked: &OfChange,
     text: fn(&Project, &Change, bool) -> String,
 ) -> Result<(Project, Arc<Change>, Vec<PromptMessage>), Failure> {
-    let project = desk.project()?;
-    let change = desk.change(asked.change_id.trim())?;
-    let text = text(&project, &change, desk.settings().allow_writes);
-    let messages = vec![says(desk, &text, &project), files(desk, &change)];
+    let project = state.project()?;
+    let change = state.change(asked.change_id.trim())?;
+    let text = text(&project, &change, state.settings().allow_writes);
+    let messages = vec![says(state, &text, &project), files(state, &change)];
     Ok((project, change, messages))
 }
 
@@ -138,11 +138,11 @@ fn result(messages: Vec<PromptMessage>, description: &str) -> GetPromptResult {
 }
 
 /// What to do, with the project's own words for it if it has any; titles, tasks and words may be of any length.
-fn says(desk: &Desk, text: &str, project: &Project) -> PromptMessage {
-    let mut text = desk.budget().beginning(text).0;
+fn says(state: &ServerState, text: &str, project: &Project) -> PromptMessage {
+    let mut text = state.budget().beginning(text).0;
     let words = Words::of(project).text();
     if !words.is_empty() {
-        let words = desk.budget().share(4).beginning(&words).0;
+        let words = state.budget().share(4).beginning(&words).0;
         text.push_str("\n\nFollow what this repository says about itself and its workflow:\n\n");
         text.push_str(&words);
     }
@@ -150,8 +150,8 @@ fn says(desk: &Desk, text: &str, project: &Project) -> PromptMessage {
 }
 
 /// The files of a change, as far as a model should have to read them at once.
-fn files(desk: &Desk, change: &Arc<Change>) -> PromptMessage {
-    let text = desk
+fn files(state: &ServerState, change: &Arc<Change>) -> PromptMessage {
+    let text = state
         .budget()
         .share(2)
         .beginning(&resources::text_of(change))
@@ -160,17 +160,17 @@ fn files(desk: &Desk, change: &Arc<Change>) -> PromptMessage {
 }
 
 /// The specs that a change touches, as far as there are such.
-fn touched(desk: &Desk, project: &Project, change: &Arc<Change>) -> Vec<PromptMessage> {
+fn touched(state: &ServerState, project: &Project, change: &Arc<Change>) -> Vec<PromptMessage> {
     let capabilities = change.deltas.iter().map(|delta| &delta.capability);
     // Most have a spec or make one: what is like it in name is not looked for.
     let specs = capabilities.filter_map(|capability| project.existing_spec(capability).ok()?);
     let specs = specs.take(MAX_SPECS);
-    specs.map(|read| spec(desk, &read)).collect()
+    specs.map(|read| spec(state, &read)).collect()
 }
 
 /// A spec that is put before the model.
-fn spec(desk: &Desk, spec: &Spec) -> PromptMessage {
-    let share = desk.budget().share(2 * MAX_SPECS);
+fn spec(state: &ServerState, spec: &Spec) -> PromptMessage {
+    let share = state.budget().share(2 * MAX_SPECS);
     let text = share.beginning(&spec.source.text).0;
     embedded(address::spec(&spec.id), text)
 }

@@ -6,8 +6,8 @@ use mcp_proto::{
 };
 
 use super::address::{self, Address};
-use super::desk::Desk;
 use super::failure::Failure;
+use super::state::ServerState;
 use super::watch;
 use crate::model::{Change, Source};
 use crate::view::Budget;
@@ -22,7 +22,7 @@ const AFTER_SPEC: &str = "spec:";
 const AFTER_CHANGE: &str = "change:";
 
 /// Adds the resources and their templates.
-pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
+pub(super) fn add(builder: ServerBuilder<ServerState>) -> ServerBuilder<ServerState> {
     builder
         .resource_template(
             ResourceTemplate::new(address::SPEC, "spec")
@@ -49,13 +49,17 @@ pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
 
 /// The specs by id, then the active changes. One that is made meanwhile belongs to a page that is past, or to one that
 /// comes.
-async fn list(desk: Desk, page: PageRequest, _: Context) -> Result<Page<Resource>, RequestError> {
+async fn list(
+    state: ServerState,
+    page: PageRequest,
+    _: Context,
+) -> Result<Page<Resource>, RequestError> {
     // A client with the list is notified of all later changes in it.
-    desk.until_watched().await;
-    let listed = desk.read(move |desk| {
+    state.until_watched().await;
+    let listed = state.read(move |state| {
         let after = page.after.as_deref();
         let read = || {
-            let project = desk.project()?;
+            let project = state.project()?;
             let (specs, changes) = (project.spec_ids()?, project.change_ids()?);
             Ok::<_, Failure>((project, specs, changes))
         };
@@ -64,7 +68,7 @@ async fn list(desk: Desk, page: PageRequest, _: Context) -> Result<Page<Resource
         if after.is_none() {
             let uris =
                 |(_, specs, changes): &(_, Vec<String>, Vec<String>)| watch::uris(specs, changes);
-            desk.gives(read.as_ref().map(uris).unwrap_or_default());
+            state.gives(read.as_ref().map(uris).unwrap_or_default());
         }
         let (project, mut specs, changes) = read?;
         if after.is_some_and(|after| after.starts_with(AFTER_CHANGE)) {
@@ -116,15 +120,15 @@ fn behind(ids: Vec<String>, after: Option<&str>) -> impl Iterator<Item = String>
 }
 
 async fn read(
-    desk: Desk,
+    state: ServerState,
     uri: ResourceUri,
     context: Context,
 ) -> Result<ReadResourceResult, RequestError> {
     let address = address_of(&uri.uri)?;
-    let read = desk.answer(&context, move |desk| {
+    let read = state.answer(&context, move |state| {
         let text = match address {
-            Address::Spec(id) => desk.spec(&id)?.source.text.to_string(),
-            Address::Change(id) => text_of(&*desk.change(&id)?),
+            Address::Spec(id) => state.spec(&id)?.source.text.to_string(),
+            Address::Change(id) => text_of(&*state.change(&id)?),
         };
         Ok(markdown(uri.uri, text).into())
     });
@@ -139,12 +143,16 @@ fn address_of(uri: &str) -> Result<Address, RequestError> {
 }
 
 /// What can be read can be subscribed to.
-async fn check_subscription(desk: Desk, uri: String, _: Context) -> Result<(), RequestError> {
+async fn check_subscription(
+    state: ServerState,
+    uri: String,
+    _: Context,
+) -> Result<(), RequestError> {
     let address = address_of(&uri)?;
-    let watching = desk.clone();
-    let checked = desk.read(move |desk| match address {
-        Address::Spec(id) => desk.spec(&id).map(drop),
-        Address::Change(id) => desk.change(&id).map(drop),
+    let watching = state.clone();
+    let checked = state.read(move |state| match address {
+        Address::Spec(id) => state.spec(&id).map(drop),
+        Address::Change(id) => state.change(&id).map(drop),
     });
     checked.await?;
     watching.until_watched().await;

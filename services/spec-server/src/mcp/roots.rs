@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use mcp_proto::{Context, Interrupt, Root};
 use percent_encoding::percent_decode_str;
 
-use super::desk::Desk;
 use super::failure::{Failure, NO_PROJECT};
+use super::state::ServerState;
 use crate::project::Project;
 
 /// The most roots that are looked at.
@@ -16,8 +16,8 @@ const MAX_ROOTS: usize = 32;
 /// The question for the roots, among those of a call.
 const KEY: &str = "roots";
 
-impl Desk {
-    /// Runs the work of a tool, prompt or resource, see [`Desk::read`]; without a project, the client is asked for its
+impl ServerState {
+    /// Runs the work of a tool, prompt or resource, see [`ServerState::read`]; without a project, the client is asked for its
     /// roots first. Lists cannot ask.
     pub(super) async fn answer<T: Send + 'static, E: From<Interrupt> + From<Failure>>(
         &self,
@@ -31,11 +31,11 @@ impl Desk {
     /// Asks the client for its roots if there is no project without them.
     pub(super) async fn find_by_roots(&self, context: &Context) -> Result<(), Interrupt> {
         let settings = self.settings();
-        let may_ask = settings.use_roots && settings.place.root.is_none();
+        let may_ask = settings.use_roots && settings.repository.root.is_none();
         if !may_ask || !context.client_capabilities.has_roots() {
             return Ok(());
         }
-        let missing = self.read(|desk| desk.project().map(drop)).await.err();
+        let missing = self.read(|state| state.project().map(drop)).await.err();
         if missing.is_none_or(|failure| failure.code() != NO_PROJECT) {
             return Ok(());
         }
@@ -45,12 +45,12 @@ impl Desk {
             .take(MAX_ROOTS)
             .filter_map(folder)
             .collect();
-        let found = self.read(move |desk| {
+        let found = self.read(move |state| {
             let mut holding = folders
                 .into_iter()
                 .filter(|folder| Project::open(folder).is_ok());
             if let Some(folder) = holding.next() {
-                *desk.root() = Some(folder);
+                *state.root() = Some(folder);
             }
             Ok(())
         });

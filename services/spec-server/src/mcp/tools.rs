@@ -10,10 +10,13 @@ use clap::ValueEnum;
 use mcp_proto::{ServerBuilder, Tool, ToolAnnotations};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use super::desk::Desk;
+use super::state::ServerState;
 
 /// Adds the tools.
-pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBuilder<Desk> {
+pub(super) fn add(
+    builder: ServerBuilder<ServerState>,
+    allow_writes: bool,
+) -> ServerBuilder<ServerState> {
     let builder = builder
         .tool(
             reading(

@@ -20,8 +20,8 @@ use mcp_proto::{Change, ResourceUpdate, Server, WeakServer};
 use service_host::{Changes, Watcher};
 
 use super::address::{self, Address};
-use super::desk::{Desk, Hearing, WeakDesk};
 use super::failure::Failure;
+use super::state::{ChangeDetection, ServerState, WeakState};
 use crate::project::Layout;
 use folders::Folders;
 
@@ -35,14 +35,14 @@ const LOOK: Duration = Duration::from_secs(5);
 const SHARE: u32 = 20;
 
 /// Watches the project in the background, until the server is gone.
-pub(super) fn start(desk: &Desk, server: &Server) {
-    let ended = desk.ended();
+pub(super) fn start(state: &ServerState, server: &Server) {
+    let ended = state.ended();
     let watch = Watch {
-        desk: desk.downgrade(),
+        state: state.downgrade(),
         server: server.downgrade(),
         known: None,
         patience: LOOK,
-        without_events: desk.settings().without_events,
+        without_events: state.settings().without_events,
     };
     tokio::spawn(async move {
         tokio::select! {
@@ -59,7 +59,7 @@ pub(super) fn concerns(subscribed: &str, update: &ResourceUpdate) -> bool {
 }
 
 struct Watch {
-    desk: WeakDesk,
+    state: WeakState,
     server: WeakServer,
     /// The URIs there were when it was last looked; `None` before that.
     known: Option<BTreeSet<String>>,
@@ -97,19 +97,19 @@ impl Watch {
                         );
                     }
                     (watched, lost) = (None, true);
-                    self.tell_known();
-                    self.tell_list(BTreeSet::new());
-                    self.pause(Hearing::Fine).await;
+                    self.notify_known();
+                    self.notify_list(BTreeSet::new());
+                    self.pause(ChangeDetection::Fine).await;
                     continue;
                 }
             };
-            self.tell(&seen, &changes);
-            self.tell_list(seen.uris);
+            self.notify_changed(&seen, &changes);
+            self.notify_list(seen.uris);
             match &mut watched {
                 Some((folders, watcher)) if *folders == seen.folders => {
-                    self.hears(match self.without_events {
-                        false => Hearing::Fine,
-                        true => Hearing::Looks("the system's events are off".to_owned()),
+                    self.set_detection(match self.without_events {
+                        false => ChangeDetection::Fine,
+                        true => ChangeDetection::Looks("the system's events are off".to_owned()),
                     });
                     changes = self.next(&seen.layout, watcher).await;
                     if folders.are_touched(&changes) {
@@ -134,7 +134,7 @@ impl Watch {
                                 );
                             }
                             (watched, lost) = (None, true);
-                            self.pause(Hearing::Looks(problem)).await;
+                            self.pause(ChangeDetection::Looks(problem)).await;
                         }
                     }
                 }
@@ -152,7 +152,7 @@ impl Watch {
                     }
                 }
                 () = tokio::time::sleep(self.patience) => {
-                    self.tell_texts().await;
+                    self.notify_texts().await;
                     return Changes::Paths(BTreeSet::new());
                 }
             }
@@ -160,20 +160,20 @@ impl Watch {
     }
 
     /// Compares all texts with those of the last time, if there are subscribers.
-    async fn tell_texts(&mut self) {
-        let (Some(server), Some(desk)) = (self.server.upgrade(), self.desk.upgrade()) else {
+    async fn notify_texts(&mut self) {
+        let (Some(server), Some(state)) = (self.server.upgrade(), self.state.upgrade()) else {
             return;
         };
         if !server.has_subscribers() {
-            *desk.texts() = None;
+            *state.texts() = None;
             return;
         }
         let begun = Instant::now();
-        let now = desk.read(texts).await;
+        let now = state.read(texts).await;
         self.patience = LOOK.max(begun.elapsed() * SHARE);
         // What cannot be read now is compared with what is known when it can be read again.
         let Ok(now) = now else { return };
-        let before = desk.texts().replace(now.clone());
+        let before = state.texts().replace(now.clone());
         if let Some(before) = before {
             let differs = |uri: &&String| before.get(*uri) != now.get(*uri);
             let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
@@ -184,23 +184,23 @@ impl Watch {
     }
 
     /// Waits before it is looked again, which finds what comes and goes, if late.
-    async fn pause(&self, hearing: Hearing) {
-        self.hears(hearing);
+    async fn pause(&self, detection: ChangeDetection) {
+        self.set_detection(detection);
         tokio::time::sleep(PAUSE).await;
     }
 
     /// From now on nothing is missed.
-    fn hears(&self, hearing: Hearing) {
-        if let Some(desk) = self.desk.upgrade() {
-            desk.hears(hearing);
+    fn set_detection(&self, detection: ChangeDetection) {
+        if let Some(state) = self.state.upgrade() {
+            state.set_detection(detection);
         }
     }
 
     /// What there is; `None` when the server is gone.
     async fn look(&self) -> Option<Result<Seen, Failure>> {
-        let desk = self.desk.upgrade()?;
-        let seen = desk.read(|desk| {
-            let project = desk.project()?;
+        let state = self.state.upgrade()?;
+        let seen = state.read(|state| {
+            let project = state.project()?;
             Ok(Seen {
                 folders: Folders::of(&project),
                 layout: project.layout().clone(),
@@ -211,7 +211,7 @@ impl Watch {
     }
 
     /// Notifies subscribers of everything that was there: none of it can be read now.
-    fn tell_known(&self) {
+    fn notify_known(&self) {
         if let Some(server) = self.server.upgrade().filter(Server::has_subscribers) {
             for uri in self.known.iter().flatten() {
                 server.notify(Change::resource_updated(uri.clone()));
@@ -220,9 +220,9 @@ impl Watch {
     }
 
     /// Notifies all clients if specs or changes were added or removed.
-    fn tell_list(&mut self, now: BTreeSet<String>) {
+    fn notify_list(&mut self, now: BTreeSet<String>) {
         // A client may have been given what was there for a moment between two looks.
-        let given = self.desk.upgrade().map(|desk| desk.take_given());
+        let given = self.state.upgrade().map(|state| state.take_given());
         let other = given.is_some_and(|given| given.iter().any(|given| *given != now));
         let before = self.known.replace(now);
         if (other || before.is_some() && before != self.known)
@@ -233,20 +233,20 @@ impl Watch {
     }
 
     /// Notifies the subscribers of what has changed.
-    fn tell(&self, seen: &Seen, changes: &Changes) {
+    fn notify_changed(&self, seen: &Seen, changes: &Changes) {
         let Some(server) = self.server.upgrade().filter(Server::has_subscribers) else {
             return;
         };
         // What is gone and what has come, too.
         let known: BTreeSet<_> = self.known.iter().flatten().chain(&seen.uris).collect();
-        let told: BTreeSet<_> = match changes {
+        let changed: BTreeSet<_> = match changes {
             Changes::Many => known.into_iter().cloned().collect(),
             Changes::Paths(paths) => {
                 let belonging = |path: &PathBuf| folders::uris(&seen.layout, path, &known);
                 paths.iter().flat_map(belonging).collect()
             }
         };
-        for uri in told {
+        for uri in changed {
             server.notify(Change::resource_updated(uri));
         }
     }
@@ -260,16 +260,16 @@ pub(super) fn uris(specs: &[String], changes: &[String]) -> BTreeSet<String> {
 }
 
 /// Remembers the state that a subscriber's later changes are compared with, unless it is known already.
-pub(super) async fn remember(desk: &Desk) {
-    if desk.texts().is_none() {
-        let now = desk.read(texts).await.ok();
-        desk.texts().get_or_insert_with(|| now.unwrap_or_default());
+pub(super) async fn remember(state: &ServerState) {
+    if state.texts().is_none() {
+        let now = state.read(texts).await.ok();
+        state.texts().get_or_insert_with(|| now.unwrap_or_default());
     }
 }
 
 /// All current texts. Blocks.
-fn texts(desk: &Desk) -> Result<Texts, Failure> {
-    let project = desk.project()?;
+fn texts(state: &ServerState) -> Result<Texts, Failure> {
+    let project = state.project()?;
     let (specs, changes) = (project.specs()?.items, project.changes()?.items);
     let specs = specs
         .iter()

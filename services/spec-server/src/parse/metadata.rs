@@ -22,30 +22,30 @@ pub fn metadata(source: Source) -> Metadata {
             for entry in &entries {
                 if let Err(text) = metadata.take(entry) {
                     let text = format!("{}: {text}", entry.key);
-                    metadata.tell(entry.line, text);
+                    metadata.report(entry.line, text);
                 }
             }
             if !entries.iter().any(|entry| entry.key == "schema") {
-                metadata.tell(
+                metadata.report(
                     1,
                     "schema is missing; write `schema: spec-driven`".to_owned(),
                 );
             }
         }
-        Ok(_) => metadata.tell(
+        Ok(_) => metadata.report(
             1,
             "must be a mapping, such as `schema: spec-driven`".to_owned(),
         ),
         Err(problem) => {
             metadata.names_skip_specs = text.split('\n').any(is_marker);
-            metadata.tell(problem.line, problem.text);
+            metadata.report(problem.line, problem.text);
         }
     }
     metadata
 }
 
 impl Metadata {
-    fn tell(&mut self, line: u32, text: String) {
+    fn report(&mut self, line: u32, text: String) {
         self.problems.push(MetadataProblem { line, text });
     }
 

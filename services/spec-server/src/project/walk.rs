@@ -66,12 +66,12 @@ fn below(reader: &Reader, base: &Path, dialect: Dialect) -> Result<Found, ReadEr
                     let problem = format!(
                         "has more than {most} specs or {MAX_ENTRIES} entries; the rest is not read"
                     );
-                    found.tell(reader, base, &problem);
+                    found.report(reader, base, &problem);
                     return Ok(found.sorted());
                 }
                 let path = folder.path.join(&entry.name);
                 if entry.is_odd {
-                    found.tell(reader, &path, "has a name that is not UTF-8; rename it");
+                    found.report(reader, &path, "has a name that is not UTF-8; rename it");
                     continue;
                 }
                 let is_spec =
@@ -112,12 +112,12 @@ pub(super) fn changes(
             let problem = format!(
                 "has more than {most} changes or {MAX_ENTRIES} entries; the rest is not read"
             );
-            found.tell(reader, base, &problem);
+            found.report(reader, base, &problem);
             break;
         }
         let path = base.join(&entry.name);
         if entry.is_odd {
-            found.tell(reader, &path, "has a name that is not UTF-8; rename it");
+            found.report(reader, &path, "has a name that is not UTF-8; rename it");
             continue;
         }
         let is_archive = kind == Kind::Change && path == layout.archive;
@@ -148,7 +148,7 @@ impl Found {
         if within.depth >= most {
             if is_deep {
                 let problem = format!("lies deeper than {most} folders; it is not read");
-                self.tell(reader, &path, &problem);
+                self.report(reader, &path, &problem);
             }
             return None;
         }
@@ -167,7 +167,7 @@ impl Found {
         });
     }
 
-    fn tell(&mut self, reader: &Reader, path: &Path, problem: &str) {
+    fn report(&mut self, reader: &Reader, path: &Path, problem: &str) {
         let path = reader.relative(path);
         let problem = format!("{} {problem}", path.display());
         self.unreadable.push(Unreadable { path, problem });

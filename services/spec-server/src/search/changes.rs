@@ -47,7 +47,7 @@ impl Changes {
 }
 
 /// The change, and the file below its folder, that a hit in changes is in.
-pub(super) fn place(id: &str) -> Option<(&str, &str)> {
+pub(super) fn split_id(id: &str) -> Option<(&str, &str)> {
     id.split_once(BETWEEN)
 }
 

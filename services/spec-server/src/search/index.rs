@@ -285,11 +285,11 @@ impl Index {
 
     /// The better score first, ties by id and line.
     pub(super) fn order(&self, a: &Match, b: &Match) -> Ordering {
-        let place = |found: &Match| {
+        let key = |found: &Match| {
             let document = self.document(found.slot);
             document.map(|document| (&document.spec_id, document.line, &document.requirement))
         };
-        let ties = || place(a).cmp(&place(b));
+        let ties = || key(a).cmp(&key(b));
         b.score.total_cmp(&a.score).then_with(ties)
     }
 

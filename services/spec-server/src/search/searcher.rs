@@ -148,7 +148,7 @@ impl Searcher {
         let found = held.search(&asked, self.settings.thresholds.bm25, top_k);
         let hits = found.into_iter().filter_map(|found| {
             let mut hit = hit(held.index(), &asked, found, Ranker::Bm25, None)?;
-            let (change, file) = changes::place(&hit.spec_id)?;
+            let (change, file) = changes::split_id(&hit.spec_id)?;
             hit.change = Some((change.to_owned(), file.to_owned()));
             let capability = file
                 .strip_prefix("specs/")

@@ -20,7 +20,7 @@ pub use self::model::{Model, ModelError, PIECES};
 pub use self::tokenizer::Tokenizer;
 
 use self::segments::Vector;
-use self::worker::{Place, Worker};
+use self::worker::{PassageLocation, Worker};
 use super::document::Document;
 use super::index::{Index, Match, Update};
 use super::snippet::{OMITTED, beginning};
@@ -39,7 +39,7 @@ pub(super) struct Sense(Vector);
 #[derive(Debug)]
 pub(super) struct Near {
     pub(super) found: Match,
-    passage: Place,
+    passage: PassageLocation,
 }
 
 impl Semantic {
@@ -111,7 +111,7 @@ impl Semantic {
 impl Near {
     /// How the passage begins in its document.
     pub(super) fn snippet(&self, document: &Document) -> String {
-        let Place { part, range } = &self.passage;
+        let PassageLocation { part, range } = &self.passage;
         let part = document.parts.get(*part);
         let text = part.and_then(|part| part.text.get(range.clone()));
         let beginning = beginning(text.unwrap_or_default());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::CHANGE_CONFLICT;
-use super::finding::{Findings, Part, Place};
+use super::finding::{Findings, Location, Part};
 use super::openspec::path;
 use crate::model::{CapabilityDelta, Change, Delta, Operation};
 
@@ -54,7 +54,7 @@ pub(super) fn between(changes: &[Arc<Change>]) -> Vec<Findings> {
             let others = touches.but(*index);
             for touch in own {
                 let file = path(&touch.delta.source);
-                let place = Place {
+                let location = Location {
                     file: &file,
                     part: Some(Part::Deltas),
                 };
@@ -64,7 +64,7 @@ pub(super) fn between(changes: &[Arc<Change>]) -> Vec<Findings> {
                     change.id,
                     verb(touch.operation.operation)
                 );
-                findings.add(CHANGE_CONFLICT, place, touch.operation.line, message);
+                findings.add(CHANGE_CONFLICT, location, touch.operation.line, message);
             }
         }
     }
@@ -96,7 +96,7 @@ impl<'t> Touches<'t> {
         // More than these are named by no finding: of each change at most so many, of all but one of them, too.
         for (index, touches) in by_change.iter().take(MAX_NAMED + 1) {
             let change = changes.get(*index).map_or("", |change| &change.id);
-            let told = touches.iter().take(MAX_NAMED).map(|touch| {
+            let named = touches.iter().take(MAX_NAMED).map(|touch| {
                 let text = format!(
                     "{change:?} {} it ({}, line {})",
                     verb(touch.operation.operation),
@@ -105,7 +105,7 @@ impl<'t> Touches<'t> {
                 );
                 (*index, text)
             });
-            described.extend(told);
+            described.extend(named);
         }
         Self {
             by_change,
@@ -117,17 +117,17 @@ impl<'t> Touches<'t> {
     /// What the others do but the change `index`.
     fn but(&self, index: usize) -> String {
         let own = self.by_change.get(&index).map_or(0, Vec::len);
-        let told = self.described.iter().filter(|(other, _)| *other != index);
-        let mut told: Vec<&str> = told
+        let named = self.described.iter().filter(|(other, _)| *other != index);
+        let mut named: Vec<&str> = named
             .map(|(_, text)| text.as_str())
             .take(MAX_NAMED)
             .collect();
-        let untold = self.total.saturating_sub(own + told.len());
+        let untold = self.total.saturating_sub(own + named.len());
         let more = format!("and {untold} more");
         if untold > 0 {
-            told.push(&more);
+            named.push(&more);
         }
-        told.join(", ")
+        named.join(", ")
     }
 }
 

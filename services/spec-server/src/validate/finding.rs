@@ -69,9 +69,9 @@ pub(super) struct Findings {
     last: Option<Finding>,
 }
 
-/// The place a finding is made at.
+/// Where a finding is made.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'p> {
+pub(super) struct Location<'p> {
     pub(super) file: &'p str,
     pub(super) part: Option<Part>,
 }
@@ -157,15 +157,15 @@ impl Findings {
     pub(super) fn add(
         &mut self,
         rule: Rule,
-        place: Place<'_>,
+        location: Location<'_>,
         line: impl Into<Option<Line>>,
         message: impl Into<String>,
     ) {
         let finding = Finding {
             severity: rule.severity,
-            file: place.file.to_owned(),
+            file: location.file.to_owned(),
             line: line.into(),
-            part: place.part,
+            part: location.part,
             message: message.into(),
             rule: rule.name,
             advice: rule.advice,

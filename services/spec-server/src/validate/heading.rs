@@ -1,6 +1,6 @@
 //! Headings that are meant as requirements or scenarios and written as neither tool reads them: advice on what to write.
 
-use super::finding::{Findings, Place, Rule};
+use super::finding::{Findings, Location, Rule};
 use crate::model::Source;
 use crate::parse::{Heading, Outline, strip_prefix_any_case, trim};
 
@@ -8,7 +8,7 @@ use crate::parse::{Heading, Outline, strip_prefix_any_case, trim};
 pub(super) const HEADING: Rule = Rule::warning("heading-malformed").advice();
 
 /// Reports for each wrong heading of a spec or a delta what it should be, unless that was reported already.
-pub(super) fn check(source: &Source, place: Place<'_>, findings: &mut Findings) {
+pub(super) fn check(source: &Source, location: Location<'_>, findings: &mut Findings) {
     let outline = Outline::of(&source.text);
     let mut inside = false;
     for heading in outline.headings() {
@@ -26,8 +26,8 @@ pub(super) fn check(source: &Source, place: Place<'_>, findings: &mut Findings) 
         };
         let written = trim(outline.line(heading.line));
         let message = format!("`{written}` is malformed; write `{right}`");
-        if !findings.has(place.file, heading.line, &right) {
-            findings.add(HEADING, place, heading.line, message);
+        if !findings.has(location.file, heading.line, &right) {
+            findings.add(HEADING, location, heading.line, message);
         }
     }
 }

@@ -20,28 +20,28 @@ mod workflow;
 
 pub(super) use change::check as check_change;
 
-use super::finding::{Findings, Place};
+use super::finding::{Findings, Location};
 use crate::model::{Source, Spec};
 use crate::parse::Outline;
 
 /// Checks a spec.
 pub(super) fn check_spec(spec: &Spec, findings: &mut Findings) {
     let file = path(&spec.source);
-    let place = Place {
+    let location = Location {
         file: &file,
         part: None,
     };
-    spec::check(spec, place, findings);
+    spec::check(spec, location, findings);
 }
 
 /// Checks where the headings of a spec are.
 pub(super) fn check_structure(spec: &Spec, findings: &mut Findings) {
     let file = path(&spec.source);
-    let place = Place {
+    let location = Location {
         file: &file,
         part: None,
     };
-    spec::check_structure(&Outline::of(&spec.source.text), place, findings);
+    spec::check_structure(&Outline::of(&spec.source.text), location, findings);
 }
 
 /// The path of a file for answers.

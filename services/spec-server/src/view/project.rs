@@ -47,9 +47,9 @@ impl ProjectView {
                 Dialect::SpecOxide => "spec-oxide",
             }
             .to_owned(),
-            specs: project.told(&layout.specs),
-            changes: project.told(&layout.changes),
-            archive: project.told(&layout.archive),
+            specs: project.display_path(&layout.specs),
+            changes: project.display_path(&layout.changes),
+            archive: project.display_path(&layout.archive),
             schema: words.schema,
             words: text,
             next_offset,

@@ -74,7 +74,7 @@ fn verdicts_on_the_corpus_are_those_of_the_tool() {
     let root = tempfile::tempdir().expect("a temporary folder");
     corpus::write_to(root.path());
     let comparison = judged(root.path());
-    tell("the corpus", &comparison);
+    print("the corpus", &comparison);
     let mut problems: Vec<String> = Vec::new();
     for (item, told) in &comparison.different {
         if !EXCUSED.iter().any(|(excused, _)| excused == item) {
@@ -99,7 +99,7 @@ fn verdicts_on_the_project_that_the_tool_makes_are_its_own() {
     for (what, step) in made::STEPS {
         step(&tool, root);
         let comparison = compare(&verdicts(&ours(root)), &tool.verdicts(root));
-        tell(what, &comparison);
+        print(what, &comparison);
         assert!(comparison.items > 0, "{what}");
         assert_eq!(comparison.different, [], "{what}");
         assert_eq!(comparison.other_counts, [], "{what}");
@@ -150,7 +150,7 @@ fn verdicts_on_repositories_are_those_of_the_tool() {
     let mut differ = Vec::new();
     for root in std::env::split_paths(&named) {
         let comparison = judged(&root);
-        tell(&root.display().to_string(), &comparison);
+        print(&root.display().to_string(), &comparison);
         differ.extend(
             comparison
                 .different
@@ -167,7 +167,7 @@ fn judged(root: &Path) -> Comparison {
 }
 
 /// One line for people, and, if a folder for it is named, all that differs in a file.
-fn tell(what: &str, comparison: &Comparison) {
+fn print(what: &str, comparison: &Comparison) {
     println!(
         "{what}: {} items, {} with other verdicts, {} with other counts, {} the same in all",
         comparison.items,

@@ -40,9 +40,9 @@ impl Listener {
         }
     }
 
-    /// Waits until all of these were heard, whatever comes between. One may be told more than once: a file is written
+    /// Waits until all of these were received, whatever comes between. One may be sent more than once: a file is written
     /// in steps.
-    async fn hears(&mut self, expected: &[(&str, Value)]) {
+    async fn receive_all(&mut self, expected: &[(&str, Value)]) {
         let mut missing: Vec<_> = expected.to_vec();
         while !missing.is_empty() {
             let (method, uri) = self.next().await;
@@ -75,7 +75,9 @@ async fn who_subscribes_to_a_spec_hears_of_it_and_of_no_other() {
         project.write("specs/members/spec.md", "# Members\n");
         project.write("specs/mission.md", "# Mission\n");
         project.write("specs/lending/spec.md", "# Lending anew\n");
-        listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
+        listener
+            .receive_all(&[(UPDATED, json!("spec://lending"))])
+            .await;
         // What is told last has come after everything before it.
         project.write("specs/notices/spec.md", "# Notices anew\n");
         let between = listener.until("spec://notices").await;
@@ -107,7 +109,7 @@ async fn any_file_of_a_change_is_told_as_the_change() {
                 "- [x] 1.1 Changed\n",
             );
             listener
-                .hears(&[(UPDATED, json!("change://extend-hours"))])
+                .receive_all(&[(UPDATED, json!("change://extend-hours"))])
                 .await;
         }
     }
@@ -121,13 +123,13 @@ async fn what_comes_and_goes_changes_the_list() {
         let mut listener =
             Listener::of(client, &["spec://lending", "change://shorten-notice"]).await;
         project.write("specs/fees/spec.md", "# Fees\n");
-        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
         let archive = project.path("specs/_archive");
         fs::create_dir_all(&archive).unwrap();
         let change = project.path("specs/_changes/shorten-notice");
         fs::rename(change, archive.join("2026-01-01-shorten-notice")).unwrap();
         listener
-            .hears(&[
+            .receive_all(&[
                 (LIST_CHANGED, Value::Null),
                 (UPDATED, json!("change://shorten-notice")),
             ])
@@ -135,14 +137,14 @@ async fn what_comes_and_goes_changes_the_list() {
         // A folder that goes as a whole, and comes back.
         fs::rename(project.path("specs/lending"), project.path("lending")).unwrap();
         listener
-            .hears(&[
+            .receive_all(&[
                 (LIST_CHANGED, Value::Null),
                 (UPDATED, json!("spec://lending")),
             ])
             .await;
         fs::rename(project.path("lending"), project.path("specs/lending")).unwrap();
         listener
-            .hears(&[
+            .receive_all(&[
                 (LIST_CHANGED, Value::Null),
                 (UPDATED, json!("spec://lending")),
             ])
@@ -157,21 +159,25 @@ async fn folders_that_come_later_are_watched() {
         let client = client(settings(project.root()), era).await;
         let mut listener = Listener::of(client, &[]).await;
         project.write("specs/late/spec.md", "# Late\n");
-        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
         let mut listener = Listener::of(listener.client.clone(), &["spec://late"]).await;
         project.write("specs/late/spec.md", "# Later\n");
-        listener.hears(&[(UPDATED, json!("spec://late"))]).await;
+        listener
+            .receive_all(&[(UPDATED, json!("spec://late"))])
+            .await;
         // Another folder of the same name.
         fs::remove_dir_all(project.path("specs")).unwrap();
         listener
-            .hears(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://late"))])
+            .receive_all(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://late"))])
             .await;
         project.write("specs/late/spec.md", "# Back\n");
         listener
-            .hears(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://late"))])
+            .receive_all(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://late"))])
             .await;
         project.write("specs/late/spec.md", "# And again\n");
-        listener.hears(&[(UPDATED, json!("spec://late"))]).await;
+        listener
+            .receive_all(&[(UPDATED, json!("spec://late"))])
+            .await;
     }
 }
 
@@ -184,9 +190,9 @@ async fn another_folder_of_the_same_name_is_watched() {
         project.write("other/late/spec.md", "# Late\n");
         fs::rename(project.path("specs"), project.path("old")).unwrap();
         fs::rename(project.path("other"), project.path("specs")).unwrap();
-        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
         project.write("specs/later/spec.md", "# Later\n");
-        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
     }
 }
 
@@ -197,9 +203,9 @@ async fn a_project_that_comes_later_is_watched() {
         let client = client(settings(project.root()), era).await;
         let mut listener = Listener::of(client, &[]).await;
         project.write("openspec/specs/first/spec.md", "# First\n");
-        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
         project.write("openspec/specs/second/spec.md", "# Second\n");
-        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
     }
 }
 
@@ -225,7 +231,7 @@ async fn what_is_not_there_cannot_be_subscribed_to() {
     let mut listener = Listener::of(client, &["spec://LEND%69NG"]).await;
     project.write("specs/lending/spec.md", "# Lending anew\n");
     listener
-        .hears(&[(UPDATED, json!("spec://LEND%69NG"))])
+        .receive_all(&[(UPDATED, json!("spec://LEND%69NG"))])
         .await;
 }
 
@@ -239,7 +245,9 @@ async fn the_binary_tells_over_its_pipes() {
         let client = Client::stdio(command, config).await.unwrap();
         let mut listener = Listener::of(client, &["spec://lending"]).await;
         project.write("specs/lending/spec.md", "# Lending anew\n");
-        listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
+        listener
+            .receive_all(&[(UPDATED, json!("spec://lending"))])
+            .await;
         listener.client.close().await.unwrap();
     }
 }
@@ -279,23 +287,23 @@ async fn folders_that_are_moved_away_and_back_or_replaced_are_followed_again() {
             let told = &[(UPDATED, json!("spec://desk/returns"))];
             for round in 0..2 {
                 fs::rename(&here, &away).unwrap();
-                listener.hears(told).await;
+                listener.receive_all(told).await;
                 fs::rename(&away, &here).unwrap();
-                listener.hears(told).await;
+                listener.receive_all(told).await;
                 project.write(
                     "openspec/specs/desk/returns/spec.md",
                     format!("# Round {round}\n"),
                 );
-                listener.hears(told).await;
+                listener.receive_all(told).await;
             }
             // Another folder in its place, at once.
             let new = project.path("new");
             super::mcp::copy_folder(&here, &new);
             fs::rename(&here, &away).unwrap();
             fs::rename(&new, &here).unwrap();
-            listener.hears(told).await;
+            listener.receive_all(told).await;
             project.write("openspec/specs/desk/returns/spec.md", "# Replaced\n");
-            listener.hears(told).await;
+            listener.receive_all(told).await;
         }
     }
 }
@@ -312,22 +320,26 @@ async fn what_no_event_says_is_found_by_a_look() {
         let mut listener = Listener::of(client, &["spec://lending"]).await;
         for round in 0..3 {
             project.write("specs/lending/spec.md", format!("# Lending {round}\n"));
-            listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
+            listener
+                .receive_all(&[(UPDATED, json!("spec://lending"))])
+                .await;
         }
         // What is written right after a project is back in its place is no less missed.
         let (here, away) = (project.path(".spox"), project.path("away"));
         fs::rename(&here, &away).unwrap();
-        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
         fs::rename(&away, &here).unwrap();
         let back = [
             (LIST_CHANGED, Value::Null),
             (UPDATED, json!("spec://lending")),
         ];
-        listener.hears(&back).await;
+        listener.receive_all(&back).await;
         project.write("specs/lending/spec.md", "# Lending again\n");
-        listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
+        listener
+            .receive_all(&[(UPDATED, json!("spec://lending"))])
+            .await;
         project.write("specs/late/spec.md", "# Late\n");
-        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        listener.receive_all(&[(LIST_CHANGED, Value::Null)]).await;
         for tool in ["list_specs", "list_changes", "get_project"] {
             let told = structured(&listener.client, tool, json!({})).await;
             let note = told["note"].as_str().unwrap_or_default();

@@ -97,7 +97,7 @@ pub(super) fn build(arguments: &Build) -> Result<ExitCode, Failure> {
     ))?;
     if loaded.map.systems().iter().all(|it| it.position.is_none()) {
         let told = "the source has no positions: jump_range needs them, and pictures are drawn in order without them";
-        print::tell(PROGRAM, told);
+        print::report(PROGRAM, told);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -114,7 +114,7 @@ pub(super) fn verify(arguments: &Verify) -> Result<ExitCode, Failure> {
     if verify::passed(&checks) {
         return Ok(ExitCode::SUCCESS);
     }
-    print::tell(PROGRAM, "the map does not pass");
+    print::report(PROGRAM, "the map does not pass");
     Ok(ExitCode::FAILURE)
 }
 

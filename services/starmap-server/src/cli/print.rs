@@ -76,7 +76,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
 /// Writes a picture to a file, and reports it on stderr.
 pub(super) fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
     service_host::replace(path, svg.as_bytes())?;
-    tell(
+    report(
         super::PROGRAM,
         &format!("the picture is in {}", path.display()),
     );
@@ -84,6 +84,6 @@ pub(super) fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
 }
 
 /// Says something on stderr, if anybody listens.
-pub(super) fn tell(program: &str, text: &str) {
+pub(super) fn report(program: &str, text: &str) {
     service_host::say(&format!("{program}: {}", service_host::visible(text)));
 }

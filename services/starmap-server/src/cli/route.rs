@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
         .as_ref()
         .and_then(|it| it.kills_age(SystemTime::now()))
     {
-        print::tell(super::PROGRAM, &format!("kills as of {} min ago", age / 60));
+        print::report(super::PROGRAM, &format!("kills as of {} min ago", age / 60));
     }
     let mut text = format!("{}\n", tools::route_title(&now.map, systems, mode));
     // Writing to a string does not fail.

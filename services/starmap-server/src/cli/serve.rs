@@ -47,12 +47,12 @@ pub(super) fn run(program: &str, arguments: &ServeArguments) -> ExitCode {
     let (level, wrong) = LogLevel::of_process();
     log_to_stderr(level.directive());
     if let Some(wrong) = wrong {
-        print::tell(program, &wrong);
+        print::report(program, &wrong);
     }
     let mut server = match UniverseServer::new(arguments.map.graph.as_deref()) {
         Ok(server) => server,
         Err(error) => {
-            print::tell(program, &error.to_string());
+            print::report(program, &error.to_string());
             return ExitCode::FAILURE;
         }
     };

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::map::shown_security;
-use crate::mcp::places::{ConstellationPlace, Counts, Exit, RegionPlace, SystemPlace};
+use crate::mcp::views::{ConstellationView, Counts, Exit, RegionView, SystemView};
 use crate::mcp::{Snapshot, known_constellation, known_region, resolve_system_name};
 use crate::picture;
 
@@ -73,22 +73,22 @@ fn system(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
         [] => text.push_str("no gates\n"),
         around => text.push_str(&table(now, around)),
     }
-    let place = SystemPlace::of(now, index);
-    finish(arguments, || picture::system(map, index), &place, &text)
+    let view = SystemView::of(now, index);
+    finish(arguments, || picture::system(map, index), &view, &text)
 }
 
 fn constellation(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
     let map = &*now.map;
     let index =
         known_constellation(map, &arguments.name).map_err(|it| Failure::Other(it.message))?;
-    let place = ConstellationPlace::of(now, index);
-    let mut text = format!("{}: {}\n\n", place.name, counts(place.counts));
+    let view = ConstellationView::of(now, index);
+    let mut text = format!("{}: {}\n\n", view.name, counts(view.counts));
     text.push_str(&table(now, &map.constellation(index).systems));
-    text.push_str(&exits(&place.exits));
+    text.push_str(&exits(&view.exits));
     finish(
         arguments,
         || picture::constellation(map, index),
-        &place,
+        &view,
         &text,
     )
 }
@@ -96,10 +96,10 @@ fn constellation(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> 
 fn region(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
     let map = &*now.map;
     let index = known_region(map, &arguments.name).map_err(|it| Failure::Other(it.message))?;
-    let place = RegionPlace::of(now, index);
-    let mut text = format!("{}: {}\n\n", place.name, counts(place.counts));
+    let view = RegionView::of(now, index);
+    let mut text = format!("{}: {}\n\n", view.name, counts(view.counts));
     let mut parts = Table::new(["constellation", "high", "low", "null", "systems"]);
-    for part in &place.constellations {
+    for part in &view.constellations {
         parts.row([
             part.name.clone(),
             part.counts.high.to_string(),
@@ -109,21 +109,21 @@ fn region(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
         ]);
     }
     text.push_str(&parts.text());
-    text.push_str(&exits(&place.exits));
-    finish(arguments, || picture::region(map, index), &place, &text)
+    text.push_str(&exits(&view.exits));
+    finish(arguments, || picture::region(map, index), &view, &text)
 }
 
 fn finish(
     arguments: &Show,
     draw: impl FnOnce() -> String,
-    place: &impl Serialize,
+    view: &impl Serialize,
     text: &str,
 ) -> Result<ExitCode, Failure> {
     if let Some(path) = &arguments.svg {
         print::picture(path, &draw())?;
     }
     match arguments.json {
-        true => print::json(place)?,
+        true => print::json(view)?,
         false => print::out(text)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -75,7 +75,7 @@ async fn call(tool: &str, arguments: &Arguments) -> Result<ExitCode, Failure> {
         Ok(result) => result,
         // Not a tool: as wrong as any other command line.
         Err(error) => {
-            print::tell(PROGRAM, &format!("{error}\n{HELP}"));
+            print::report(PROGRAM, &format!("{error}\n{HELP}"));
             return Ok(ExitCode::from(2));
         }
     };

@@ -19,7 +19,7 @@ use super::source::MAX_ARCHIVE_BYTES;
 const MAX_ENTRIES: usize = 10_000;
 
 /// Where a document is in an archive, and how it is packed.
-struct Place {
+struct EntryLocation {
     at: ZipArchiveEntryWayfinder,
     method: CompressionMethod,
 }
@@ -35,14 +35,14 @@ pub(super) fn read(path: &Path) -> Result<Read, Problem> {
     }
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let archive = ZipArchive::from_file(file, &mut buffer).map_err(Problem::damaged)?;
-    let places = find(&archive, &mut buffer)?;
-    sde::complete(&places)?;
+    let locations = find(&archive, &mut buffer)?;
+    sde::complete(&locations)?;
     let mut read = Read::default();
-    for (document, place) in places {
-        let entry = archive.get_entry(place.at).map_err(Problem::damaged)?;
+    for (document, location) in locations {
+        let entry = archive.get_entry(location.at).map_err(Problem::damaged)?;
         let packed = BufReader::new(entry.reader());
         // Size and checksum are judged at the end, and every document is read to its end.
-        let result = match place.method {
+        let result = match location.method {
             CompressionMethod::STORE => {
                 sde::read(document, entry.verifying_reader(packed), &mut read)
             }
@@ -64,8 +64,8 @@ pub(super) fn read(path: &Path) -> Result<Read, Problem> {
 fn find(
     archive: &ZipArchive<FileReader>,
     buffer: &mut [u8],
-) -> Result<BTreeMap<Document, Place>, Problem> {
-    let mut places = BTreeMap::new();
+) -> Result<BTreeMap<Document, EntryLocation>, Problem> {
+    let mut locations = BTreeMap::new();
     let (mut yaml, mut tables) = (false, false);
     let mut entries = archive.entries(buffer);
     for count in 0.. {
@@ -93,12 +93,15 @@ fn find(
             )));
         }
         let at = entry.wayfinder();
-        if places.insert(document, Place { at, method }).is_some() {
+        if locations
+            .insert(document, EntryLocation { at, method })
+            .is_some()
+        {
             return Err(Problem::damaged(format_args!("{name} is in it twice")));
         }
     }
-    match (places.contains_key(&Document::Systems), yaml) {
-        (true, _) => Ok(places),
+    match (locations.contains_key(&Document::Systems), yaml) {
+        (true, _) => Ok(locations),
         (false, true) => Err(Problem::Foreign(Foreign::YamlArchive)),
         (false, false) if tables => Err(Problem::Foreign(Foreign::TableArchive)),
         (false, false) => Err(Problem::Foreign(Foreign::Archive)),

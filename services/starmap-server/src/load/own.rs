@@ -54,14 +54,14 @@ pub(super) fn write(map: &Map) -> Vec<u8> {
     for it in map.constellations() {
         id(&mut body, &mut before, it.id);
         text(&mut body, &it.name);
-        count(&mut body, it.region.place());
+        count(&mut body, it.region.index());
     }
     count(&mut body, map.systems().len());
     before = 0;
     for it in map.systems() {
         id(&mut body, &mut before, it.id);
         text(&mut body, &it.name);
-        count(&mut body, it.constellation.place());
+        count(&mut body, it.constellation.index());
         number::write(&mut body, it.security);
         body.push(u8::from(it.position.is_some()));
         for metres in it.position.iter().flatten() {
@@ -71,10 +71,10 @@ pub(super) fn write(map: &Map) -> Vec<u8> {
     for index in map.indices() {
         let later = map.neighbours(index).iter().filter(|to| **to > index);
         count(&mut body, later.clone().count());
-        let mut before = index.place();
+        let mut before = index.index();
         for to in later {
-            count(&mut body, to.place() - before);
-            before = to.place();
+            count(&mut body, to.index() - before);
+            before = to.index();
         }
     }
     let mut file = MAGIC.to_vec();
@@ -128,7 +128,7 @@ fn body(reader: &mut Reader<'_>) -> Option<Parts> {
         parts.constellations.push(PartsConstellation {
             id: reader.id(&mut before)?,
             name: reader.text()?,
-            region: parts.regions.get(reader.place()?)?.id,
+            region: parts.regions.get(reader.index()?)?.id,
         });
     }
     before = 0;
@@ -136,7 +136,7 @@ fn body(reader: &mut Reader<'_>) -> Option<Parts> {
         parts.systems.push(PartsSystem {
             id: reader.id(&mut before)?,
             name: reader.text()?,
-            constellation: parts.constellations.get(reader.place()?)?.id,
+            constellation: parts.constellations.get(reader.index()?)?.id,
             security: number::read(reader)?,
             position: position(reader)?,
         });
@@ -144,7 +144,7 @@ fn body(reader: &mut Reader<'_>) -> Option<Parts> {
     for (place, system) in parts.systems.iter().enumerate() {
         let mut to = place;
         for _ in 0..reader.count(MAX_GATES - parts.gates.len())? {
-            to = to.checked_add(reader.place()?)?;
+            to = to.checked_add(reader.index()?)?;
             parts.gates.push((system.id, parts.systems.get(to)?.id));
         }
     }

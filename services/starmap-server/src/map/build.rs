@@ -198,7 +198,7 @@ fn mark_borders(
 ) {
     let lower = |to: &SystemIndex| {
         classes
-            .get(to.place())
+            .get(to.index())
             .is_some_and(|class| *class != SecurityClass::High)
     };
     for (system, span) in systems.iter_mut().zip(starts.windows(2)) {

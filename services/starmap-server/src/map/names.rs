@@ -38,9 +38,9 @@ impl Names {
         let constellations = constellations.iter_mut().map(|it| (it.id, &mut it.name));
         let named = systems.iter_mut().map(|it| (it.id, &mut it.name));
         let mut names = Self {
-            regions: places(Kind::Region, regions, warnings)?,
-            constellations: places(Kind::Constellation, constellations, warnings)?,
-            systems: places(Kind::System, named, warnings)?,
+            regions: by_name(Kind::Region, regions, warnings)?,
+            constellations: by_name(Kind::Constellation, constellations, warnings)?,
+            systems: by_name(Kind::System, named, warnings)?,
             ..Self::default()
         };
         for system in systems {
@@ -52,8 +52,8 @@ impl Names {
 
     pub(super) fn plain(&self, system: SystemIndex) -> &str {
         let end = |place: usize| self.plain_ends.get(place).copied().unwrap_or_default();
-        let start = system.place().checked_sub(1).map_or(0, end);
-        (self.plain.get(start..end(system.place()))).unwrap_or_default()
+        let start = system.index().checked_sub(1).map_or(0, end);
+        (self.plain.get(start..end(system.index()))).unwrap_or_default()
     }
 
     pub(super) fn system(&self, name: &str) -> Option<SystemIndex> {
@@ -157,7 +157,7 @@ fn letters(name: &str) -> u64 {
     bits.fold(0, |all, bit: u64| all | bit)
 }
 
-fn places<'n>(
+fn by_name<'n>(
     kind: Kind,
     named: impl ExactSizeIterator<Item = (u32, &'n mut Box<str>)>,
     warnings: &mut Vec<Warning>,

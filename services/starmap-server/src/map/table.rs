@@ -22,7 +22,7 @@ impl<T> Index<SystemIndex> for PerSystem<T> {
     type Output = T;
 
     fn index(&self, system: SystemIndex) -> &T {
-        &self.0[system.place()]
+        &self.0[system.index()]
     }
 }
 
@@ -32,6 +32,6 @@ impl<T> Index<SystemIndex> for PerSystem<T> {
 )]
 impl<T> IndexMut<SystemIndex> for PerSystem<T> {
     fn index_mut(&mut self, system: SystemIndex) -> &mut T {
-        &mut self.0[system.place()]
+        &mut self.0[system.index()]
     }
 }

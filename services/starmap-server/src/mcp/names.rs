@@ -142,13 +142,13 @@ pub(crate) fn did_you_mean<'n>(near: impl IntoIterator<Item = &'n String>) -> St
 
 /// A region or a constellation that is not on the map.
 #[derive(Debug)]
-pub(crate) struct UnknownPlace {
+pub(crate) struct UnknownArea {
     /// What is wrong, with what may have been meant.
     pub(crate) message: String,
     pub(crate) suggestions: Vec<String>,
 }
 
-impl UnknownPlace {
+impl UnknownArea {
     fn new<'m>(kind: &str, name: &str, names: impl Iterator<Item = &'m str>) -> Self {
         let suggestions = nearest_names(name, names);
         let near = did_you_mean(&suggestions);
@@ -160,18 +160,18 @@ impl UnknownPlace {
 }
 
 /// The region of a name.
-pub(crate) fn known_region(map: &Map, name: &str) -> Result<RegionIndex, UnknownPlace> {
+pub(crate) fn known_region(map: &Map, name: &str) -> Result<RegionIndex, UnknownArea> {
     let names = map.regions().iter().map(|it| &*it.name);
-    (map.region_by_name(name)).ok_or_else(|| UnknownPlace::new("region", name, names))
+    (map.region_by_name(name)).ok_or_else(|| UnknownArea::new("region", name, names))
 }
 
 /// The constellation of a name.
 pub(crate) fn known_constellation(
     map: &Map,
     name: &str,
-) -> Result<ConstellationIndex, UnknownPlace> {
+) -> Result<ConstellationIndex, UnknownArea> {
     let names = map.constellations().iter().map(|it| &*it.name);
-    (map.constellation_by_name(name)).ok_or_else(|| UnknownPlace::new("constellation", name, names))
+    (map.constellation_by_name(name)).ok_or_else(|| UnknownArea::new("constellation", name, names))
 }
 
 /// At most three of these names that may be meant by one that is unknown: those a letter away, then those that begin with

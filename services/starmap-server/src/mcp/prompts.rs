@@ -13,9 +13,9 @@ use serde::Deserialize;
 use crate::map::SystemIndex;
 
 use super::address;
-use super::places::SystemPlace;
 use super::resources::{JSON, known_system, now, refused};
 use super::universe::{Snapshot, Universe};
+use super::views::SystemView;
 
 /// The prompts' arguments that are names of systems.
 pub(crate) const SYSTEM_ARGUMENTS: [(&str, &str); 5] = [
@@ -165,9 +165,9 @@ fn prompt(
 ) -> Result<GetPromptResult, RequestError> {
     let mut messages = vec![PromptMessage::user(ContentBlock::text(text))];
     for &system in systems {
-        let place = SystemPlace::of(now, system);
-        let uri = address::of("system", &place.system.name);
-        let json = serde_json::to_string(&place).map_err(|_| RequestError::internal())?;
+        let view = SystemView::of(now, system);
+        let uri = address::of("system", &view.system.name);
+        let json = serde_json::to_string(&view).map_err(|_| RequestError::internal())?;
         let contents = ResourceContents::text(uri, json).with_mime_type(JSON);
         messages.push(PromptMessage::user(ContentBlock::resource(contents)));
     }

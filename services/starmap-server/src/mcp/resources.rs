@@ -13,10 +13,10 @@ use crate::map::Map;
 use crate::picture;
 
 use super::address;
-use super::names::{UnknownPlace, known_constellation, known_region, resolve_system_name};
-use super::places::{ConstellationPlace, RegionPlace, SystemPlace};
+use super::names::{UnknownArea, known_constellation, known_region, resolve_system_name};
 use super::tools;
 use super::universe::{Snapshot, Universe};
+use super::views::{ConstellationView, RegionView, SystemView};
 
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const SVG: &str = "image/svg+xml";
@@ -28,18 +28,18 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
             template(address::SYSTEM, "system", "A solar system", JSON).with_description(
                 "All about a system, by its name or id: security, constellation, region, where its gates lead.",
             ),
-            place(system),
+            reader(system),
         )
         .resource_template(
             template(address::CONSTELLATION, "constellation", "A constellation", JSON)
                 .with_description("The systems of a constellation and the gates that lead out of it."),
-            place(constellation),
+            reader(constellation),
         )
         .resource_template(
             template(address::REGION, "region", "A region", JSON).with_description(
                 "The constellations of a region with their systems, and the gates that lead out of it.",
             ),
-            place(region),
+            reader(region),
         )
         .resource_template(
             template(address::PICTURE_ROUTE, "route-picture", "A picture of a route", SVG)
@@ -90,29 +90,29 @@ fn resource(region: &str) -> Resource {
         .with_mime_type(JSON)
 }
 
-/// Reads the place that an address names.
-fn place(
-    told: fn(&Snapshot, &str) -> Result<String, RequestError>,
+/// Reads the view that an address names.
+fn reader(
+    read: fn(&Snapshot, &str) -> Result<String, RequestError>,
 ) -> impl Fn(Universe, ResourceUri, Context) -> Ready<Result<ResourceContents, RequestError>> {
     move |universe, uri, _context| {
         let now = now(&universe);
-        let text = now.and_then(|now| told(&now, uri.get("name").unwrap_or_default()));
+        let text = now.and_then(|now| read(&now, uri.get("name").unwrap_or_default()));
         ready(text.map(|text| ResourceContents::text(uri.uri, text).with_mime_type(JSON)))
     }
 }
 
 fn system(now: &Snapshot, name: &str) -> Result<String, RequestError> {
-    json(&SystemPlace::of(now, known_system(&now.map, name)?))
+    json(&SystemView::of(now, known_system(&now.map, name)?))
 }
 
 fn constellation(now: &Snapshot, name: &str) -> Result<String, RequestError> {
     let index = known_constellation(&now.map, name).map_err(unknown)?;
-    json(&ConstellationPlace::of(now, index))
+    json(&ConstellationView::of(now, index))
 }
 
 fn region(now: &Snapshot, name: &str) -> Result<String, RequestError> {
     let index = known_region(&now.map, name).map_err(unknown)?;
-    json(&RegionPlace::of(now, index))
+    json(&RegionView::of(now, index))
 }
 
 async fn region_picture(
@@ -167,16 +167,17 @@ pub(crate) fn known_system(map: &Map, name: &str) -> Result<crate::map::SystemIn
 /// An error of a query as that of a request: a missing thing is reported with the contract's data.
 pub(crate) fn refused(error: &UniverseError) -> RequestError {
     let message = error.sentence();
-    let told = match error {
+    let refused = match error {
         UniverseError::SystemNotFound(_) | UniverseError::RouteNotFound(_) => {
             RequestError::not_found(message)
         }
         _ => RequestError::invalid_params(message),
     };
-    told.with_data("code", error.code())
+    refused
+        .with_data("code", error.code())
         .with_data("details", error.data())
 }
 
-fn unknown(place: UnknownPlace) -> RequestError {
-    RequestError::not_found(place.message).with_data("suggestions", place.suggestions)
+fn unknown(area: UnknownArea) -> RequestError {
+    RequestError::not_found(area.message).with_data("suggestions", area.suggestions)
 }

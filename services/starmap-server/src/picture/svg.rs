@@ -24,8 +24,8 @@ const ROUTE: &str = "#ffffff";
 const INK: &str = "#d6dce6";
 
 pub(super) fn write(scene: &Scene<'_>, layout: &Layout) -> String {
-    let told = told(scene, layout);
-    let texts = written(&scene.title, 16.0).max(written(&told, 10.0));
+    let caption = caption(scene, layout);
+    let texts = written(&scene.title, 16.0).max(written(&caption, 10.0));
     let width = layout.width.max(texts.min(MAX_SIDE)).ceil();
     let height = (layout.height + TITLE + LEGEND).ceil();
     let left = (width - layout.width) / 2.0;
@@ -45,7 +45,7 @@ pub(super) fn write(scene: &Scene<'_>, layout: &Layout) -> String {
     way(&mut out, scene, layout);
     systems(&mut out, scene, layout);
     out.push_str("</g>\n");
-    legend(&mut out, layout, &told, TITLE + layout.height);
+    legend(&mut out, layout, &caption, TITLE + layout.height);
     out.push_str("</svg>\n");
     out
 }
@@ -163,7 +163,7 @@ fn circle(
 ) {
     let record = map.system(system);
     let security = shown_security(record.security);
-    let told = format!(
+    let caption = format!(
         "{} {security:.1}, {}, {}",
         record.name,
         map.constellation(record.constellation).name,
@@ -174,7 +174,7 @@ fn circle(
         "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{}\" fill-opacity=\"{opacity}\" stroke=\"#0f131a\">\
          <title>{}</title></circle>",
         colour(security),
-        escape(&told)
+        escape(&caption)
     );
 }
 
@@ -186,7 +186,7 @@ fn colour(security: f64) -> &'static str {
         .unwrap_or(&last)
 }
 
-fn legend(out: &mut String, layout: &Layout, told: &str, top: f64) {
+fn legend(out: &mut String, layout: &Layout, caption: &str, top: f64) {
     let _ = writeln!(
         out,
         "<g transform=\"translate(16 {top:.1})\" font-size=\"10\">"
@@ -214,16 +214,20 @@ fn legend(out: &mut String, layout: &Layout, told: &str, top: f64) {
             236.0 + (years * light_year).min(layout.width - 260.0).max(1.0)
         );
     }
-    let _ = writeln!(out, "<text x=\"0\" y=\"38\">{}</text>\n</g>", escape(told));
+    let _ = writeln!(
+        out,
+        "<text x=\"0\" y=\"38\">{}</text>\n</g>",
+        escape(caption)
+    );
 }
 
 /// The text below a picture: how it is drawn, from which data, and what is not in it.
-fn told(scene: &Scene<'_>, layout: &Layout) -> String {
+fn caption(scene: &Scene<'_>, layout: &Layout) -> String {
     let drawn = match layout.light_year {
         Some(_) => "seen from above, north up",
         None => "drawn in order: the map has no positions of these systems",
     };
-    let mut told = format!("security; {drawn}; data {}", scene.map.version());
+    let mut caption = format!("security; {drawn}; data {}", scene.map.version());
     let unplaced = scene
         .systems
         .iter()
@@ -233,10 +237,10 @@ fn told(scene: &Scene<'_>, layout: &Layout) -> String {
         (scene.left_out, "are left out"),
     ] {
         if count > 0 {
-            let _ = write!(told, "; {count} systems {what}");
+            let _ = write!(caption, "; {count} systems {what}");
         }
     }
-    told
+    caption
 }
 
 /// How wide a text is, about, with a margin on both sides: a character is three fifths of its height.

@@ -84,7 +84,7 @@ impl Avoid {
     /// Whether this system is avoided.
     #[must_use]
     pub fn contains(&self, system: SystemIndex) -> bool {
-        self.systems.get(system.place()).copied().unwrap_or(false)
+        self.systems.get(system.index()).copied().unwrap_or(false)
     }
 
     /// Whether all systems may be passed.
@@ -95,7 +95,7 @@ impl Avoid {
     /// The same, but these systems may be passed.
     pub(crate) fn but_for(mut self, systems: &[SystemIndex]) -> Self {
         for system in systems {
-            if let Some(avoided) = self.systems.get_mut(system.place()) {
+            if let Some(avoided) = self.systems.get_mut(system.index()) {
                 *avoided = false;
             }
         }
@@ -126,7 +126,7 @@ impl Avoid {
             false => vec![false; map.systems().len()],
         };
         let mut mark = |system: SystemIndex| {
-            if let Some(avoided) = systems.get_mut(system.place()) {
+            if let Some(avoided) = systems.get_mut(system.index()) {
                 *avoided = true;
             }
         };

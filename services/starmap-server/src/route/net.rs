@@ -104,7 +104,7 @@ impl<'q> Net<'q> {
     }
 
     fn surcharge(&self, to: SystemIndex) -> Cost {
-        self.surcharges.get(to.place()).copied().unwrap_or_default()
+        self.surcharges.get(to.index()).copied().unwrap_or_default()
     }
 
     fn is_open(&self, system: SystemIndex) -> bool {

@@ -42,17 +42,17 @@ pub(crate) fn all_jumps(map: &Map, may_pass: impl Fn(SystemIndex) -> bool) -> Ve
     let all: Vec<SystemIndex> = map.indices().collect();
     let mut jumps = vec![vec![10_000; all.len()]; all.len()];
     for here in &all {
-        jumps[here.place()][here.place()] = 0;
+        jumps[here.index()][here.index()] = 0;
         for far in map.neighbours(*here) {
-            jumps[here.place()][far.place()] = 1;
+            jumps[here.index()][far.index()] = 1;
         }
     }
     for middle in all.iter().filter(|middle| may_pass(**middle)) {
         for from in &all {
             for to in &all {
                 let around =
-                    jumps[from.place()][middle.place()] + jumps[middle.place()][to.place()];
-                let straight = &mut jumps[from.place()][to.place()];
+                    jumps[from.index()][middle.index()] + jumps[middle.index()][to.index()];
+                let straight = &mut jumps[from.index()][to.index()];
                 *straight = around.min(*straight);
             }
         }

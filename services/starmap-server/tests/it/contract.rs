@@ -6,7 +6,7 @@ use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientConfig};
 use serde_json::json;
 use starmap_server::errors::{InsufficientBordersError, InvalidParameterError};
-use starmap_server::load::{self, Places};
+use starmap_server::load::{self, GraphEnvironment};
 use starmap_server::mcp::resolve_system_name;
 use starmap_server::{RouteNotFoundError, SystemNotFoundError, UniverseError, UniverseServer};
 
@@ -120,11 +120,11 @@ async fn criterion_5_system_not_found_error_includes_suggestions() {
 #[tokio::test]
 async fn criterion_6_environment_variables_respected() {
     // The path of the map.
-    let places = Places {
+    let environment = GraphEnvironment {
         graph: Some("custom.graph".into()),
-        ..Places::default()
+        ..GraphEnvironment::default()
     };
-    assert_eq!(places.graph_path(None), PathBuf::from("custom.graph"));
+    assert_eq!(environment.graph_path(None), PathBuf::from("custom.graph"));
     let built = Built::new();
     let mut command = binary("aria-universe");
     command.env("ARIA_UNIVERSE_GRAPH", built.graph());

@@ -1,11 +1,11 @@
 //! Loading: every format by its content, nothing half, nothing by surprise.
 
 mod csv;
+mod environment;
 mod foreign;
 mod hostile;
 mod json;
 mod own;
-mod place;
 mod sde;
 
 use std::path::{Path, PathBuf};

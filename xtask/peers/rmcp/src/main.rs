@@ -70,8 +70,8 @@ fn form() -> ElicitRequestParams {
 }
 
 impl Small {
-    /// Tells every session and every listener.
-    async fn tell(&self, is_list: bool, is_modern: bool) {
+    /// Notifies every session and every listener.
+    async fn notify_all(&self, is_list: bool, is_modern: bool) {
         let sessions = self.0.sessions.lock().expect("sessions").clone();
         for peer in sessions {
             let _gone = match is_list {
@@ -263,13 +263,13 @@ impl ServerHandler for Small {
             "touch" => {
                 for _ in 0..5 {
                     self.0.counter.fetch_add(1, Ordering::Relaxed);
-                    self.tell(false, is_modern).await;
+                    self.notify_all(false, is_modern).await;
                 }
                 Ok(text(self.0.counter.load(Ordering::Relaxed).to_string()))
             }
             "grow" => {
                 self.0.extra.fetch_add(1, Ordering::Relaxed);
-                self.tell(true, is_modern).await;
+                self.notify_all(true, is_modern).await;
                 Ok(text("grown"))
             }
             "slow" => {

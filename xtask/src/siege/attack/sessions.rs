@@ -33,7 +33,7 @@ pub(super) fn get_streams(field: &Field) -> Result<()> {
     let uri = format!(r#"{{"uri":"{}"}}"#, watched.uri);
     let target = field.target;
     let mut client = target.client();
-    streams::tell_while(field, &watched, || {
+    streams::change_while(field, &watched, || {
         crowd::run(
             field,
             &mut Plan {

@@ -37,7 +37,7 @@ impl Watched {
 }
 
 /// Changes what is watched without a pause while `attack` runs.
-pub(super) fn tell_while(field: &Field, watched: &Watched, attack: impl FnOnce()) {
+pub(super) fn change_while(field: &Field, watched: &Watched, attack: impl FnOnce()) {
     thread::scope(|scope| {
         scope.spawn(|| {
             field.on_threads(1, |client| {
@@ -75,7 +75,7 @@ pub(super) fn unread(field: &Field) -> Result<()> {
         .into();
     let talking: Arc<[u8]> = Arc::from(field.target.http1(&talking).repeat(20));
     let talks = field.target.kind == Kind::Everything;
-    tell_while(field, &watched, || {
+    change_while(field, &watched, || {
         crowd::run(
             field,
             &mut Plan {

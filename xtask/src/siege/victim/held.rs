@@ -23,8 +23,8 @@ const GRACE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Held {
     session: String,
-    stream: Heard,
-    listen: Heard,
+    stream: BackgroundStream,
+    listen: BackgroundStream,
     /// What became of the running call, once it ended.
     call: Option<Receiver<Option<String>>>,
     own: Own,
@@ -32,7 +32,7 @@ pub(super) struct Held {
 
 /// A stream that is read in the background.
 #[derive(Debug, Clone)]
-struct Heard {
+struct BackgroundStream {
     updates: Arc<AtomicUsize>,
     ended: Arc<AtomicBool>,
 }
@@ -48,8 +48,8 @@ impl Held {
         let subscribe = target::legacy(&session, "resources/subscribe", &subscribe);
         target.ask(&mut client, &subscribe)?;
         let filter = format!(r#"{{"resourceSubscriptions":["{uri}"]}}"#);
-        let stream = Heard::open(own, &target::get_stream(&session))?;
-        let listen = Heard::open(own, &target::listen(r#""held""#, &filter))?;
+        let stream = BackgroundStream::open(own, &target::get_stream(&session))?;
+        let listen = BackgroundStream::open(own, &target::listen(r#""held""#, &filter))?;
         Ok(Self {
             session,
             stream,
@@ -83,16 +83,16 @@ impl Held {
 
     /// For each thing that was held, what it died of; `null` when it lives.
     pub(super) fn check(&self, own: &Own) -> Map<String, Value> {
-        let mut told = Map::new();
-        let mut tell = |name: &str, wrong: Option<String>| {
-            told.insert(name.to_owned(), wrong.map_or(Value::Null, Value::String));
+        let mut problems = Map::new();
+        let mut report = |name: &str, wrong: Option<String>| {
+            problems.insert(name.to_owned(), wrong.map_or(Value::Null, Value::String));
         };
         let target = own.target;
         let ping = target::legacy(&self.session, "ping", "{}");
         let pinged = target.ask(&mut target.client(), &ping);
-        tell("session", pinged.err().map(|error| error.to_string()));
+        report("session", pinged.err().map(|error| error.to_string()));
         if let Some(call) = &self.call {
-            tell(
+            report(
                 "call",
                 call.recv_timeout(GRACE)
                     .unwrap_or(Some("no end".to_owned())),
@@ -104,37 +104,37 @@ impl Held {
             .err()
             .map(|error| format!("nothing changed: {error}"));
         let end = Instant::now() + CALL_DEADLINE;
-        for (name, heard, before) in [
+        for (name, stream, before) in [
             ("stream", &self.stream, before[0]),
             ("listen", &self.listen, before[1]),
         ] {
-            tell(name, changed.clone().or_else(|| heard.wrong(before, end)));
+            report(name, changed.clone().or_else(|| stream.wrong(before, end)));
         }
-        told
+        problems
     }
 }
 
-impl Heard {
+impl BackgroundStream {
     fn open(own: &Own, message: &target::Message) -> Result<Self> {
         let target = own.target;
         let request = target.http1(message);
         let mut stream =
             wire::open_stream(target.from, target.address, &request, CALL_DEADLINE, STAY)?;
-        let heard = Self {
+        let opened = Self {
             updates: Arc::default(),
             ended: Arc::default(),
         };
-        let teller = heard.clone();
+        let reader = opened.clone();
         thread::spawn(move || {
             let mut buffer = [0; 16 << 10];
             while let Ok(read @ 1..) = stream.read(&mut buffer) {
                 let text = String::from_utf8_lossy(buffer.get(..read).unwrap_or_default());
                 let updates = text.matches("notifications/resources/updated").count();
-                teller.updates.fetch_add(updates, Ordering::Relaxed);
+                reader.updates.fetch_add(updates, Ordering::Relaxed);
             }
-            teller.ended.store(true, Ordering::Relaxed);
+            reader.ended.store(true, Ordering::Relaxed);
         });
-        Ok(heard)
+        Ok(opened)
     }
 
     fn count(&self) -> usize {

@@ -43,7 +43,7 @@ pub(super) async fn notified(bench: &mut Bench) -> Verdict {
     // It changes the task, so that there is a change to notify of.
     let cancelled = super::ask(bench, "tasks/cancel", json!({ "taskId": id })).await;
     exchange.messages.extend(cancelled.messages);
-    bench.hear(&mut exchange, open, QUIET).await;
+    bench.collect(&mut exchange, open, QUIET).await;
     leave(bench).await;
     if let Some(other) = agreed.iter().find(|it| **it != json!(id)) {
         let seen = format!("{other} was agreed and not asked for");
@@ -95,10 +95,10 @@ fn misfit(message: &Value, id: &str) -> Option<String> {
 
 /// Ends the subscription; over HTTP it ended with its stream.
 async fn leave(bench: &mut Bench) {
-    if !bench.place.is_http() {
+    if !bench.endpoint.is_http() {
         let params = json!({"requestId": ID, "reason": "a test"});
         bench
-            .tell_of("notifications/cancelled", params, QUIET)
+            .notify_with("notifications/cancelled", params, QUIET)
             .await;
     }
 }

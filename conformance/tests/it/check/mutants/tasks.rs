@@ -77,7 +77,7 @@ fn notifying(flaw: &'static str) -> Fault {
             "tasks/cancel" if is_made => Some(answered(asked, &json!({"resultType": "complete"}))),
             "tasks/get" | "tasks/cancel" => Some(refused(asked, -32602)),
             "subscriptions/listen" if watched.is_array() => match declares || flaw == UNDECLARED {
-                true => Some(told(asked, flaw)),
+                true => Some(started(asked, flaw)),
                 false => Some(requiring(asked)),
             },
             _ => None,
@@ -94,7 +94,7 @@ fn requiring(asked: &Asked) -> Answer {
 }
 
 /// A subscription that agrees to the task, and says what it is.
-fn told(asked: &Asked, flaw: &str) -> Answer {
+fn started(asked: &Asked, flaw: &str) -> Answer {
     let own = json!({"io.modelcontextprotocol/subscriptionId": asked.body["id"]});
     let watched = &asked.body["params"]["notifications"]["taskIds"];
     let agreed = json!({"notifications": {"taskIds": watched}, "_meta": own});

@@ -59,7 +59,7 @@ pub(in crate::import) fn read(
                 }
             }
             if number.is_multiple_of(512) {
-                reading.tell(done);
+                reading.report(done);
             }
         }
         Ok(ControlFlow::Continue(()))

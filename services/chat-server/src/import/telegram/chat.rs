@@ -9,7 +9,7 @@ pub(super) struct Head {
     pub(super) name: Option<String>,
     pub(super) kind: Option<String>,
     /// Whether it was sent as an event.
-    pub(super) told: bool,
+    pub(super) is_reported: bool,
 }
 
 impl Head {

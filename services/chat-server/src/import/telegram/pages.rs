@@ -92,7 +92,7 @@ pub(in crate::import) fn read(
                 Err(problem) => reading.skip(format_args!("{page}: {problem}: left out")),
             }
         }
-        reading.tell(done);
+        reading.report(done);
     }
     Ok(ControlFlow::Continue(()))
 }

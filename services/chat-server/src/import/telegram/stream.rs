@@ -94,7 +94,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
     }
 
     /// Sends the event of the chat, and returns its id.
-    fn tell(&mut self, head: &mut Head) -> Scanned<String> {
+    fn report(&mut self, head: &mut Head) -> Scanned<String> {
         let Some(id) = head.id.filter(|_| head.kind.is_some()) else {
             self.sorted = self.heads.is_none();
             return Err(ScanError::Damaged(
@@ -104,8 +104,8 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         };
         let chat = head.chat(id);
         let id = chat.id.clone();
-        if !head.told {
-            head.told = true;
+        if !head.is_reported {
+            head.is_reported = true;
             self.take(Event::Chat(chat))?;
         }
         Ok(id)
@@ -143,7 +143,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         self.since_progress += 1;
         if self.since_progress == MESSAGES_A_STEP {
             self.since_progress = 0;
-            self.reading.tell(done);
+            self.reading.report(done);
         }
         let read = read.map_err(|_| "is not an object").and_then(|entry| {
             message::message(&entry, self.reading.options, clock, self.me.as_deref())
@@ -209,7 +209,7 @@ fn chat(export: &mut Export<'_, '_, '_, '_>, json: &mut Scanner<'_>, is_root: bo
                 if export.survey.is_some() {
                     return json.skip();
                 }
-                let id = export.tell(&mut head)?;
+                let id = export.report(&mut head)?;
                 messages(export, json, &id)?;
             }
             ("id", _) => head.id = json.parsed()?.as_i64(),
@@ -227,7 +227,7 @@ fn chat(export: &mut Export<'_, '_, '_, '_>, json: &mut Scanner<'_>, is_root: bo
             *found = head;
         }
     } else if had_messages || (!is_root && head.id.is_some()) {
-        export.tell(&mut head)?;
+        export.report(&mut head)?;
     }
     Ok(())
 }

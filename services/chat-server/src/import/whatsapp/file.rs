@@ -18,28 +18,28 @@ pub(super) fn read(text: &str, ios: bool) -> Option<File> {
     let (first, below) = text.split_once('\n').unwrap_or((text, ""));
     let own = first.starts_with(OWN);
     let line = first.trim_matches(is_blank);
-    if let Some(place) = exported(line, own).or_else(|| omitted(line, own || ios)) {
-        return Some(place.with(None, plain(below)));
+    if let Some(reference) = exported(line, own).or_else(|| omitted(line, own || ios)) {
+        return Some(reference.with(None, plain(below)));
     }
     let (before, tail) = text.trim_end_matches(is_blank).rsplit_once(OWN)?;
-    let place = exported(tail, true).or_else(|| omitted(tail, true))?;
+    let reference = exported(tail, true).or_else(|| omitted(tail, true))?;
     let before = before.trim_matches(is_blank);
     // "offer.pdf • 3 pages" is the file and not about it.
     match before.split_once(" • ") {
         Some((name, pages)) if !pages.contains('\n') && is_file(name) => {
-            Some(place.with(Some(name), String::new()))
+            Some(reference.with(Some(name), String::new()))
         }
-        _ => Some(place.with(None, plain(before))),
+        _ => Some(reference.with(None, plain(before))),
     }
 }
 
 /// Where a file is, by the words for it.
-enum Place<'t> {
+enum FileReference<'t> {
     Exported(&'t str),
     Omitted(AttachmentKind),
 }
 
-impl Place<'_> {
+impl FileReference<'_> {
     fn with(self, name: Option<&str>, caption: String) -> File {
         let (kind, name, place) = match self {
             Self::Exported(file) => (
@@ -76,7 +76,7 @@ impl Place<'_> {
 }
 
 /// The name of a file that was exported; `own` is whether WhatsApp's mark is before it.
-fn exported(line: &str, own: bool) -> Option<Place<'_>> {
+fn exported(line: &str, own: bool) -> Option<FileReference<'_>> {
     let inner = line
         .strip_prefix('<')
         .and_then(|line| line.strip_suffix('>'))
@@ -99,11 +99,11 @@ fn exported(line: &str, own: bool) -> Option<Place<'_>> {
         (name, own || is_attached(said) || is_made(name))
     };
     let name = name.trim_matches(is_blank);
-    (known && is_file(name)).then_some(Place::Exported(name))
+    (known && is_file(name)).then_some(FileReference::Exported(name))
 }
 
 /// What kind of file was left out. Without angle brackets it must be `certain` that these are WhatsApp's words.
-fn omitted(line: &str, certain: bool) -> Option<Place<'static>> {
+fn omitted(line: &str, certain: bool) -> Option<FileReference<'static>> {
     let inner = line
         .strip_prefix('<')
         .and_then(|line| line.strip_suffix('>'));
@@ -111,7 +111,7 @@ fn omitted(line: &str, certain: bool) -> Option<Place<'static>> {
         return None;
     }
     let kind = words().omitted.get(&folded(inner.unwrap_or(line)))?;
-    Some(Place::Omitted(*kind))
+    Some(FileReference::Omitted(*kind))
 }
 
 fn is_attached(word: &str) -> bool {

@@ -47,9 +47,9 @@ pub(super) struct Part {
 
 impl Part {
     /// Reports how far it is read.
-    fn tell(self, read: u64, reading: &mut Reading<'_, '_, '_>) {
+    fn report(self, read: u64, reading: &mut Reading<'_, '_, '_>) {
         let done = (u128::from(self.size) * u128::from(read)).checked_div(u128::from(self.text));
-        reading.tell(u64::try_from(done.unwrap_or(0)).unwrap_or(self.size));
+        reading.report(u64::try_from(done.unwrap_or(0)).unwrap_or(self.size));
     }
 }
 
@@ -74,7 +74,7 @@ impl Parse<'_> {
                 read += line.len() as u64 + 1;
             }
             if number.is_multiple_of(LINES_A_STEP) {
-                self.part.tell(read, reading);
+                self.part.report(read, reading);
             }
             let ended = match line {
                 Line::Text(line) => self.line(&line, number, reading),

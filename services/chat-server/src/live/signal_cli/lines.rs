@@ -21,15 +21,15 @@ impl Decoder for Lines {
     type Error = io::Error;
 
     fn decode(&mut self, bytes: &mut BytesMut) -> io::Result<Option<Self::Item>> {
-        told(self.0.decode(bytes))
+        framed(self.0.decode(bytes))
     }
 
     fn decode_eof(&mut self, bytes: &mut BytesMut) -> io::Result<Option<Self::Item>> {
-        told(self.0.decode_eof(bytes))
+        framed(self.0.decode_eof(bytes))
     }
 }
 
-fn told(
+fn framed(
     line: Result<Option<String>, LinesCodecError>,
 ) -> io::Result<Option<Result<String, &'static str>>> {
     match line {

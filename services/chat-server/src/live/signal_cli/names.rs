@@ -38,7 +38,7 @@ impl Names {
                 kind: ChatKind::Group,
                 participants: members.and_then(|members| u32::try_from(members).ok()),
             };
-            self.tell(chat, events);
+            self.report(chat, events);
         }
     }
 
@@ -117,7 +117,7 @@ impl Names {
             kind: ChatKind::Direct,
             participants: Some(2),
         };
-        self.tell(chat, events);
+        self.report(chat, events);
     }
 
     /// The chat of a group.
@@ -132,11 +132,11 @@ impl Names {
             kind: ChatKind::Group,
             participants: known.and_then(|known| known.participants),
         };
-        self.tell(chat, events);
+        self.report(chat, events);
     }
 
     /// Sends the event of a chat unless it was sent before.
-    fn tell(&mut self, chat: Chat, events: &mut Vec<Event>) {
+    fn report(&mut self, chat: Chat, events: &mut Vec<Event>) {
         if self.chats.get(&chat.id) == Some(&chat) {
             return;
         }

@@ -244,7 +244,7 @@ fn reactions(reaction: &Value, events: &mut Vec<Event>) {
         emoji.map(str::to_owned).collect::<Vec<_>>()
     };
     let (old, new) = (list("old_reaction"), list("new_reaction"));
-    let mut tell = |emoji: &String, removed| {
+    let mut report = |emoji: &String, removed| {
         events.push(Event::Reacted {
             chat: chat.to_string(),
             id: id.to_string(),
@@ -258,10 +258,10 @@ fn reactions(reaction: &Value, events: &mut Vec<Event>) {
     };
     old.iter()
         .filter(|emoji| !new.contains(emoji))
-        .for_each(|emoji| tell(emoji, true));
+        .for_each(|emoji| report(emoji, true));
     new.iter()
         .filter(|emoji| !old.contains(emoji))
-        .for_each(|emoji| tell(emoji, false));
+        .for_each(|emoji| report(emoji, false));
 }
 
 fn detail(value: Option<&Value>) -> String {

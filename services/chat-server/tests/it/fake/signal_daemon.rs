@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 /// Where a daemon listens.
-pub(crate) enum Door {
+pub(crate) enum Endpoint {
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener, SocketAddr),
 }
@@ -21,7 +21,7 @@ pub(crate) enum Daemon {
     Tcp(TcpStream),
 }
 
-impl Door {
+impl Endpoint {
     pub(crate) fn unix(socket: &Path) -> Self {
         Self::Unix(UnixListener::bind(socket).unwrap(), socket.to_owned())
     }
@@ -83,14 +83,14 @@ impl Door {
 /// Where a daemon was.
 pub(crate) enum Gone {
     Unix(PathBuf),
-    Tcp(Door),
+    Tcp(Endpoint),
 }
 
 impl Gone {
-    pub(crate) fn back(self) -> Door {
+    pub(crate) fn back(self) -> Endpoint {
         match self {
-            Self::Unix(socket) => Door::unix(&socket),
-            Self::Tcp(door) => door,
+            Self::Unix(socket) => Endpoint::unix(&socket),
+            Self::Tcp(endpoint) => endpoint,
         }
     }
 }
@@ -139,7 +139,7 @@ impl Daemon {
         }
     }
 
-    pub(crate) async fn tell(&mut self, envelope: Value) {
+    pub(crate) async fn send(&mut self, envelope: Value) {
         self.write(&receive(&envelope)).await;
     }
 

@@ -68,28 +68,28 @@ fn killed_after(dir: &Path, lines: u64, micros: u64) -> HashMap<String, u64> {
         .spawn()
         .unwrap();
     let mut said = HashMap::new();
-    let mut heard = 0;
+    let mut count = 0;
     let mut output = BufReader::new(import.stdout.take().unwrap());
     let mut line = String::new();
-    let mut hear = |output: &mut BufReader<_>| {
+    let mut read_line = |output: &mut BufReader<_>| {
         line.clear();
         let read = output.read_line(&mut line).unwrap();
         // A line that was cut off by the kill acknowledges nothing.
-        if let Some(told) = line
+        if let Some(kept) = line
             .strip_suffix('\n')
             .and_then(|line| line.strip_prefix("kept "))
         {
-            let (source, next) = told.split_once(' ').unwrap();
+            let (source, next) = kept.split_once(' ').unwrap();
             said.insert(source.to_owned(), next.parse().unwrap());
-            heard += 1;
+            count += 1;
         }
-        (read > 0, heard)
+        (read > 0, count)
     };
-    while hear(&mut output).1 < lines {}
+    while read_line(&mut output).1 < lines {}
     std::thread::sleep(Duration::from_micros(micros));
     import.kill().unwrap();
     import.wait().unwrap();
-    while hear(&mut output).0 {}
+    while read_line(&mut output).0 {}
     said
 }
 

@@ -7,15 +7,15 @@ use tempfile::TempDir;
 use super::samples::{Fixture, chat, keep, message, said};
 
 /// The next `count` messages, as source and number.
-async fn hear(follower: &mut Follower, count: usize) -> Vec<(String, u64)> {
-    let mut heard = Vec::new();
-    while heard.len() < count {
+async fn collect(follower: &mut Follower, count: usize) -> Vec<(String, u64)> {
+    let mut received = Vec::new();
+    while received.len() < count {
         match follower.next().await {
-            Some(Followed::Message(found)) => heard.push((found.source, found.sequence)),
-            other => panic!("{other:?} after {heard:?}"),
+            Some(Followed::Message(found)) => received.push((found.source, found.sequence)),
+            other => panic!("{other:?} after {received:?}"),
         }
     }
-    heard
+    received
 }
 
 async fn say(index: &Index, source: &str, first: i64, count: i64) {
@@ -44,11 +44,11 @@ async fn each_hears_each_new_message_once_and_in_order() {
             .collect::<Vec<_>>()
     };
     let signal: Vec<_> = (1..=300).map(|n| ("signal".to_owned(), n)).collect();
-    assert_eq!(hear(&mut one, 300).await, telegram(4..=303));
-    assert_eq!(hear(&mut from_two, 301).await, telegram(3..=303));
-    assert_eq!(hear(&mut later, 300).await, signal);
+    assert_eq!(collect(&mut one, 300).await, telegram(4..=303));
+    assert_eq!(collect(&mut from_two, 301).await, telegram(3..=303));
+    assert_eq!(collect(&mut later, 300).await, signal);
     let expected = [telegram(4..=5), signal, telegram(6..=303)].concat();
-    assert_eq!(hear(&mut all, 600).await, expected);
+    assert_eq!(collect(&mut all, 600).await, expected);
     fixture.index.close();
     for mut follower in [all, one, later, from_two] {
         assert_eq!(follower.next().await, None);
@@ -64,7 +64,7 @@ async fn one_who_waits_is_woken() {
     say(&fixture.index, "telegram", 0, 1).await;
     say(&fixture.index, "signal", 0, 1).await;
     let (first, second) = waiting.await.unwrap();
-    let source = |heard| match heard {
+    let source = |received| match received {
         Some(Followed::Message(found)) => found.source,
         other => panic!("{other:?}"),
     };
@@ -98,7 +98,7 @@ async fn one_who_lags_is_told_how_many_and_from_where() {
     say(&index, "telegram", 7, 40).await;
     say(&index, "signal", 0, 20).await;
     // 40 are not too many for the one, 60 are for the other.
-    assert_eq!(hear(&mut one, 40).await.len(), 40);
+    assert_eq!(collect(&mut one, 40).await.len(), 40);
     let mut lags = Vec::new();
     for _ in 0..2 {
         match all.next().await {
@@ -114,7 +114,7 @@ async fn one_who_lags_is_told_how_many_and_from_where() {
     assert_eq!(missed, [("signal", 20), ("telegram", 40)]);
     // It goes on with the newest, and the rest is read from the cursor, page by page, in order.
     say(&index, "telegram", 47, 1).await;
-    assert_eq!(hear(&mut all, 1).await, [("telegram".to_owned(), 48)]);
+    assert_eq!(collect(&mut all, 1).await, [("telegram".to_owned(), 48)]);
     let mut query = MessageQuery {
         limit: 16,
         cursor: Some(lags[1].cursor.clone()),
@@ -150,7 +150,7 @@ async fn a_wait_that_is_given_up_loses_nothing() {
             Some(other) => panic!("{other:?}"),
         }
     }
-    let rest = hear(&mut follower, 200 - numbers.len()).await;
+    let rest = collect(&mut follower, 200 - numbers.len()).await;
     numbers.extend(rest.into_iter().map(|(_, number)| number));
     assert_eq!(numbers, Vec::from_iter(1..=200));
 }
@@ -175,5 +175,5 @@ async fn a_read_that_fails_does_not_end_a_follower() {
         assert!(early.is_err(), "{early:?}");
     }
     set(None);
-    assert_eq!(hear(&mut follower, 3).await.len(), 3);
+    assert_eq!(collect(&mut follower, 3).await.len(), 3);
 }

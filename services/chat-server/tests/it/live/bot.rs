@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::net::TcpSocket;
 use tokio::time::Instant;
 
-use super::{LONG, Live, hear};
+use super::{LONG, Live, collect};
 use crate::fake::bot_api::{BotApi, Fault, numbered, update};
 
 fn bot(url: &str, dir: &Path) -> Arc<TelegramBot> {
@@ -34,16 +34,16 @@ async fn a_thousand_updates_arrive_once_over_breaking_connections_and_a_restart(
     api.push((0..1_000).map(numbered), &faults);
     let live = Live::start(bot(&api.url, dir.path()));
     let mut follower = live.index.follow_after("bot", 0);
-    let mut heard = hear(&mut follower, 300).await;
+    let mut received = collect(&mut follower, 300).await;
     drop(follower);
     // The program ends and starts again on what it has kept.
     let (index, kept) = live.end().await;
     api.push([], &faults);
     let live = Live::start_in(bot(&api.url, dir.path()), index, kept);
     let mut follower = live.index.follow_after("bot", 300);
-    heard.extend(hear(&mut follower, 700).await);
-    assert_eq!(heard.len(), 1_000);
-    assert!(heard.values().all(|times| *times == 1));
+    received.extend(collect(&mut follower, 700).await);
+    assert_eq!(received.len(), 1_000);
+    assert!(received.values().all(|times| *times == 1));
     live.connected().await;
     assert!(
         api.state()
@@ -62,13 +62,13 @@ async fn updates_whose_numbers_begin_anew_are_heard() {
     api.push([numbered(900)], &[]);
     let live = Live::start(bot(&api.url, dir.path()));
     let mut follower = live.index.follow_after("bot", 0);
-    hear(&mut follower, 1).await;
+    collect(&mut follower, 1).await;
     taken(&api).await;
     api.state().is_lenient = true;
     for n in 10..14 {
         api.push([numbered(n)], &[]);
-        let heard = hear(&mut follower, 1).await;
-        assert_eq!(heard.into_keys().collect::<Vec<_>>(), [n.to_string()]);
+        let received = collect(&mut follower, 1).await;
+        assert_eq!(received.into_keys().collect::<Vec<_>>(), [n.to_string()]);
     }
     // It does not tell them again and again.
     taken(&api).await;
@@ -156,7 +156,7 @@ async fn what_updates_say() {
     api.push(updates, &[]);
     let live = Live::start(bot(&api.url, dir.path()));
     let mut follower = live.index.follow_after("bot", 0);
-    hear(&mut follower, 5).await;
+    collect(&mut follower, 5).await;
     let page = live
         .index
         .messages(&MessageQuery {

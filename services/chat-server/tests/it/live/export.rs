@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{LONG, Live, hear};
+use super::{LONG, Live, collect};
 
 fn source(path: &Path, format: Format, watch: bool) -> Arc<Export> {
     let options = Options {
@@ -51,17 +51,17 @@ async fn an_export_that_grows_or_is_replaced_is_a_stream_without_doubles() {
     let live = Live::start(source(&path, Format::WhatsApp, true));
     assert!(live.source.streams());
     let mut follower = live.index.follow_after("chats", 0);
-    let mut heard = hear(&mut follower, 100).await;
+    let mut received = collect(&mut follower, 100).await;
     // It grows.
     std::fs::write(&path, lines(0, 150)).unwrap();
-    heard.extend(hear(&mut follower, 50).await);
+    received.extend(collect(&mut follower, 50).await);
     // It is replaced by a later one that begins later.
     let beside = dir.path().join("download");
     std::fs::write(&beside, lines(120, 200)).unwrap();
     std::fs::rename(&beside, &path).unwrap();
-    heard.extend(hear(&mut follower, 50).await);
-    assert_eq!(heard.len(), 200);
-    assert!(heard.values().all(|times| *times == 1));
+    received.extend(collect(&mut follower, 50).await);
+    assert_eq!(received.len(), 200);
+    assert!(received.values().all(|times| *times == 1));
     live.end().await;
 }
 
@@ -74,7 +74,7 @@ async fn an_export_that_was_read_is_not_read_again() {
     assert!(!export.streams());
     let live = Live::start(Arc::clone(&export) as _);
     let mut follower = live.index.follow_after("chats", 0);
-    hear(&mut follower, 10).await;
+    collect(&mut follower, 10).await;
     let sink = live.index.sink("chats");
     export.import(&*sink, true, &live.stop).await.unwrap();
     assert_eq!(
@@ -113,8 +113,8 @@ async fn an_export_that_is_not_there_yet_is_found_when_it_comes() {
     std::fs::write(&path, &whole[..whole.len() - 90]).unwrap();
     live.until(|connection| matches!(connection, Connection::Disconnected(advice) if advice.contains("damaged"))).await;
     std::fs::write(&path, whole).unwrap();
-    let heard = hear(&mut follower, 2).await;
-    assert_eq!(heard.into_values().collect::<Vec<_>>(), [1, 1]);
+    let received = collect(&mut follower, 2).await;
+    assert_eq!(received.into_values().collect::<Vec<_>>(), [1, 1]);
     live.connected().await;
     live.end().await;
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, UnixListener};
 
-use super::{Live, hear};
+use super::{Live, collect};
 
 async fn first(index: &Index) -> Message {
     let query = MessageQuery::default();
@@ -60,7 +60,7 @@ async fn a_second_reaction_of_signal_takes_the_place_of_the_first() {
         from("Anna", 7, json!({"message": "last"})),
     ];
     daemon.write_all(told.concat().as_bytes()).await.unwrap();
-    hear(&mut follower, 2).await;
+    collect(&mut follower, 2).await;
     let message = first(&live.index).await;
     assert_eq!(
         by(&message.reactions),
@@ -110,7 +110,7 @@ async fn an_edit_of_a_bots_message_leaves_its_reactions() {
     let (id, name) = ("bot".to_owned(), "Bot".to_owned());
     let live = Live::start(Arc::new(TelegramBot::new(id, name, url, token)));
     let mut follower = live.index.follow_after("bot", 0);
-    hear(&mut follower, 2).await;
+    collect(&mut follower, 2).await;
     let message = first(&live.index).await;
     assert_eq!(message.edited.unwrap().as_second(), 1_700_000_050);
     assert_eq!(by(&message.reactions), [("🎉", vec!["Bert"])]);

@@ -15,40 +15,40 @@ use tokio::net::TcpSocket;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{LONG, Live, hear};
-use crate::fake::signal_daemon::{Door, Gone, from_anna, numbered, receive};
+use super::{LONG, Live, collect};
+use crate::fake::signal_daemon::{Endpoint, Gone, from_anna, numbered, receive};
 
-fn source(door: &Door) -> Arc<SignalCli> {
+fn source(endpoint: &Endpoint) -> Arc<SignalCli> {
     Arc::new(SignalCli::new(
         "signal".to_owned(),
         "Signal".to_owned(),
-        door.address(),
+        endpoint.address(),
         None,
     ))
 }
 
-async fn every_message_once(door: Door) {
-    let live = Live::start(source(&door));
+async fn every_message_once(endpoint: Endpoint) {
+    let live = Live::start(source(&endpoint));
     let mut follower = live.index.follow(Some("signal")).await.unwrap();
-    let mut daemon = door.accept().await;
+    let mut daemon = endpoint.accept().await;
     // At once, and few enough that all are on their way when it is gone.
     let lines: Vec<u8> = (0..100).flat_map(|n| receive(&numbered(n))).collect();
     daemon.write(&lines).await;
     daemon.die().await;
-    let gone = door.gone();
-    let mut heard = hear(&mut follower, 100).await;
+    let gone = endpoint.gone();
+    let mut received = collect(&mut follower, 100).await;
     if matches!(gone, Gone::Unix(_)) {
         live.until(|connection| matches!(connection, Connection::Disconnected(advice) if advice.contains("signal-cli daemon --socket"))).await;
     }
     // It comes back, and tells again what it is not sure to have told.
-    let door = gone.back();
-    let mut daemon = door.accept().await;
+    let endpoint = gone.back();
+    let mut daemon = endpoint.accept().await;
     for n in 50..1_000 {
-        daemon.tell(numbered(n)).await;
+        daemon.send(numbered(n)).await;
     }
-    heard.extend(hear(&mut follower, 900).await);
-    assert_eq!(heard.len(), 1_000);
-    assert!(heard.values().all(|times| *times == 1));
+    received.extend(collect(&mut follower, 900).await);
+    assert_eq!(received.len(), 1_000);
+    assert!(received.values().all(|times| *times == 1));
     live.connected().await;
     let page = live
         .index
@@ -65,20 +65,20 @@ async fn every_message_once(door: Door) {
 #[tokio::test]
 async fn every_message_arrives_once_though_the_daemon_dies_in_the_middle() {
     let dir = tempfile::tempdir().unwrap();
-    every_message_once(Door::unix(&dir.path().join("signal.sock"))).await;
+    every_message_once(Endpoint::unix(&dir.path().join("signal.sock"))).await;
 }
 
 #[tokio::test]
 async fn every_message_arrives_once_though_the_connection_is_reset() {
-    every_message_once(Door::tcp().await).await;
+    every_message_once(Endpoint::tcp().await).await;
 }
 
 #[tokio::test]
 async fn what_has_arrived_when_the_program_ends_is_kept() {
     let dir = tempfile::tempdir().unwrap();
-    let door = Door::unix(&dir.path().join("signal.sock"));
-    let live = Live::start(source(&door));
-    let mut daemon = door.accept().await;
+    let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
+    let live = Live::start(source(&endpoint));
+    let mut daemon = endpoint.accept().await;
     live.connected().await;
     let lines: Vec<u8> = (0..200).flat_map(|n| receive(&numbered(n))).collect();
     daemon.write(&lines).await;
@@ -93,44 +93,44 @@ async fn what_has_arrived_when_the_program_ends_is_kept() {
 #[tokio::test]
 async fn what_envelopes_say() {
     let dir = tempfile::tempdir().unwrap();
-    let door = Door::unix(&dir.path().join("signal.sock"));
-    let live = Live::start(source(&door));
+    let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
+    let live = Live::start(source(&endpoint));
     let mut follower = live.index.follow(None).await.unwrap();
-    let mut daemon = door.accept().await;
+    let mut daemon = endpoint.accept().await;
     let at = |n: i64| 1_700_000_000_000 + n;
     let group = json!({"groupId": "Zm9v", "groupName": "Team", "type": "DELIVER"});
-    daemon.tell(from_anna(at(1), json!({"message": "hello \u{fffc}", "mentions": [{"name": "Bert", "start": 6, "length": 1}]}))).await;
+    daemon.send(from_anna(at(1), json!({"message": "hello \u{fffc}", "mentions": [{"name": "Bert", "start": 6, "length": 1}]}))).await;
     daemon
-        .tell(from_anna(
+        .send(from_anna(
             at(2),
             json!({"message": "to all", "groupInfo": group, "attachments": [
         {"contentType": "image/png", "filename": "a.png", "id": "x1", "size": 7}]}),
         ))
         .await;
-    daemon.tell(json!({"sourceNumber": "+9", "sourceUuid": "u-me", "sourceName": "Me", "timestamp": at(3), "syncMessage": {"sentMessage":
+    daemon.send(json!({"sourceNumber": "+9", "sourceUuid": "u-me", "sourceName": "Me", "timestamp": at(3), "syncMessage": {"sentMessage":
         {"timestamp": at(3), "destinationNumber": "+1", "message": "mine", "quote": {"id": at(1), "authorNumber": "+1", "text": "hello"}}}})).await;
-    daemon.tell(json!({"sourceNumber": "+1", "sourceUuid": "u-anna", "timestamp": at(4), "typingMessage": {"action": "STARTED"}})).await;
-    daemon.tell(json!({"sourceNumber": "+1", "sourceUuid": "u-anna", "timestamp": at(4), "receiptMessage": {"isRead": true}})).await;
+    daemon.send(json!({"sourceNumber": "+1", "sourceUuid": "u-anna", "timestamp": at(4), "typingMessage": {"action": "STARTED"}})).await;
+    daemon.send(json!({"sourceNumber": "+1", "sourceUuid": "u-anna", "timestamp": at(4), "receiptMessage": {"isRead": true}})).await;
     daemon
-        .tell(from_anna(at(5), json!({"message": "wrong"})))
+        .send(from_anna(at(5), json!({"message": "wrong"})))
         .await;
     daemon
-        .tell(
+        .send(
             json!({"sourceNumber": "+1", "sourceUuid": "u-anna", "timestamp": at(6), "editMessage":
         {"targetSentTimestamp": at(5), "dataMessage": {"timestamp": at(6), "message": "right"}}}),
         )
         .await;
-    daemon.tell(from_anna(at(7), json!({"reaction": {"emoji": "👍", "targetAuthorUuid": "u-me", "targetSentTimestamp": at(3), "isRemove": false}}))).await;
+    daemon.send(from_anna(at(7), json!({"reaction": {"emoji": "👍", "targetAuthorUuid": "u-me", "targetSentTimestamp": at(3), "isRemove": false}}))).await;
     daemon
-        .tell(from_anna(
+        .send(from_anna(
             at(8),
             json!({"remoteDelete": {"timestamp": at(1)}}),
         ))
         .await;
     daemon
-        .tell(from_anna(at(9), json!({"message": "last"})))
+        .send(from_anna(at(9), json!({"message": "last"})))
         .await;
-    hear(&mut follower, 5).await;
+    collect(&mut follower, 5).await;
     let page = live
         .index
         .messages(&MessageQuery {
@@ -188,10 +188,10 @@ async fn what_envelopes_say() {
 #[tokio::test]
 async fn garbage_of_the_daemon_is_passed_over() {
     let dir = tempfile::tempdir().unwrap();
-    let door = Door::unix(&dir.path().join("signal.sock"));
-    let live = Live::start(source(&door));
+    let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
+    let live = Live::start(source(&endpoint));
     let mut follower = live.index.follow(None).await.unwrap();
-    let mut daemon = door.accept().await;
+    let mut daemon = endpoint.accept().await;
     let long = "x".repeat(17 * 1024 * 1024);
     for garbage in [
         "no json",
@@ -205,14 +205,17 @@ async fn garbage_of_the_daemon_is_passed_over() {
     }
     daemon.write(b"\xff\xfe\n").await;
     daemon
-        .tell(json!({"timestamp": 1, "dataMessage": {"message": "from nobody"}}))
+        .send(json!({"timestamp": 1, "dataMessage": {"message": "from nobody"}}))
         .await;
     daemon
-        .tell(from_anna(i64::MAX, json!({"message": "at no time"})))
+        .send(from_anna(i64::MAX, json!({"message": "at no time"})))
         .await;
-    daemon.tell(from_anna(5, json!({"message": "heard"}))).await;
+    daemon.send(from_anna(5, json!({"message": "heard"}))).await;
     assert_eq!(
-        hear(&mut follower, 1).await.into_keys().collect::<Vec<_>>(),
+        collect(&mut follower, 1)
+            .await
+            .into_keys()
+            .collect::<Vec<_>>(),
         ["5-u-anna"]
     );
     live.end().await;
@@ -237,15 +240,15 @@ async fn a_daemon_that_does_not_let_in_or_does_not_answer_is_given_thirty_second
     let listener = socket.listen(0).unwrap();
     let address = listener.local_addr().unwrap();
     let _waits = std::net::TcpStream::connect(address).unwrap();
-    let door = Door::Tcp(listener, address);
-    let live = Live::start(source(&door));
+    let endpoint = Endpoint::Tcp(listener, address);
+    let live = Live::start(source(&endpoint));
     let took = given_up(&live, "no connection within 30 s").await;
     assert!(right.contains(&took), "{took:?}");
     live.end().await;
 
     let dir = tempfile::tempdir().unwrap();
-    let door = Door::unix(&dir.path().join("signal.sock"));
-    let live = Live::start(source(&door));
+    let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
+    let live = Live::start(source(&endpoint));
     let took = given_up(&live, "does not answer within 30 s").await;
     assert!(right.contains(&took), "{took:?}");
     live.end().await;
@@ -271,22 +274,22 @@ impl Sink for Said {
 #[tokio::test]
 async fn what_comes_before_the_names_waits_for_them() {
     let dir = tempfile::tempdir().unwrap();
-    let door = Door::unix(&dir.path().join("signal.sock"));
+    let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
     let (said, stop) = (Arc::new(Said::default()), CancellationToken::new());
-    let run = tokio::spawn(source(&door).run(said.clone(), stop.clone()));
+    let run = tokio::spawn(source(&endpoint).run(said.clone(), stop.clone()));
     let to_team = |at: i64| {
         let group = json!({"groupId": "Zm9v", "type": "DELIVER"});
         from_anna(at, json!({"message": "to all", "groupInfo": group}))
     };
-    let mut daemon = door.meet().await;
-    daemon.tell(to_team(1_700_000_000_001)).await;
+    let mut daemon = endpoint.meet().await;
+    daemon.send(to_team(1_700_000_000_001)).await;
     daemon.answer().await;
     drop(daemon);
-    let mut daemon = door.meet().await;
+    let mut daemon = endpoint.meet().await;
     daemon.requests().await;
-    daemon.tell(to_team(1_700_000_000_002)).await;
+    daemon.send(to_team(1_700_000_000_002)).await;
     drop(daemon);
-    let _daemon = door.accept().await;
+    let _daemon = endpoint.accept().await;
     stop.cancel();
     tokio::time::timeout(LONG, run)
         .await

@@ -8,7 +8,7 @@ use mcp_proto::client::Client;
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 
-use super::harness::{BOTH, Place, structured};
+use super::harness::{BOTH, TestSetup, structured};
 
 const FOLDER: &str =
     "[[source]]\nid = \"whatsapp\"\nkind = \"whatsapp-export\"\npath = \"chats\"\n";
@@ -41,11 +41,11 @@ async fn read(client: &Client, uri: &Value) -> Result<Value, Value> {
 
 #[tokio::test]
 async fn a_folder_of_zips_gives_out_what_is_in_each() {
-    let place = Place::new(FOLDER);
+    let setup = TestSetup::new(FOLDER);
     let large = vec![0; 10 * 1024 * 1024 + 1];
     // The same name in both, as WhatsApp counts anew in each chat.
     zip_of(
-        &place.path("chats/WhatsApp Chat - Ann: the 1st.zip"),
+        &setup.path("chats/WhatsApp Chat - Ann: the 1st.zip"),
         &[
             (
                 "_chat.txt",
@@ -55,7 +55,7 @@ async fn a_folder_of_zips_gives_out_what_is_in_each() {
         ],
     );
     zip_of(
-        &place.path("chats/WhatsApp Chat - Bob.zip"),
+        &setup.path("chats/WhatsApp Chat - Bob.zip"),
         &[
             (
                 "_chat.txt",
@@ -65,7 +65,7 @@ async fn a_folder_of_zips_gives_out_what_is_in_each() {
         ],
     );
     zip_of(
-        &place.path("chats/WhatsApp Chat - Large.zip"),
+        &setup.path("chats/WhatsApp Chat - Large.zip"),
         &[
             (
                 "_chat.txt",
@@ -74,12 +74,12 @@ async fn a_folder_of_zips_gives_out_what_is_in_each() {
             ("00000002-VIDEO.mp4", &large),
         ],
     );
-    place.write(
+    setup.write(
         "chats/WhatsApp Chat with Dan.txt",
         "13/01/2025, 09:00 - Dan: notes.pdf (file attached)\n",
     );
-    place.write("chats/notes.pdf", "of Dan");
-    let running = place.desk();
+    setup.write("chats/notes.pdf", "of Dan");
+    let running = setup.start();
     for era in BOTH {
         let client = running.client(era).await;
         for (chat, media_type, bytes) in [
@@ -103,7 +103,7 @@ async fn a_folder_of_zips_gives_out_what_is_in_each() {
     // It is gone.
     let client = running.client(BOTH[0]).await;
     let uri = attachment_of(&client, "Bob").await["uri"].take();
-    std::fs::remove_file(place.path("chats/WhatsApp Chat - Bob.zip")).unwrap();
+    std::fs::remove_file(setup.path("chats/WhatsApp Chat - Bob.zip")).unwrap();
     let refused = read(&client, &uri).await.unwrap_err();
     assert_eq!(refused["data"]["code"], "ATTACHMENT_NOT_FOUND", "{refused}");
 }

@@ -1,12 +1,12 @@
-//! What the tests of the server share: places with exports, desks, clients, the binary.
+//! What the tests of the server share: setups with exports, services, clients, the binary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use chat_server::chat_service::{ChatService, Mode};
 use chat_server::config::Config;
-use chat_server::desk::{Desk, Mode};
 use chat_server::index::{Index, Options};
 use chat_server::mcp;
 use mcp_proto::Era;
@@ -23,28 +23,28 @@ pub(crate) const HANG: Duration = Duration::from_secs(30);
 pub(crate) const BOTH: [Era; 2] = [Era::Legacy, Era::Modern];
 
 /// A folder of exports with a configuration, and a data directory in it.
-pub(crate) struct Place(TempDir);
+pub(crate) struct TestSetup(TempDir);
 
-/// A desk whose sources are kept running until this is dropped.
+/// A service whose sources are kept running until this is dropped.
 pub(crate) struct Running {
-    pub(crate) desk: Desk,
+    pub(crate) service: ChatService,
     _stop: DropGuard,
 }
 
-impl Place {
+impl TestSetup {
     /// With this configuration.
     pub(crate) fn new(config: &str) -> Self {
-        let place = Self(TempDir::with_prefix("chat-server-").unwrap());
-        place.write("config.toml", config);
-        place
+        let setup = Self(TempDir::with_prefix("chat-server-").unwrap());
+        setup.write("config.toml", config);
+        setup
     }
 
     /// With the exports of the transcripts and one of their configurations.
     pub(crate) fn of(config: &str) -> Self {
-        let place = Self(TempDir::with_prefix("chat-server-").unwrap());
-        copy_folder(&fixtures(), place.0.path());
-        fs::rename(place.path(config), place.path("config.toml")).unwrap();
-        place
+        let setup = Self(TempDir::with_prefix("chat-server-").unwrap());
+        copy_folder(&fixtures(), setup.0.path());
+        fs::rename(setup.path(config), setup.path("config.toml")).unwrap();
+        setup
     }
 
     pub(crate) fn path(&self, below: &str) -> PathBuf {
@@ -58,24 +58,24 @@ impl Place {
         fs::write(path, contents).unwrap();
     }
 
-    pub(crate) fn desk(&self) -> Running {
-        self.desk_with(Options::default())
+    pub(crate) fn start(&self) -> Running {
+        self.start_with(Options::default())
     }
 
-    pub(crate) fn desk_with(&self, options: Options) -> Running {
+    pub(crate) fn start_with(&self, options: Options) -> Running {
         let config = Config::read(&self.path("config.toml")).unwrap();
         let index = Index::open(&self.path("data"), options).unwrap();
-        let desk = Desk::new(&config, index, Mode::Runs);
+        let service = ChatService::new(&config, index, Mode::Runs);
         let stop = CancellationToken::new();
-        let (running, until) = (desk.clone(), stop.clone());
+        let (running, until) = (service.clone(), stop.clone());
         tokio::spawn(async move { running.run(&until).await });
         Running {
-            desk,
+            service,
             _stop: stop.drop_guard(),
         }
     }
 
-    /// The binary on this place.
+    /// The binary on this setup.
     pub(crate) fn command(&self, command: &str) -> Command {
         let mut binary = binary();
         binary.arg(command).arg("--config");
@@ -105,7 +105,7 @@ impl Place {
 impl Running {
     /// A client of a server in this process, by the same code as over stdin and stdout.
     pub(crate) async fn client(&self, era: Era) -> Client {
-        let server = mcp::server(self.desk.clone()).unwrap();
+        let server = mcp::server(self.service.clone()).unwrap();
         Client::memory(server, ClientConfig::new(era))
             .await
             .unwrap()

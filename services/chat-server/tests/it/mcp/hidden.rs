@@ -4,7 +4,7 @@ use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientError};
 use serde_json::{Value, json};
 
-use super::harness::{BOTH, Place, Running, error_of, structured};
+use super::harness::{BOTH, Running, TestSetup, error_of, structured};
 use super::listener::Listener;
 
 const SOURCE: &str = r#"
@@ -19,18 +19,18 @@ watch = true
 /// What is only in the chat that may not be seen.
 const HIDDEN: [&str; 4] = ["Vexmoor", "Quillon", "zebrafinch", "IMG-77"];
 
-fn place(lists: &str) -> Place {
-    let place = Place::new(&format!("{SOURCE}{lists}\n"));
-    place.write(
+fn setup(lists: &str) -> TestSetup {
+    let setup = TestSetup::new(&format!("{SOURCE}{lists}\n"));
+    setup.write(
         "chats/WhatsApp Chat with Vexmoor.txt",
         "13/01/2025, 09:00 - Quillon: A zebrafinch.\n13/01/2025, 09:01 - Quillon: IMG-77.jpg (file attached)\n",
     );
-    place.write("chats/IMG-77.jpg", "picture");
-    place.write(
+    setup.write("chats/IMG-77.jpg", "picture");
+    setup.write(
         "chats/WhatsApp Chat with Ann.txt",
         "13/01/2025, 09:02 - Ann: A robin.\n13/01/2025, 09:03 - Me: Two.\n",
     );
-    place
+    setup
 }
 
 /// Nothing that is told has anything of it.
@@ -49,8 +49,8 @@ async fn refusal(client: &Client, method: &str, asked: Value) -> Value {
 }
 
 /// The address of the hidden file, as it would be told if it might be.
-async fn file_of(place: &Place) -> (String, String) {
-    let running = place.desk();
+async fn file_of(setup: &TestSetup) -> (String, String) {
+    let running = setup.start();
     let client = running.client(Era::Modern).await;
     let asked = json!({ "chat": "Vexmoor" });
     let told = structured(&client, "get_messages", asked).await;
@@ -66,7 +66,7 @@ async fn file_of(place: &Place) -> (String, String) {
 
 async fn end(running: Running, client: Client) {
     client.close().await.unwrap();
-    let index = running.desk.index().clone();
+    let index = running.service.index().clone();
     drop(running);
     tokio::task::spawn_blocking(move || index.close())
         .await
@@ -81,18 +81,18 @@ async fn a_chat_that_may_not_be_seen_is_nowhere() {
         ("allow = [\"Ann\", \"Vexmoor\"]\ndeny = [\"VEXMOOR\"]", true),
         ("allow = [\"Ann\"]", true),
     ] {
-        let open = place("");
+        let open = setup("");
         let (file, message) = file_of(&open).await;
-        let place = match was_kept {
+        let setup = match was_kept {
             true => open,
-            false => place(lists),
+            false => setup(lists),
         };
-        place.write("config.toml", &format!("{SOURCE}{lists}\n"));
-        let running = place.desk();
+        setup.write("config.toml", &format!("{SOURCE}{lists}\n"));
+        let running = setup.start();
         for era in BOTH {
             is_hidden(&running.client(era).await, &file, &message).await;
         }
-        is_not_told(&place, &running).await;
+        is_not_told(&setup, &running).await;
     }
 }
 
@@ -181,7 +181,7 @@ async fn is_hidden(client: &Client, file: &str, message: &str) {
 }
 
 /// What comes in there is not told either.
-async fn is_not_told(place: &Place, running: &Running) {
+async fn is_not_told(setup: &TestSetup, running: &Running) {
     let uri = "messages://whatsapp/*";
     let client = running.client(Era::Legacy).await;
     let asked = json!({ "uri": "messages://whatsapp/Vexmoor" });
@@ -192,8 +192,8 @@ async fn is_not_told(place: &Place, running: &Running) {
         Listener::of(running.client(Era::Modern).await, uri).await,
     ];
     let append = |file: &str, line: &str| {
-        let known = std::fs::read_to_string(place.path(file)).unwrap();
-        place.write(file, &format!("{known}{line}\n"));
+        let known = std::fs::read_to_string(setup.path(file)).unwrap();
+        setup.write(file, &format!("{known}{line}\n"));
     };
     append(
         "chats/WhatsApp Chat with Vexmoor.txt",

@@ -1,16 +1,16 @@
 //! Bad input of every kind is told with a code, and nothing breaks.
 
-use chat_server::desk::Question;
+use chat_server::chat_service::Question;
 use mcp_proto::Era;
 use serde_json::{Value, json};
 
-use super::harness::{BOTH, Place, error_of, structured};
+use super::harness::{BOTH, TestSetup, error_of, structured};
 use crate::import::worked;
 
 #[tokio::test]
 async fn what_cannot_be_meant_is_told() {
-    let place = Place::of("chats.toml");
-    let running = place.desk();
+    let setup = TestSetup::of("chats.toml");
+    let running = setup.start();
     let long = "x".repeat(100_000);
     let cases: Vec<(&str, Value, &str)> = vec![
         ("get_messages", json!({ "limit": -1 }), "INVALID_PARAMETER"),
@@ -153,8 +153,8 @@ async fn what_cannot_be_meant_is_told() {
 
 #[tokio::test]
 async fn addresses_that_lead_nowhere_are_told() {
-    let place = Place::of("chats.toml");
-    let running = place.desk();
+    let setup = TestSetup::of("chats.toml");
+    let running = setup.start();
     let client = running.client(Era::Modern).await;
     for uri in [
         "messages://",
@@ -186,17 +186,17 @@ async fn addresses_that_lead_nowhere_are_told() {
 #[tokio::test]
 async fn numbers_are_looked_for_in_linear_time() {
     let work = async |count: usize| {
-        let place = Place::new(
+        let setup = TestSetup::new(
             "redact_phone_numbers = true\n[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"chat.txt\"\n",
         );
         let dates = "1.1.2024 ".repeat(count);
         let text = format!("13/01/2025, 09:00 - Ann: {dates}or call 040 123 4567\n");
-        place.write("chat.txt", &text);
-        let running = place.desk();
+        setup.write("chat.txt", &text);
+        let running = setup.start();
         let asked = Question::default();
-        running.desk.messages(&asked).await.unwrap();
+        running.service.messages(&asked).await.unwrap();
         let start = worked()?;
-        let told = running.desk.messages(&asked).await.unwrap();
+        let told = running.service.messages(&asked).await.unwrap();
         let content = &told.messages[0].content;
         assert!(content.starts_with("1.1.2024 1.1.2024"));
         assert!(content.contains("or call phone-") && !content.contains("4567"));

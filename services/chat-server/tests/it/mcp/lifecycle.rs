@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::harness::{HANG, Place, structured, terminate};
+use super::harness::{HANG, TestSetup, structured, terminate};
 use super::pipe::Pipe;
 
 pub(super) fn modern(id: usize, method: &str, mut params: Value) -> Value {
@@ -32,10 +32,10 @@ pub(super) fn initialize() -> Value {
 /// Start embedded server; no authentication in embedded mode; list capabilities.
 #[tokio::test]
 async fn it_serves_stdin_and_stdout_without_a_token() {
-    let place = Place::of("chats.toml");
-    place.write("token", "secret123\n");
-    let token = place.path("token");
-    let mut pipe = Pipe::start(&place, &["--token-file", token.to_str().unwrap()]);
+    let setup = TestSetup::of("chats.toml");
+    setup.write("token", "secret123\n");
+    let token = setup.path("token");
+    let mut pipe = Pipe::start(&setup, &["--token-file", token.to_str().unwrap()]);
     let told = pipe.ask(&initialize()).await.unwrap();
     let capabilities = &told["result"]["capabilities"];
     for capability in ["tools", "resources", "prompts"] {
@@ -46,8 +46,8 @@ async fn it_serves_stdin_and_stdout_without_a_token() {
 /// Graceful shutdown: what is asked before the signal is answered, and it ends with 0.
 #[tokio::test]
 async fn a_signal_lets_it_finish_and_end() {
-    let place = Place::of("chats.toml");
-    let mut pipe = Pipe::start(&place, &[]);
+    let setup = TestSetup::of("chats.toml");
+    let mut pipe = Pipe::start(&setup, &[]);
     pipe.ask(&initialize()).await.unwrap();
     let call = json!({ "name": "get_messages", "arguments": { "search": "harbour" } });
     let call = |id| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call });
@@ -76,7 +76,7 @@ async fn a_signal_lets_it_finish_and_end() {
     let ended = tokio::time::timeout(HANG, pipe.child.wait()).await.unwrap();
     assert_eq!(ended.unwrap().code(), Some(0));
 
-    let (mut server, url) = place.listening(&[]).await;
+    let (mut server, url) = setup.listening(&[]).await;
     let client = Client::http(&url, ClientConfig::new(Era::Modern))
         .await
         .unwrap();
@@ -123,10 +123,10 @@ pub(super) async fn post(url: &str, message: &Value, token: Option<&str>) -> (u1
 /// Token-based authentication; valid token.
 #[tokio::test]
 async fn with_a_token_it_answers_those_who_have_it() {
-    let place = Place::of("chats.toml");
-    place.write("token", "secret123\n");
-    let token = place.path("token");
-    let (_server, url) = place
+    let setup = TestSetup::of("chats.toml");
+    setup.write("token", "secret123\n");
+    let token = setup.path("token");
+    let (_server, url) = setup
         .listening(&["--token-file", token.to_str().unwrap()])
         .await;
     let (status, answer) = post(&url, &initialize(), None).await;
@@ -152,8 +152,8 @@ fn listen(id: usize) -> Value {
 
 #[tokio::test]
 async fn the_hundred_and_first_request_is_told_so_on_pipes() {
-    let place = Place::of("chats.toml");
-    let mut pipe = Pipe::start(&place, &[]);
+    let setup = TestSetup::of("chats.toml");
+    let mut pipe = Pipe::start(&setup, &[]);
     for id in 1..=100 {
         pipe.send(&listen(id)).await;
         let acknowledged = pipe.next().await;
@@ -186,8 +186,8 @@ async fn the_hundred_and_first_request_is_told_so_on_pipes() {
 
 #[tokio::test]
 async fn the_hundred_and_first_request_is_told_so_over_http() {
-    let place = Place::of("chats.toml");
-    let (_server, url) = place.listening(&[]).await;
+    let setup = TestSetup::of("chats.toml");
+    let (_server, url) = setup.listening(&[]).await;
     let url: Arc<str> = url.into();
     let address = url
         .strip_prefix("http://")

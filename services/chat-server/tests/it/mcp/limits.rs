@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, advance};
 
-use super::harness::{BOTH, HANG, Place, structured, terminate};
+use super::harness::{BOTH, HANG, TestSetup, structured, terminate};
 use super::lifecycle::{initialize, modern, post};
 use super::pipe::Pipe;
 
@@ -26,10 +26,10 @@ const REQUEST: Duration = Duration::from_secs(60);
 /// The clock stands still unless everybody waits: then it goes on to whatever is due.
 #[tokio::test(start_paused = true)]
 async fn a_connection_has_thirty_seconds_to_say_what_it_wants() {
-    let place = Place::new("");
-    let running = place.desk();
+    let setup = TestSetup::new("");
+    let running = setup.start();
     let bounds = cli::host();
-    let server = mcp::server(running.desk.clone()).unwrap();
+    let server = mcp::server(running.service.clone()).unwrap();
     let service = StreamableHttpService::with_config(server, bounds.http);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -62,9 +62,9 @@ async fn a_connection_has_thirty_seconds_to_say_what_it_wants() {
     }
 }
 
-/// A place whose export has become a pipe into which nobody writes: whoever reads a file of it does not come back.
+/// A setup whose export has become a pipe into which nobody writes: whoever reads a file of it does not come back.
 struct Stuck {
-    place: Place,
+    setup: TestSetup,
     uri: String,
 }
 
@@ -73,16 +73,16 @@ const EXPORT: &str = "chats/WhatsApp Chat with Ann.txt";
 impl Stuck {
     /// The export, while it can still be read.
     fn new() -> Self {
-        let place = Place::new(
+        let setup = TestSetup::new(
             "[[source]]\nid = \"whatsapp\"\nkind = \"whatsapp-export\"\npath = \"chats/WhatsApp Chat with Ann.txt\"\n",
         );
-        place.write("chats/IMG-1.jpg", "picture");
-        place.write(
+        setup.write("chats/IMG-1.jpg", "picture");
+        setup.write(
             EXPORT,
             "13/01/2025, 09:00 - Ann: IMG-1.jpg (file attached)\n",
         );
         Self {
-            place,
+            setup,
             uri: String::new(),
         }
     }
@@ -104,7 +104,7 @@ impl Stuck {
     }
 
     fn pipe(&self) -> PathBuf {
-        self.place.path(EXPORT)
+        self.setup.path(EXPORT)
     }
 
     /// Waits for somebody to read it. They go on when this is dropped.
@@ -139,10 +139,10 @@ fn a_request_that_does_not_come_back_is_told_after_sixty_seconds() {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let place = Place::of("telegram-only.toml");
-        let running = place.desk();
+        let setup = TestSetup::of("telegram-only.toml");
+        let running = setup.start();
         let client = async |era| {
-            let server = mcp::server(running.desk.clone()).unwrap();
+            let server = mcp::server(running.service.clone()).unwrap();
             let mut config = ClientConfig::new(era);
             config.timeout = 3 * REQUEST;
             Client::memory(server, config).await.unwrap()
@@ -204,7 +204,7 @@ async fn interrupt(child: &Child) {
 #[tokio::test]
 async fn a_request_that_runs_at_the_signal_is_answered_over_http() {
     let mut stuck = Stuck::new();
-    let (mut server, url) = stuck.place.listening(&[]).await;
+    let (mut server, url) = stuck.setup.listening(&[]).await;
     let client = Client::http(&url, ClientConfig::new(Era::Modern));
     stuck.stick(&client.await.unwrap()).await;
     let asked = modern(1, "resources/read", json!({ "uri": stuck.uri }));
@@ -230,7 +230,7 @@ async fn a_request_that_runs_at_the_signal_is_answered_over_http() {
 async fn a_request_that_runs_at_the_signal_is_answered_on_pipes() {
     for is_interrupt in [false, true] {
         let mut stuck = Stuck::new();
-        let mut pipe = Pipe::start(&stuck.place, &[]);
+        let mut pipe = Pipe::start(&stuck.setup, &[]);
         pipe.ask(&initialize()).await.unwrap();
         let call = json!({ "name": "get_messages", "arguments": {} });
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call });

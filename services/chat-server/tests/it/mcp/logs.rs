@@ -7,10 +7,10 @@ use mcp_proto::client::{Client, ClientConfig};
 use serde_json::json;
 use tokio::process::Command;
 
-use super::harness::Place;
+use super::harness::TestSetup;
 use super::listener::Listener;
 use crate::fake::bot_api::{BotApi, Fault, update};
-use crate::fake::signal_daemon::{Door, from_anna};
+use crate::fake::signal_daemon::{Endpoint, from_anna};
 
 /// The words, names and numbers of what follows: none of them may be in a log.
 const MARKS: [&str; 12] = [
@@ -46,40 +46,40 @@ kind = "telegram-bot"
 token_file = "token"
 "#;
 
-fn logged(door: &Door, api: &BotApi) -> Place {
+fn logged(endpoint: &Endpoint, api: &BotApi) -> TestSetup {
     let lines = format!(
         "{LOGGED}base_url = \"{}\"\n\n[[source]]\nid = \"signal\"\nkind = \"signal-cli\"\n{}\n",
         api.url,
-        door.line()
+        endpoint.line()
     );
-    let place = Place::new(&lines);
-    place.write("token", "123:secrettoken\n");
-    place.write(
+    let setup = TestSetup::new(&lines);
+    setup.write("token", "123:secrettoken\n");
+    setup.write(
         "chats/WhatsApp Chat with Vexmoor.txt",
         "13/01/2025, 09:00 - Quillon: A zebrafinch, call +1 5550199.\n\
          13/01/2025, 09:01 - +1 5550199: IMG-77.jpg (file attached)\nMarrowby\n\
          13/01/2025, 29:61 - Quillon: A wombat that cannot be.\n",
     );
-    place.write("chats/IMG-77.jpg", "picture");
+    setup.write("chats/IMG-77.jpg", "picture");
     // One that is no chat, and one that breaks off.
-    place.write("chats/Marrowby.txt", "Nothing of Thessaly.\n");
-    place.write(
+    setup.write("chats/Marrowby.txt", "Nothing of Thessaly.\n");
+    setup.write(
         "result.json",
         r#"{"name":"Marrowby","type":"personal_chat","id":1,"messages":[
         {"id":1,"type":"message","date_unixtime":"1","from":"Thessaly","from_id":"user1","text":"A wombat."},
         {"id":2,"type":"message","date_unixtime":"never","from":"Thessaly","from_id":"user1","text":"wombat"},
         {"id":3,"type":"message","date_unixtime":"2","from":"Thessaly","text":"zebrafi"#,
     );
-    place
+    setup
 }
 
 /// Everything that is logged is in the file `log`.
-fn with_log(place: &Place, command: &str) -> Command {
-    let mut command = place.command(command);
+fn with_log(setup: &TestSetup, command: &str) -> Command {
+    let mut command = setup.command(command);
     let file = std::fs::OpenOptions::new()
         .create(true)
         .append(true)
-        .open(place.path("log"));
+        .open(setup.path("log"));
     command.env("RUST_LOG", "trace").stderr(file.unwrap());
     command
 }
@@ -87,20 +87,20 @@ fn with_log(place: &Place, command: &str) -> Command {
 #[tokio::test]
 async fn nothing_of_a_message_is_in_the_log_and_the_data_is_the_owners_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let (door, api) = (
-        Door::unix(&dir.path().join("socket")),
+    let (endpoint, api) = (
+        Endpoint::unix(&dir.path().join("socket")),
         BotApi::start().await,
     );
-    let place = logged(&door, &api);
-    let command = with_log(&place, "mcp");
+    let setup = logged(&endpoint, &api);
+    let command = with_log(&setup, "mcp");
     let client = Client::stdio(command, ClientConfig::new(Era::Legacy));
     let client = client.await.unwrap();
-    let mut daemon = door.accept().await;
+    let mut daemon = endpoint.accept().await;
     let mut listener = Listener::of(client.clone(), "messages://*/*").await;
     // Networks that say what they should not, too.
     daemon.write(b"{\"wombat\n\xff wombat\n").await;
     daemon
-        .tell(from_anna(
+        .send(from_anna(
             9,
             json!({"message": "A wombat, +1 5550177.", "sticker": {"wombat": 1}}),
         ))
@@ -120,10 +120,10 @@ async fn nothing_of_a_message_is_in_the_log_and_the_data_is_the_owners_alone() {
     client.close().await.unwrap();
     // The person who imports sees at his terminal which chat is meant; a log is not that.
     for name in ["chats.db", "chats.lock"] {
-        let mode = std::fs::metadata(place.path("data").join(name)).unwrap();
+        let mode = std::fs::metadata(setup.path("data").join(name)).unwrap();
         assert_eq!(mode.permissions().mode() & 0o777, 0o600, "{name}");
     }
-    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    let log = std::fs::read_to_string(setup.path("log")).unwrap();
     for level in ["TRACE", "INFO", "WARN"] {
         assert!(log.contains(level), "nothing is logged as {level}: {log}");
     }
@@ -131,7 +131,7 @@ async fn nothing_of_a_message_is_in_the_log_and_the_data_is_the_owners_alone() {
         let line = log.lines().find(|line| line.contains(mark));
         assert_eq!(line, None, "{mark:?} is in the log");
     }
-    let mode = std::fs::metadata(place.path("data")).unwrap();
+    let mode = std::fs::metadata(setup.path("data")).unwrap();
     assert_eq!(mode.permissions().mode() & 0o777, 0o700);
 }
 
@@ -212,12 +212,12 @@ async fn everything(client: &Client) {
 #[tokio::test]
 async fn nothing_of_a_message_is_in_the_log_of_an_import() {
     let dir = tempfile::tempdir().unwrap();
-    let (door, api) = (
-        Door::unix(&dir.path().join("socket")),
+    let (endpoint, api) = (
+        Endpoint::unix(&dir.path().join("socket")),
         BotApi::start().await,
     );
-    let place = logged(&door, &api);
-    let mut command = place.command("import");
+    let setup = logged(&endpoint, &api);
+    let mut command = setup.command("import");
     let output = command.env("RUST_LOG", "trace").output().await.unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(

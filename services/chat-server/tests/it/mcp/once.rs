@@ -8,10 +8,10 @@ use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientConfig};
 use serde_json::{Value, json};
 
-use super::harness::{Place, structured};
+use super::harness::{TestSetup, structured};
 use super::listener::Listener;
 use crate::fake::bot_api::{self, BotApi, Fault};
-use crate::fake::signal_daemon::{self, Daemon, Door, receive};
+use crate::fake::signal_daemon::{self, Daemon, Endpoint, receive};
 
 /// How many messages are told.
 const MESSAGES: usize = 1_000;
@@ -21,20 +21,20 @@ const CHUNK: usize = 50;
 
 /// Where messages come from.
 enum Network {
-    Signal(Option<Door>, Option<Daemon>),
+    Signal(Option<Endpoint>, Option<Daemon>),
     /// With how many messages it was told of: Telegram remembers them.
     Bot(BotApi, usize),
 }
 
 impl Network {
-    const fn signal(door: Door) -> Self {
-        Self::Signal(Some(door), None)
+    const fn signal(endpoint: Endpoint) -> Self {
+        Self::Signal(Some(endpoint), None)
     }
 
-    fn place(&self) -> Place {
+    fn setup(&self) -> TestSetup {
         let (lines, token) = match self {
-            Self::Signal(door, _) => {
-                let line = door.as_ref().unwrap().line();
+            Self::Signal(endpoint, _) => {
+                let line = endpoint.as_ref().unwrap().line();
                 (format!("kind = \"signal-cli\"\n{line}"), "")
             }
             Self::Bot(api, _) => (
@@ -45,9 +45,9 @@ impl Network {
                 "123:secret\n",
             ),
         };
-        let place = Place::new(&format!("[[source]]\nid = \"live\"\n{lines}\n"));
-        place.write("token", token);
-        place
+        let setup = TestSetup::new(&format!("[[source]]\nid = \"live\"\n{lines}\n"));
+        setup.write("token", token);
+        setup
     }
 
     /// The name of the chat in which everything is said.
@@ -60,12 +60,12 @@ impl Network {
 
     /// The server has started: lets it in.
     async fn meet(&mut self) {
-        if let Self::Signal(door, daemon) = self {
-            *daemon = Some(door.as_ref().unwrap().accept().await);
+        if let Self::Signal(endpoint, daemon) = self {
+            *daemon = Some(endpoint.as_ref().unwrap().accept().await);
         }
     }
 
-    async fn tell(&mut self, messages: Range<usize>) {
+    async fn send(&mut self, messages: Range<usize>) {
         match self {
             Self::Signal(_, daemon) => {
                 let daemon = daemon.as_mut().unwrap();
@@ -78,15 +78,15 @@ impl Network {
     /// Tells of these, and breaks in the middle: what may have been lost is told again.
     async fn break_within(&mut self, messages: Range<usize>, round: usize) {
         match self {
-            Self::Signal(door, daemon) => {
+            Self::Signal(endpoint, daemon) => {
                 let mut dying = daemon.take().unwrap();
                 let half = messages.start..messages.start + messages.len() / 2;
                 dying.write(&lines(half)).await;
                 dying.die().await;
-                let back = door.take().unwrap().gone().back();
+                let back = endpoint.take().unwrap().gone().back();
                 let mut alive = back.accept().await;
                 alive.write(&lines(messages)).await;
-                (*door, *daemon) = (Some(back), Some(alive));
+                (*endpoint, *daemon) = (Some(back), Some(alive));
             }
             Self::Bot(..) => {
                 let faults = [Fault::Reset, Fault::BadGateway, Fault::Again, Fault::Cut];
@@ -112,8 +112,8 @@ fn lines(messages: Range<usize>) -> Vec<u8> {
 
 const URI: &str = "messages://live/*";
 
-/// Hears of the `n`th message, counted from 0, and of no other.
-async fn hears(listener: &mut Listener, n: usize, chat: &str) {
+/// Receives the `n`th message, counted from 0, and of no other.
+async fn expect_message(listener: &mut Listener, n: usize, chat: &str) {
     let mut update = listener.next().await;
     assert_eq!(update["uri"], URI, "{update}");
     assert!(
@@ -136,18 +136,18 @@ async fn every_message_once(mut network: Network, mut listeners: Vec<Listener>) 
         let chunk = first..first + CHUNK;
         match round % 5 {
             2 => network.break_within(chunk.clone(), round / 5).await,
-            _ => network.tell(chunk.clone()).await,
+            _ => network.send(chunk.clone()).await,
         }
         for listener in &mut listeners {
             for n in chunk.clone() {
-                hears(listener, n, chat).await;
+                expect_message(listener, n, chat).await;
             }
         }
     }
     // If one came twice it would come before this one.
-    network.tell(MESSAGES..MESSAGES + 1).await;
+    network.send(MESSAGES..MESSAGES + 1).await;
     for listener in &mut listeners {
-        hears(listener, MESSAGES, chat).await;
+        expect_message(listener, MESSAGES, chat).await;
         kept_once(&listener.client, MESSAGES + 1).await;
     }
 }
@@ -174,8 +174,8 @@ async fn kept_once(client: &Client, count: usize) {
 
 /// One server that is listened to over HTTP in both eras.
 async fn over_http(mut network: Network) {
-    let place = network.place();
-    let (_server, url) = place.listening(&[]).await;
+    let setup = network.setup();
+    let (_server, url) = setup.listening(&[]).await;
     network.meet().await;
     let client = |era| Client::http(&url, ClientConfig::new(era));
     let legacy = client(Era::Legacy).await.unwrap();
@@ -189,9 +189,9 @@ async fn over_http(mut network: Network) {
 
 /// Two servers on pipes, one in each era: the first listens to the network, the second to what the first writes.
 async fn over_pipes(mut network: Network) {
-    let place = network.place();
+    let setup = network.setup();
     let client = |era| {
-        let mut command = place.command("mcp");
+        let mut command = setup.command("mcp");
         command.stderr(Stdio::null());
         Client::stdio(command, ClientConfig::new(era))
     };
@@ -208,23 +208,23 @@ async fn over_pipes(mut network: Network) {
 #[tokio::test]
 async fn signal_on_a_socket_over_http() {
     let dir = tempfile::tempdir().unwrap();
-    over_http(Network::signal(Door::unix(&dir.path().join("socket")))).await;
+    over_http(Network::signal(Endpoint::unix(&dir.path().join("socket")))).await;
 }
 
 #[tokio::test]
 async fn signal_on_a_socket_over_pipes() {
     let dir = tempfile::tempdir().unwrap();
-    over_pipes(Network::signal(Door::unix(&dir.path().join("socket")))).await;
+    over_pipes(Network::signal(Endpoint::unix(&dir.path().join("socket")))).await;
 }
 
 #[tokio::test]
 async fn signal_on_a_port_over_http() {
-    over_http(Network::signal(Door::tcp().await)).await;
+    over_http(Network::signal(Endpoint::tcp().await)).await;
 }
 
 #[tokio::test]
 async fn signal_on_a_port_over_pipes() {
-    over_pipes(Network::signal(Door::tcp().await)).await;
+    over_pipes(Network::signal(Endpoint::tcp().await)).await;
 }
 
 #[tokio::test]
@@ -237,16 +237,16 @@ async fn a_bot_over_pipes() {
     over_pipes(Network::Bot(BotApi::start().await, 0)).await;
 }
 
-/// The server is killed within a chunk, again and again. What was not heard of is told again, as by a daemon that is not
+/// The server is killed within a chunk, again and again. What was not received is sent again, as by a daemon that is not
 /// sure, or as Telegram does.
 async fn killed(mut network: Network) {
     const KILLS: usize = 5;
-    let place = network.place();
+    let setup = network.setup();
     let chat = network.chat();
-    let mut heard = HashMap::new();
+    let mut received = HashMap::new();
     let mut next = 0;
     for life in 0..=KILLS {
-        let (mut server, url) = place.listening(&[]).await;
+        let (mut server, url) = setup.listening(&[]).await;
         network.meet().await;
         let client = Client::http(&url, ClientConfig::new(Era::Modern));
         let mut listener = Listener::of(client.await.unwrap(), URI).await;
@@ -254,14 +254,14 @@ async fn killed(mut network: Network) {
         while next < until {
             if told_until == next {
                 told_until = (next + CHUNK).min(MESSAGES);
-                network.tell(next..told_until).await;
+                network.send(next..told_until).await;
             }
             let told = listener.message(URI).await;
             assert_eq!(told["chat"], chat);
             let sequence = told["sequence"].as_u64().unwrap();
             let n = usize::try_from(sequence).unwrap() - 1;
             assert_eq!(told["content"], format!("number {n}"));
-            assert_eq!(heard.insert(n, life), None, "{n} was told twice");
+            assert_eq!(received.insert(n, life), None, "{n} was told twice");
             assert!(n >= next, "{n} was told after {next}");
             next = n + 1;
         }
@@ -269,7 +269,7 @@ async fn killed(mut network: Network) {
             server.kill().await.unwrap();
             continue;
         }
-        network.tell(MESSAGES..MESSAGES + 1).await;
+        network.send(MESSAGES..MESSAGES + 1).await;
         while listener.message(URI).await["content"] != format!("number {MESSAGES}") {}
         kept_once(&listener.client, MESSAGES + 1).await;
     }
@@ -278,7 +278,7 @@ async fn killed(mut network: Network) {
 #[tokio::test]
 async fn a_server_that_is_killed_keeps_each_message_of_signal_once() {
     let dir = tempfile::tempdir().unwrap();
-    killed(Network::signal(Door::unix(&dir.path().join("socket")))).await;
+    killed(Network::signal(Endpoint::unix(&dir.path().join("socket")))).await;
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
-use super::harness::{HANG, Place};
+use super::harness::{HANG, TestSetup};
 
 /// One server process.
 pub(super) struct Pipe {
@@ -16,8 +16,8 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    pub(super) fn start(place: &Place, arguments: &[&str]) -> Self {
-        let mut command = place.command("mcp");
+    pub(super) fn start(setup: &TestSetup, arguments: &[&str]) -> Self {
+        let mut command = setup.command("mcp");
         command.args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();

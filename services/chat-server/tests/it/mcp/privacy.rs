@@ -3,9 +3,9 @@
 use mcp_proto::Era;
 use serde_json::{Value, json};
 
-use super::harness::{Place, error_of, structured};
+use super::harness::{TestSetup, error_of, structured};
 use super::listener::Listener;
-use crate::fake::signal_daemon::Door;
+use crate::fake::signal_daemon::Endpoint;
 
 const WHATSAPP: &str = r#"
 redact_phone_numbers = true
@@ -19,14 +19,14 @@ zone = "UTC"
 
 #[tokio::test]
 async fn no_telephone_number_is_told_anywhere_and_who_is_who_still_is() {
-    let place = Place::new(WHATSAPP);
-    place.write(
+    let setup = TestSetup::new(WHATSAPP);
+    setup.write(
         "exports/WhatsApp Chat with +358 40 765 4321.txt",
         "13/01/2025, 09:00 - +358 40 765 4321: Call 040-765 4321, (09) 1234 567 or +4930123456 on 2025-01-13.\n\
          13/01/2025, 09:01 - ~ +44 20 7946 0958: at 12.1.2025 040 1112223 and 3584055566770405556678\n\
          13/01/2025, 09:02 - +358 40 765 4321: Bring 3 ropes, 12.50 each, at 10:30.\n",
     );
-    let running = place.desk();
+    let running = setup.start();
     let client = running.client(Era::Modern).await;
     let mut told = Vec::new();
     for (tool, arguments) in [
@@ -90,25 +90,25 @@ async fn no_telephone_number_is_told_anywhere_and_who_is_who_still_is() {
 #[tokio::test]
 async fn a_chat_that_is_denied_later_is_no_longer_told() {
     let config = WHATSAPP.replace("redact_phone_numbers = true", "");
-    let place = Place::new(&config);
-    place.write(
+    let setup = TestSetup::new(&config);
+    setup.write(
         "exports/WhatsApp Chat with Ann.txt",
         "13/01/2025, 09:00 - Ann: Hello.\n",
     );
-    place.write(
+    setup.write(
         "exports/WhatsApp Chat with Bob.txt",
         "13/01/2025, 09:01 - Bob: Secret.\n",
     );
     {
-        let running = place.desk();
+        let running = setup.start();
         let client = running.client(Era::Modern).await;
         let told = structured(&client, "get_messages", json!({})).await;
         assert_eq!(told["messages"].as_array().unwrap().len(), 2);
         client.close().await.unwrap();
-        running.desk.index().close();
+        running.service.index().close();
     }
-    place.write("config.toml", &format!("{config}deny = [\"bob\"]\n"));
-    let running = place.desk();
+    setup.write("config.toml", &format!("{config}deny = [\"bob\"]\n"));
+    let running = setup.start();
     let client = running.client(Era::Modern).await;
     for (tool, arguments) in [
         ("list_chats", json!({})),
@@ -131,29 +131,29 @@ async fn a_chat_that_is_denied_later_is_no_longer_told() {
 #[tokio::test]
 async fn no_telephone_number_is_told_in_ids_addresses_or_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
-    let door = Door::unix(&dir.path().join("socket"));
-    let place = Place::new(&format!(
+    let endpoint = Endpoint::unix(&dir.path().join("socket"));
+    let setup = TestSetup::new(&format!(
         "redact_phone_numbers = true\n\n[[source]]\nid = \"signal\"\nkind = \"signal-cli\"\n{}\n\n\
          [[source]]\nid = \"whatsapp\"\nkind = \"whatsapp-export\"\npath = \"chats\"\n\n\
          [[source]]\nid = \"gone\"\nkind = \"whatsapp-export\"\npath = \"WhatsApp Chat with +358 40 765 4321.txt\"\n",
-        door.line()
+        endpoint.line()
     ));
-    place.write(
+    setup.write(
         "chats/WhatsApp Chat with 040 765 4321.txt",
         "13/01/2025, 09:00 - 040 765 4321: Hello.\n13/01/2025, 09:01 - Me: IMG-1.jpg (file attached)\n",
     );
-    place.write("chats/IMG-1.jpg", "picture");
-    let running = place.desk();
-    let mut daemon = door.accept().await;
+    setup.write("chats/IMG-1.jpg", "picture");
+    let running = setup.start();
+    let mut daemon = endpoint.accept().await;
     let client = running.client(Era::Modern).await;
     let mut listener = Listener::of(client.clone(), "messages://signal/*").await;
     let said = |at: i64, data: Value| json!({"sourceNumber": "+358407654321", "timestamp": at, "dataMessage": data});
     daemon
-        .tell(said(7_001, json!({"timestamp": 7_001, "message": "Hi."})))
+        .send(said(7_001, json!({"timestamp": 7_001, "message": "Hi."})))
         .await;
     let quote = json!({"id": 7_001, "authorNumber": "+358407654321", "text": "Hi."});
     let answer = json!({"timestamp": 7_002, "message": "So.", "quote": quote});
-    daemon.tell(said(7_002, answer)).await;
+    daemon.send(said(7_002, answer)).await;
     let mut told = vec![listener.next().await, listener.next().await];
     for (tool, arguments) in [
         ("list_sources", json!({})),
@@ -206,9 +206,9 @@ async fn no_telephone_number_is_told_in_ids_addresses_or_what_to_do() {
 
 #[tokio::test]
 async fn numbers_that_are_broken_are_found_and_what_is_no_number_is_spared() {
-    let place = Place::new(WHATSAPP);
+    let setup = TestSetup::new(WHATSAPP);
     let spared = "https://example.com/item/12345678901 at 60.169912, 24.938412 to FI2112345600000785 by 18:05:09";
-    place.write(
+    setup.write(
         "exports/WhatsApp Chat with Ann.txt",
         &format!(
             "13/01/2025, 09:00 - Ann: +358 40\n765 4321\n\
@@ -216,7 +216,7 @@ async fn numbers_that_are_broken_are_found_and_what_is_no_number_is_spared() {
              13/01/2025, 09:02 - Ann: {spared}\n"
         ),
     );
-    let running = place.desk();
+    let running = setup.start();
     let client = running.client(Era::Modern).await;
     let told = structured(&client, "get_messages", json!({})).await;
     let contents: Vec<&str> = (0..3)

@@ -8,7 +8,7 @@ use chat_server::index::Options;
 use mcp_proto::Era;
 use serde_json::json;
 
-use super::harness::{BOTH, HANG, Place, structured};
+use super::harness::{BOTH, HANG, TestSetup, structured};
 use super::listener::Listener;
 
 const WATCHED: &str = r#"
@@ -25,17 +25,17 @@ const ANTTI: &str = "exports/WhatsApp Chat with Antti.txt";
 /// Read before the other: by name.
 const AARNO: &str = "exports/WhatsApp Chat with Aarno.txt";
 
-fn place() -> Place {
-    let place = Place::new(WATCHED);
-    place.write(ANTTI, "13/01/2025, 09:00 - Antti: Old.\n");
-    place.write(AARNO, "13/01/2025, 09:00 - Carol: Old.\n");
-    place
+fn setup() -> TestSetup {
+    let setup = TestSetup::new(WATCHED);
+    setup.write(ANTTI, "13/01/2025, 09:00 - Antti: Old.\n");
+    setup.write(AARNO, "13/01/2025, 09:00 - Carol: Old.\n");
+    setup
 }
 
-fn append(place: &Place, file: &str, lines: &str) {
+fn append(setup: &TestSetup, file: &str, lines: &str) {
     let mut file = OpenOptions::new()
         .append(true)
-        .open(place.path(file))
+        .open(setup.path(file))
         .unwrap();
     file.write_all(lines.as_bytes()).unwrap();
 }
@@ -43,21 +43,21 @@ fn append(place: &Place, file: &str, lines: &str) {
 #[tokio::test]
 async fn each_new_message_is_one_update_with_its_source_its_chat_and_its_number() {
     for era in BOTH {
-        let place = place();
-        let running = place.desk();
+        let setup = setup();
+        let running = setup.start();
         let client = running.client(era).await;
         // Once the old ones are there, only new ones are told.
         let known = structured(&client, "get_messages", json!({})).await;
         assert_eq!(known["messages"].as_array().unwrap().len(), 2, "{known}");
         let uri = "messages://telegram/*";
         let mut listener = Listener::of(client, uri).await;
-        append(&place, ANTTI, "13/01/2025, 09:01 - Antti: New.\n");
+        append(&setup, ANTTI, "13/01/2025, 09:01 - Antti: New.\n");
         let told = listener.message(uri).await;
         assert_eq!(told["source"], "telegram");
         assert_eq!(told["chat"], "Antti");
         assert_eq!(told["content"], "New.");
         assert_eq!(told["sequence"], 3);
-        append(&place, AARNO, "13/01/2025, 09:02 - Carol: Another.\n");
+        append(&setup, AARNO, "13/01/2025, 09:02 - Carol: Another.\n");
         let told = listener.message(uri).await;
         assert_eq!(
             (&told["chat"], &told["sequence"]),
@@ -75,22 +75,22 @@ async fn the_query_of_the_uri_filters_and_a_cursor_reads_on() {
         "messages://telegram/*?search=wanted",
     ];
     for (uri, era) in uris.into_iter().zip(BOTH.into_iter().cycle()) {
-        let place = place();
-        let running = place.desk();
+        let setup = setup();
+        let running = setup.start();
         let client = running.client(era).await;
         structured(&client, "get_messages", json!({})).await;
         let mut listener = Listener::of(client, uri).await;
-        append(&place, AARNO, "13/01/2025, 09:02 - Carol: Not this.\n");
+        append(&setup, AARNO, "13/01/2025, 09:02 - Carol: Not this.\n");
         // In order, so that what is not told would have been told before.
         append(
-            &place,
+            &setup,
             ANTTI,
             "13/01/2025, 09:03 - Antti: This is wanted.\n",
         );
         let mut update = listener.next().await;
         let told = update["_meta"]["chat-server/message"].take();
         assert_eq!(told["content"], "This is wanted.", "{uri}");
-        append(&place, AARNO, "13/01/2025, 09:04 - Carol: After it.\n");
+        append(&setup, AARNO, "13/01/2025, 09:04 - Carol: After it.\n");
         let cursor = update["_meta"]["chat-server/cursor"].take();
         let rest = async {
             loop {
@@ -111,13 +111,13 @@ async fn the_query_of_the_uri_filters_and_a_cursor_reads_on() {
 #[tokio::test]
 async fn what_is_told_of_a_chat_of_all_is_read_under_the_same_address() {
     for era in BOTH {
-        let place = place();
-        let running = place.desk();
+        let setup = setup();
+        let running = setup.start();
         let client = running.client(era).await;
         structured(&client, "get_messages", json!({})).await;
         let uri = "messages://telegram/*?chat=Antti&sender=ANTTI";
         let mut listener = Listener::of(client, uri).await;
-        append(&place, ANTTI, "13/01/2025, 09:01 - Antti: New.\n");
+        append(&setup, ANTTI, "13/01/2025, 09:01 - Antti: New.\n");
         assert_eq!(listener.message(uri).await["content"], "New.");
         let read = json!({ "uri": uri });
         let read = listener.client.request("resources/read", read).await;
@@ -131,8 +131,8 @@ async fn what_is_told_of_a_chat_of_all_is_read_under_the_same_address() {
 #[tokio::test]
 async fn a_thousand_messages_at_once_are_told_once_each_in_order() {
     for era in BOTH {
-        let place = place();
-        let running = place.desk();
+        let setup = setup();
+        let running = setup.start();
         let client = running.client(era).await;
         structured(&client, "get_messages", json!({})).await;
         let uri = "messages://telegram/Antti";
@@ -147,7 +147,7 @@ async fn a_thousand_messages_at_once_are_told_once_each_in_order() {
             )
             .unwrap();
         }
-        append(&place, ANTTI, &lines);
+        append(&setup, ANTTI, &lines);
         for n in 0..1_000 {
             let told = listener.message(uri).await;
             assert_eq!(told["content"], n.to_string());
@@ -158,8 +158,8 @@ async fn a_thousand_messages_at_once_are_told_once_each_in_order() {
 #[tokio::test]
 async fn who_is_far_behind_is_told_how_many_it_missed_and_where_to_read_them() {
     for era in BOTH {
-        let place = place();
-        let running = place.desk_with(Options {
+        let setup = setup();
+        let running = setup.start_with(Options {
             max_lag: 10,
             ..Options::default()
         });
@@ -177,7 +177,7 @@ async fn who_is_far_behind_is_told_how_many_it_missed_and_where_to_read_them() {
             )
             .unwrap();
         }
-        append(&place, ANTTI, &lines);
+        append(&setup, ANTTI, &lines);
         let update = listener.next().await;
         assert_eq!(update["uri"], uri);
         let missed = &update["_meta"]["chat-server/missed"];
@@ -200,28 +200,28 @@ async fn who_is_far_behind_is_told_how_many_it_missed_and_where_to_read_them() {
 
 #[tokio::test]
 async fn a_second_server_tells_too_and_takes_over_when_the_first_ends() {
-    let place = place();
-    let first = place.desk();
+    let setup = setup();
+    let first = setup.start();
     let client = first.client(Era::Modern).await;
     structured(&client, "get_messages", json!({})).await;
-    let second = place.desk();
-    assert!(!second.desk.index().is_writer());
+    let second = setup.start();
+    assert!(!second.service.index().is_writer());
     let uri = "messages://telegram/*";
     let mut listener = Listener::of(second.client(Era::Modern).await, uri).await;
     append(
-        &place,
+        &setup,
         ANTTI,
         "13/01/2025, 09:01 - Antti: While both run.\n",
     );
     assert_eq!(listener.message(uri).await["content"], "While both run.");
     client.close().await.unwrap();
-    let index = first.desk.index().clone();
+    let index = first.service.index().clone();
     drop(first);
     tokio::task::spawn_blocking(move || index.close())
         .await
         .unwrap();
     append(
-        &place,
+        &setup,
         ANTTI,
         "13/01/2025, 09:02 - Antti: While one runs.\n",
     );

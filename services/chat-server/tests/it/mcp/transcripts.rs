@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mcp_conformance::{Era, Replay, Target, Transcript};
 
-use super::harness::Place;
+use super::harness::TestSetup;
 
 /// The configurations that transcripts need: the name of the fixture, and its file.
 const CONFIGS: [(Option<&str>, &str); 2] = [
@@ -83,8 +83,8 @@ fn transcripts() -> Vec<Transcript> {
 #[tokio::test]
 async fn all_transcripts_hold_over_http() {
     for (fixture, config) in CONFIGS {
-        let place = Place::of(config);
-        let (_server, url) = place.listening(&[]).await;
+        let setup = TestSetup::of(config);
+        let (_server, url) = setup.listening(&[]).await;
         let base = url.strip_suffix("/mcp").unwrap();
         hold(Replay::new(Target::url(base).unwrap()), fixture).await;
     }
@@ -94,8 +94,8 @@ async fn all_transcripts_hold_over_http() {
 async fn all_transcripts_hold_on_pipes() {
     for (fixture, config) in CONFIGS {
         for era in Era::ALL {
-            let place = Place::of(config);
-            let command = place.command("mcp");
+            let setup = TestSetup::of(config);
+            let command = setup.command("mcp");
             let command = command.as_std();
             let target = Target::command(command.get_program(), command.get_args());
             hold(Replay::new(target).eras([era]), fixture).await;

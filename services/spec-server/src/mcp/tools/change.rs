@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::choice;
-use crate::mcp::desk::Desk;
 use crate::mcp::failure::Failure;
+use crate::mcp::state::ServerState;
 use crate::validate::Part;
 use crate::view::{ChangeList, ChangeView};
 
@@ -32,34 +32,34 @@ pub(super) struct GetChange {
 }
 
 pub(super) async fn list_changes(
-    desk: Desk,
+    state: ServerState,
     asked: ListChanges,
     context: Context,
 ) -> Result<ChangeList, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
-        let project = desk.project()?;
+    let answer = state.answer(&context, move |state| {
+        let project = state.project()?;
         let listing = project.changes_in(asked.archived.unwrap_or(false))?;
         let offset = asked.offset.unwrap_or(0);
         let unreadable = &listing.unreadable;
-        let mut list = ChangeList::new(&listing.items, unreadable, offset, desk.budget());
-        list.note = desk.note(list.note);
+        let mut list = ChangeList::new(&listing.items, unreadable, offset, state.budget());
+        list.note = state.note(list.note);
         Ok(list)
     });
     answer.await
 }
 
 pub(super) async fn get_change(
-    desk: Desk,
+    state: ServerState,
     asked: GetChange,
     context: Context,
 ) -> Result<ChangeView, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
-        let change = desk.change(&asked.change_id)?;
+    let answer = state.answer(&context, move |state| {
+        let change = state.change(&asked.change_id)?;
         let Some(section) = asked.section else {
-            return Ok(ChangeView::whole(&change, desk.budget()));
+            return Ok(ChangeView::whole(&change, state.budget()));
         };
         let offset = asked.offset.unwrap_or(0);
-        let view = ChangeView::section(&change, section, offset, desk.budget());
+        let view = ChangeView::section(&change, section, offset, state.budget());
         view.ok_or_else(|| {
             let name = section.name();
             let message = format!(

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::choice;
 use crate::cli::{MAX_TOP_K, Scope};
-use crate::mcp::desk::Desk;
+use crate::mcp::state::ServerState;
 use crate::search::TOP_K;
 use crate::view::{SearchResults, Touching};
 
@@ -24,21 +24,21 @@ pub(super) struct SearchSpecs {
 }
 
 pub(super) async fn search_specs(
-    desk: Desk,
+    state: ServerState,
     asked: SearchSpecs,
     context: Context,
 ) -> Result<SearchResults, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
+    let answer = state.answer(&context, move |state| {
         let top_k = asked.top_k.unwrap_or(TOP_K).min(MAX_TOP_K);
-        let project = desk.project()?;
+        let project = state.project()?;
         if let Some(archived) = asked.r#in.and_then(Scope::archived) {
             let listing = project.changes_in(archived)?;
-            let searcher = desk.searcher()?;
+            let searcher = state.searcher()?;
             let found = searcher.search_changes(&listing.items, archived, &asked.query, top_k)?;
             let unreadable = listing.unreadable.len();
             return Ok(SearchResults::of(&found, unreadable, &Touching::default()));
         }
-        let (searcher, unreadable) = desk.fresh_searcher()?;
+        let (searcher, unreadable) = state.fresh_searcher()?;
         let found = searcher.search(&asked.query, top_k)?;
         let touching = Touching::of(&project.changes()?.items);
         Ok(SearchResults::of(&found, unreadable, &touching))

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::choice;
-use crate::mcp::desk::Desk;
+use crate::mcp::state::ServerState;
 use crate::view::{Detail, ProjectView, Requirements, ScenarioView, Selection, SpecList, Touching};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -41,63 +41,63 @@ pub(super) struct GetScenario {
 }
 
 pub(super) async fn list_specs(
-    desk: Desk,
+    state: ServerState,
     asked: ListSpecs,
     context: Context,
 ) -> Result<SpecList, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
-        let listing = desk.project()?.specs()?;
+    let answer = state.answer(&context, move |state| {
+        let listing = state.project()?.specs()?;
         let offset = asked.offset.unwrap_or(0);
         let unreadable = &listing.unreadable;
-        let mut list = SpecList::new(&listing.items, unreadable, offset, desk.budget());
-        list.note = desk.note(list.note);
+        let mut list = SpecList::new(&listing.items, unreadable, offset, state.budget());
+        list.note = state.note(list.note);
         Ok(list)
     });
     answer.await
 }
 
 pub(super) async fn get_spec_requirements(
-    desk: Desk,
+    state: ServerState,
     asked: GetSpecRequirements,
     context: Context,
 ) -> Result<Requirements, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
-        let spec = desk.spec(&asked.spec_id)?;
+    let answer = state.answer(&context, move |state| {
+        let spec = state.spec(&asked.spec_id)?;
         let selection = Selection {
             detail: asked.detail.unwrap_or_default(),
             names: asked.requirements.unwrap_or_default(),
             offset: asked.offset.unwrap_or(0),
         };
-        let touching = Touching::of(&desk.project()?.changes()?.items);
-        let read = Requirements::of(&spec, &selection, &touching, desk.budget());
+        let touching = Touching::of(&state.project()?.changes()?.items);
+        let read = Requirements::of(&spec, &selection, &touching, state.budget());
         Ok(read?)
     });
     answer.await
 }
 
 pub(super) async fn get_scenario(
-    desk: Desk,
+    state: ServerState,
     asked: GetScenario,
     context: Context,
 ) -> Result<ScenarioView, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
-        let spec = desk.spec(&asked.spec_id)?;
+    let answer = state.answer(&context, move |state| {
+        let spec = state.spec(&asked.spec_id)?;
         let scenario = asked.scenario.as_deref();
-        let found = ScenarioView::find(&spec, &asked.requirement, scenario, desk.budget());
+        let found = ScenarioView::find(&spec, &asked.requirement, scenario, state.budget());
         Ok(found?)
     });
     answer.await
 }
 
 pub(super) async fn get_project(
-    desk: Desk,
+    state: ServerState,
     asked: ListSpecs,
     context: Context,
 ) -> Result<ProjectView, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
+    let answer = state.answer(&context, move |state| {
         let offset = asked.offset.unwrap_or(0);
-        let mut view = ProjectView::of(&desk.project()?, offset, desk.budget());
-        view.note = desk.note(view.note);
+        let mut view = ProjectView::of(&state.project()?, offset, state.budget());
+        view.note = state.note(view.note);
         Ok(view)
     });
     answer.await

@@ -4,8 +4,8 @@ use mcp_proto::{Context, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::mcp::desk::Desk;
 use crate::mcp::failure::Failure;
+use crate::mcp::state::ServerState;
 use crate::project::{Project, ReadError};
 use crate::validate::{self, Item, Report, Rules};
 use crate::view::Verdict;
@@ -27,14 +27,14 @@ pub(super) struct ValidateChange {
 }
 
 pub(super) async fn validate_spec(
-    desk: Desk,
+    state: ServerState,
     asked: ValidateSpec,
     context: Context,
 ) -> Result<Verdict, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
+    let answer = state.answer(&context, move |state| {
         // The exact id, for one given in any case.
-        let only = asked.spec_id.map(|id| desk.spec(&id)).transpose()?;
-        verdict(desk, asked.strict, |project, rules| {
+        let only = asked.spec_id.map(|id| state.spec(&id)).transpose()?;
+        verdict(state, asked.strict, |project, rules| {
             validate::specs(project, rules, only.as_ref().map(|spec| &*spec.id))
         })
     });
@@ -42,16 +42,16 @@ pub(super) async fn validate_spec(
 }
 
 pub(super) async fn validate_change(
-    desk: Desk,
+    state: ServerState,
     asked: ValidateChange,
     context: Context,
 ) -> Result<Verdict, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
+    let answer = state.answer(&context, move |state| {
         let only = asked
             .change_id
-            .map(|id| desk.active_change(&id))
+            .map(|id| state.active_change(&id))
             .transpose()?;
-        verdict(desk, asked.strict, |project, rules| {
+        verdict(state, asked.strict, |project, rules| {
             validate::changes(project, rules, only.as_ref().map(|change| &*change.id))
         })
     });
@@ -59,12 +59,12 @@ pub(super) async fn validate_change(
 }
 
 fn verdict(
-    desk: &Desk,
+    state: &ServerState,
     strict: Option<bool>,
     validate: impl FnOnce(&Project, Rules) -> Result<Vec<Item>, ReadError>,
 ) -> Result<Verdict, Failure> {
-    let project = desk.project()?;
+    let project = state.project()?;
     let items = validate(&project, project.layout().kind.into())?;
     let report = Report::of(&items, strict.unwrap_or(false));
-    Ok(Verdict::of(&report, desk.budget()))
+    Ok(Verdict::of(&report, state.budget()))
 }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::archive::{self, ArchiveError, TaskAt};
-use crate::mcp::desk::Desk;
 use crate::mcp::failure::Failure;
+use crate::mcp::state::ServerState;
 use crate::view::{ArchivedView, Budget, PreviewView, ProblemView, TickedTask};
 
 /// How many problems are reported at once.
@@ -44,26 +44,26 @@ pub(super) struct CompleteTask {
 }
 
 pub(super) async fn preview_change(
-    desk: Desk,
+    state: ServerState,
     asked: OfChange,
     context: Context,
 ) -> Result<PreviewView, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
-        let change = desk.active_change(&asked.change_id)?;
-        let preview = archive::preview(&desk.project()?, &change.id)?;
-        Ok(PreviewView::of(&change.id, &preview, desk.budget()))
+    let answer = state.answer(&context, move |state| {
+        let change = state.active_change(&asked.change_id)?;
+        let preview = archive::preview(&state.project()?, &change.id)?;
+        Ok(PreviewView::of(&change.id, &preview, state.budget()))
     });
     answer.await
 }
 
 pub(super) async fn archive_change(
-    desk: Desk,
+    state: ServerState,
     asked: ArchiveChange,
     context: Context,
 ) -> Result<ArchivedView, ToolError> {
-    desk.find_by_roots(&context).await?;
+    state.find_by_roots(&context).await?;
     let id = asked.change_id;
-    let open = match archive(&desk, id.clone(), asked.force.unwrap_or(false)).await {
+    let open = match archive(&state, id.clone(), asked.force.unwrap_or(false)).await {
         Err(failure) if failure.code() == OPEN_TASKS => failure,
         archived => return Ok(archived?),
     };
@@ -76,31 +76,31 @@ pub(super) async fn archive_change(
     let answer = context.elicit(YES, &form)?;
     let agreed = answer.content.get(YES) == Some(&Value::Bool(true));
     match answer.action == ElicitAction::Accept && agreed {
-        true => Ok(archive(&desk, id, true).await?),
+        true => Ok(archive(&state, id, true).await?),
         false => Err(Failure::new("DECLINED", "the user said no: nothing was written").into()),
     }
 }
 
-async fn archive(desk: &Desk, id: String, force: bool) -> Result<ArchivedView, Failure> {
-    let archived = desk.read(move |desk| {
-        let change = desk.active_change(&id)?;
+async fn archive(state: &ServerState, id: String, force: bool) -> Result<ArchivedView, Failure> {
+    let archived = state.read(move |state| {
+        let change = state.active_change(&id)?;
         let archived =
-            archive::archive_change(&desk.project()?, &change.id, &archive::today(), force)?;
-        Ok(ArchivedView::of(&change.id, &archived, desk.budget()))
+            archive::archive_change(&state.project()?, &change.id, &archive::today(), force)?;
+        Ok(ArchivedView::of(&change.id, &archived, state.budget()))
     });
     archived.await
 }
 
 pub(super) async fn complete_task(
-    desk: Desk,
+    state: ServerState,
     asked: CompleteTask,
     context: Context,
 ) -> Result<TickedTask, ToolError> {
-    let answer = desk.answer(&context, move |desk| {
-        let change = desk.active_change(&asked.change_id)?;
+    let answer = state.answer(&context, move |state| {
+        let change = state.active_change(&asked.change_id)?;
         let at: TaskAt = asked.task.parse()?;
         let done = asked.done.unwrap_or(true);
-        let ticked = archive::complete_task(&desk.project()?, &change.id, &at, done)?;
+        let ticked = archive::complete_task(&state.project()?, &change.id, &at, done)?;
         Ok(TickedTask::of(&change.id, ticked))
     });
     answer.await

@@ -37,12 +37,12 @@ pub(super) fn passages(document: &Document, tokenizer: &Tokenizer, room: usize) 
     let described = document
         .parts
         .iter()
-        .any(|part| is_told(part.field) && !part.text.trim().is_empty());
+        .any(|part| is_prose(part.field) && !part.text.trim().is_empty());
     let mut passages = Vec::new();
     for (number, part) in document.parts.iter().enumerate() {
         // What has a name only is found by that.
-        let told = is_told(part.field) || !described && part.field == Field::Name;
-        if !told {
+        let is_included = is_prose(part.field) || !described && part.field == Field::Name;
+        if !is_included {
             continue;
         }
         for range in windows(&part.text, tokenizer, room) {
@@ -60,7 +60,7 @@ pub(super) fn passages(document: &Document, tokenizer: &Tokenizer, room: usize) 
     passages
 }
 
-fn is_told(field: Field) -> bool {
+fn is_prose(field: Field) -> bool {
     matches!(field, Field::Description | Field::Scenario)
 }
 

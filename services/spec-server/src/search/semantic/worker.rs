@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Where a passage is in its document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PassageLocation {
     pub(super) part: usize,
     pub(super) range: Range<usize>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Worker {
 #[derive(Debug)]
 struct Shared {
     model: Model,
-    desk: Mutex<Desk>,
+    state: Mutex<SearchState>,
     /// Something waits, or the end has come.
     wake: Condvar,
     /// Nothing waits and all is written down.
@@ -55,9 +55,9 @@ struct Shared {
 
 /// What the thread shares with searches. Only the thread uses files, so searches never wait for a disk.
 #[derive(Debug)]
-struct Desk {
+struct SearchState {
     vectors: HashMap<Key, Vector>,
-    documents: HashMap<Slot, Vec<(Place, Key)>>,
+    documents: HashMap<Slot, Vec<(PassageLocation, Key)>>,
     /// How many passages have each text.
     used: HashMap<Key, usize>,
     waiting: VecDeque<(Key, String)>,
@@ -79,7 +79,7 @@ impl Worker {
         let (segments, vectors) = Segments::open(folder, model.identity(), model.dimensions());
         let shared = Arc::new(Shared {
             model,
-            desk: Mutex::new(Desk {
+            state: Mutex::new(SearchState {
                 vectors,
                 documents: HashMap::new(),
                 used: HashMap::new(),
@@ -113,69 +113,69 @@ impl Worker {
             .filter_map(|slot| Some((*slot, index.document(*slot)?)))
             .map(|(slot, document)| (slot, passages(document, model.tokenizer(), model.room())))
             .collect();
-        let mut desk = self.shared.desk();
+        let mut state = self.shared.state();
         for slot in &update.vacated {
-            desk.forget(*slot);
+            state.forget(*slot);
         }
-        let Desk { used, waiting, .. } = &mut *desk;
+        let SearchState { used, waiting, .. } = &mut *state;
         waiting.retain(|(key, _)| used.contains_key(key));
         for (slot, passages) in fresh {
             // Two updates may come here in another order than they were made in; the index they read is the newer one.
-            desk.forget(slot);
-            let mut places = Vec::with_capacity(passages.len());
+            state.forget(slot);
+            let mut locations = Vec::with_capacity(passages.len());
             for passage in passages {
                 let key = self.shared.key(&passage.text);
-                let uses = desk.used.entry(key).or_default();
+                let uses = state.used.entry(key).or_default();
                 *uses += 1;
-                if *uses == 1 && !desk.vectors.contains_key(&key) {
-                    desk.waiting.push_back((key, passage.text));
+                if *uses == 1 && !state.vectors.contains_key(&key) {
+                    state.waiting.push_back((key, passage.text));
                 }
                 let (part, range) = (passage.part, passage.range);
-                places.push((Place { part, range }, key));
+                locations.push((PassageLocation { part, range }, key));
             }
-            desk.documents.insert(slot, places);
+            state.documents.insert(slot, locations);
         }
         self.shared.wake.notify_one();
     }
 
     /// Every passage that is embedded.
-    pub(super) fn each(&self, mut visit: impl FnMut(Slot, &Place, &[f32])) {
-        let desk = self.shared.desk();
-        for (slot, places) in &desk.documents {
-            for (place, key) in places {
-                if let Some(vector) = desk.vectors.get(key) {
-                    visit(*slot, place, vector);
+    pub(super) fn each(&self, mut visit: impl FnMut(Slot, &PassageLocation, &[f32])) {
+        let state = self.shared.state();
+        for (slot, locations) in &state.documents {
+            for (location, key) in locations {
+                if let Some(vector) = state.vectors.get(key) {
+                    visit(*slot, location, vector);
                 }
             }
         }
     }
 
     pub(super) fn waiting(&self) -> usize {
-        let desk = self.shared.desk();
-        let at_work = match desk.thread {
+        let state = self.shared.state();
+        let at_work = match state.thread {
             Doing::Embedding(count) => count,
             Doing::Rest | Doing::Saving | Doing::End => 0,
         };
-        desk.waiting.len() + at_work
+        state.waiting.len() + at_work
     }
 
     pub(super) fn finish(&self) {
-        let mut desk = self.shared.desk();
+        let mut state = self.shared.state();
         let is_alive = || {
             self.thread
                 .as_ref()
                 .is_some_and(|thread| !thread.is_finished())
         };
-        while (desk.thread != Doing::Rest || !desk.waiting.is_empty()) && is_alive() {
-            let waited = self.shared.rest.wait_timeout(desk, LOOK);
-            desk = waited.unwrap_or_else(PoisonError::into_inner).0;
+        while (state.thread != Doing::Rest || !state.waiting.is_empty()) && is_alive() {
+            let waited = self.shared.rest.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.shared.desk().thread = Doing::End;
+        self.shared.state().thread = Doing::End;
         self.shared.wake.notify_one();
         if let Some(thread) = self.thread.take() {
             // A panic was reported by the thread.
@@ -185,8 +185,8 @@ impl Drop for Worker {
 }
 
 impl Shared {
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, SearchState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn key(&self, text: &str) -> Key {
@@ -200,57 +200,60 @@ impl Shared {
 
     fn work(&self, mut segments: Segments) {
         let mut unsaved = Vec::new();
-        let mut desk = self.desk();
-        while desk.thread != Doing::End {
-            let batch = desk.take();
+        let mut state = self.state();
+        while state.thread != Doing::End {
+            let batch = state.take();
             if !batch.is_empty() {
-                drop(desk);
+                drop(state);
                 let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
                 let vectors = self.model.embed(&texts);
-                desk = self.desk();
+                state = self.state();
                 for ((key, _), vector) in batch.iter().zip(vectors) {
-                    desk.vectors.insert(*key, vector.into());
+                    state.vectors.insert(*key, vector.into());
                     unsaved.push(*key);
                 }
                 if unsaved.len() >= BATCH {
-                    desk = self.save(desk, &mut segments, &mut unsaved);
+                    state = self.save(state, &mut segments, &mut unsaved);
                 }
             } else if !unsaved.is_empty() {
-                desk = self.save(desk, &mut segments, &mut unsaved);
+                state = self.save(state, &mut segments, &mut unsaved);
             } else {
-                desk.thread = Doing::Rest;
+                state.thread = Doing::Rest;
                 self.rest.notify_all();
-                desk = self.wake.wait(desk).unwrap_or_else(PoisonError::into_inner);
+                state = self
+                    .wake
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
             }
         }
-        drop(self.save(desk, &mut segments, &mut unsaved));
+        drop(self.save(state, &mut segments, &mut unsaved));
     }
 
     /// Saves new vectors. If that fails, search continues with those in memory.
     fn save<'d>(
         &'d self,
-        mut desk: MutexGuard<'d, Desk>,
+        mut state: MutexGuard<'d, SearchState>,
         segments: &mut Segments,
         unsaved: &mut Vec<Key>,
-    ) -> MutexGuard<'d, Desk> {
-        desk.go_on(Doing::Saving);
-        let thinned = desk.thin_out();
-        drop(desk);
+    ) -> MutexGuard<'d, SearchState> {
+        state.go_on(Doing::Saving);
+        let thinned = state.thin_out();
+        drop(state);
         let look_up = |keys: &[Key]| {
-            let desk = self.desk();
+            let state = self.state();
             let vectors = keys
                 .iter()
-                .filter_map(|key| Some((*key, Arc::clone(desk.vectors.get(key)?))));
+                .filter_map(|key| Some((*key, Arc::clone(state.vectors.get(key)?))));
             vectors.collect()
         };
         if let Err(problem) = segments.save(std::mem::take(unsaved), thinned, look_up) {
             tracing::warn!("vectors are not kept: {problem}");
         }
-        self.desk()
+        self.state()
     }
 }
 
-impl Desk {
+impl SearchState {
     /// The next passages to embed, if any wait.
     fn take(&mut self) -> Vec<(Key, String)> {
         let mut batch = Vec::new();

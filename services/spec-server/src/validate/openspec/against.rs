@@ -8,7 +8,7 @@ use super::heading::headings;
 use super::rules;
 use crate::model::Spec;
 use crate::parse::{Outline, trim};
-use crate::validate::finding::{Findings, Place};
+use crate::validate::finding::{Findings, Location};
 
 /// The most lost scenarios that one finding names.
 const MAX_NAMED: usize = 10;
@@ -30,7 +30,7 @@ pub(super) fn check_scenarios(
     plan: &Plan<'_>,
     outline: &Outline<'_>,
     spec: &Spec,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
     let main = Outline::of(&spec.source.text);
@@ -64,11 +64,11 @@ pub(super) fn check_scenarios(
                 } else {
                     "scenarios"
                 },
-                place_of(spec),
+                path_of(spec),
                 old.line(),
                 named.join(", ")
             );
-            findings.add(rules::SCENARIOS_DROPPED, place, block.line(), message);
+            findings.add(rules::SCENARIOS_DROPPED, location, block.line(), message);
         }
     }
 }
@@ -99,27 +99,27 @@ pub(super) fn check_applicable(
     plan: &Plan<'_>,
     outline: &Outline<'_>,
     spec: Option<&Spec>,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
     let main = Outline::of(spec.map_or("", |spec| &spec.source.text));
     let current = current(&main);
-    let mut tell = |line, problem: String| {
+    let mut report = |line, problem: String| {
         let message = format!("{problem}; archiving would refuse this as long as that is so");
-        findings.add(rules::NOT_APPLICABLE, place, line, message);
+        findings.add(rules::NOT_APPLICABLE, location, line, message);
     };
     let spec = match spec {
-        Some(spec) => place_of(spec),
+        Some(spec) => path_of(spec),
         None => "no spec yet".to_owned(),
     };
     let mut names: HashSet<&str> = current.keys().copied().collect();
     for rename in &plan.renamed {
         match names.remove(rename.from) {
             true if names.contains(rename.to) => {
-                tell(rename.line, format!("{:?} is in {spec} already", rename.to));
+                report(rename.line, format!("{:?} is in {spec} already", rename.to));
             }
             false if !names.contains(rename.to) => {
-                tell(
+                report(
                     rename.line,
                     format!("there is {}", absent(rename.from, &spec)),
                 );
@@ -136,7 +136,7 @@ pub(super) fn check_applicable(
         .iter()
         .filter(|block| !names.contains(block.name))
     {
-        tell(
+        report(
             block.line(),
             format!("there is {}", absent(block.name, &spec)),
         );
@@ -146,7 +146,7 @@ pub(super) fn check_applicable(
             trim(main.text_of(old.lines.clone())) == trim(outline.text_of(block.lines.clone()))
         });
         if !same {
-            tell(
+            report(
                 block.line(),
                 format!("{:?} is in {spec} already", block.name),
             );
@@ -158,6 +158,6 @@ fn absent(name: &str, spec: &str) -> String {
     format!("no requirement {name:?} to change ({spec})")
 }
 
-fn place_of(spec: &Spec) -> String {
+fn path_of(spec: &Spec) -> String {
     spec.source.path.display().to_string()
 }

@@ -7,7 +7,7 @@ use super::{against, delta, operations, rules, tasks};
 use crate::model::{CapabilityDelta, Change, Tasks};
 use crate::parse::{self, Outline};
 use crate::project::Project;
-use crate::validate::finding::{Findings, Part, Place};
+use crate::validate::finding::{Findings, Location, Part};
 
 /// Checks a change.
 pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &mut Findings) {
@@ -16,7 +16,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         None => &project.layout().changes,
     };
     let path = base.join(&change.id);
-    let own = project.told(&path);
+    let own = project.display_path(&path);
     let folder = Folder::at(&path);
     let nested = folder.nested();
     if let Some(first) = nested.first() {
@@ -60,8 +60,8 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     check_tasks(project, change, &folder, &own, findings);
 }
 
-const fn part(file: &str, part: Part) -> Place<'_> {
-    Place {
+const fn part(file: &str, part: Part) -> Location<'_> {
+    Location {
         file,
         part: Some(part),
     }
@@ -70,23 +70,23 @@ const fn part(file: &str, part: Part) -> Place<'_> {
 /// Checks one delta; how many operations it has.
 fn check_delta(project: &Project, delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     let file = super::path(&delta.source);
-    let place = part(&file, Part::Deltas);
+    let location = part(&file, Part::Deltas);
     let outline = Outline::of(&delta.source.text);
     let plan = delta::plan(&outline);
-    operations::check(&plan, &outline, place, findings);
+    operations::check(&plan, &outline, location, findings);
     match project.existing_spec(&delta.capability) {
         Ok(spec) => {
             if let Some(spec) = &spec {
-                against::check_scenarios(&plan, &outline, spec, place, findings);
+                against::check_scenarios(&plan, &outline, spec, location, findings);
             }
             if !findings.fails(&file) {
-                against::check_applicable(&plan, &outline, spec.as_deref(), place, findings);
+                against::check_applicable(&plan, &outline, spec.as_deref(), location, findings);
             }
         }
         Err(error) if !plan.modified.is_empty() => {
             let message =
                 format!("what is to be modified cannot be compared with the spec: {error}");
-            findings.add(rules::SPEC_UNREADABLE, place, None, message);
+            findings.add(rules::SPEC_UNREADABLE, location, None, message);
         }
         Err(_) => {}
     }
@@ -153,7 +153,7 @@ fn check_presence(
         None if folder.has("proposal.md") => format!("{own}/proposal.md"),
         None => own.to_owned(),
     };
-    let place = part(&file, Part::Deltas);
+    let location = part(&file, Part::Deltas);
     let metadata = format!("{own}/.openspec.yaml");
     let about_metadata = part(&metadata, Part::Deltas);
     let skip = skip_specs(project, change.metadata.as_ref());
@@ -176,7 +176,7 @@ fn check_presence(
     } else if operations == 0 && !misplaced {
         let message = "this change has no deltas; write `specs/<capability>/spec.md` with a section such as `## ADDED \
                        Requirements`, or, if no spec is to change, `skip_specs: true` into its .openspec.yaml";
-        findings.add(rules::DELTAS_MISSING, place, None, message);
+        findings.add(rules::DELTAS_MISSING, location, None, message);
     }
 }
 

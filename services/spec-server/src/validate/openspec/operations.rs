@@ -9,22 +9,22 @@ use super::rules;
 use super::spec::check_text;
 use crate::model::{Line, Operation};
 use crate::parse::{Outline, is_space};
-use crate::validate::finding::{Findings, Place, Rule};
+use crate::validate::finding::{Findings, Location, Rule};
 
 /// Checks a delta by itself.
 pub(super) fn check(
     plan: &Plan<'_>,
     outline: &Outline<'_>,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
-    check_sections(plan, place, findings);
-    check_passed_over(plan, place, findings);
+    check_sections(plan, location, findings);
+    check_passed_over(plan, location, findings);
     for block in plan.added.iter().chain(&plan.modified) {
-        check_block(block, outline, place, findings);
+        check_block(block, outline, location, findings);
     }
-    let added = first_lines(&plan.added, Operation::Added, place, findings);
-    let modified = first_lines(&plan.modified, Operation::Modified, place, findings);
+    let added = first_lines(&plan.added, Operation::Added, location, findings);
+    let modified = first_lines(&plan.modified, Operation::Modified, location, findings);
     let removed = plan.removed.iter().copied();
     let removed = unique(
         removed,
@@ -34,47 +34,52 @@ pub(super) fn check(
                 twice(name, Operation::Removed, first),
             )
         },
-        place,
+        location,
         findings,
     );
     check_clash(
         [&modified, &removed],
         ["MODIFIED", "REMOVED"],
-        place,
+        location,
         findings,
     );
-    check_clash([&modified, &added], ["MODIFIED", "ADDED"], place, findings);
-    check_clash([&added, &removed], ["ADDED", "REMOVED"], place, findings);
-    check_renames(plan, [&added, &modified], place, findings);
+    check_clash(
+        [&modified, &added],
+        ["MODIFIED", "ADDED"],
+        location,
+        findings,
+    );
+    check_clash([&added, &removed], ["ADDED", "REMOVED"], location, findings);
+    check_renames(plan, [&added, &modified], location, findings);
 }
 
-fn check_sections(plan: &Plan<'_>, place: Place<'_>, findings: &mut Findings) {
+fn check_sections(plan: &Plan<'_>, location: Location<'_>, findings: &mut Findings) {
     if plan.operations() > 0 {
         return;
     }
     let Some((_, line)) = plan.sections.first() else {
         let message = "the file has none of the sections `## ADDED Requirements`, `## MODIFIED Requirements`, `## REMOVED \
                        Requirements` and `## RENAMED Requirements`; write at least one, or keep notes outside of `specs/`";
-        return findings.add(rules::SECTIONS_MISSING, place, 1, message);
+        return findings.add(rules::SECTIONS_MISSING, location, 1, message);
     };
     let message = "no section of this delta has an entry; write `### Requirement: <name>` below its heading, or for a rename \
                    the two lines ``- FROM: `### Requirement: <old>` `` and ``- TO: `### Requirement: <new>` ``";
-    findings.add(rules::SECTIONS_EMPTY, place, *line, message);
+    findings.add(rules::SECTIONS_EMPTY, location, *line, message);
 }
 
-fn check_passed_over(plan: &Plan<'_>, place: Place<'_>, findings: &mut Findings) {
+fn check_passed_over(plan: &Plan<'_>, location: Location<'_>, findings: &mut Findings) {
     for (title, line) in &plan.passed_over {
         let message = format!(
             "`### {title}` is not read as a requirement; if it is one, write `### Requirement: <name>`"
         );
-        findings.add(rules::HEADING_IGNORED, place, *line, message);
+        findings.add(rules::HEADING_IGNORED, location, *line, message);
     }
     for (name, line) in &plan.orphans {
         let message = format!(
             "the requirement {name:?} stands in no section of the delta and would be lost; move it below `## ADDED \
              Requirements` or the section that is meant"
         );
-        findings.add(rules::REQUIREMENT_IGNORED, place, *line, message);
+        findings.add(rules::REQUIREMENT_IGNORED, location, *line, message);
     }
     for (is_new, name, line) in &plan.halves {
         let (half, other) = if *is_new {
@@ -85,21 +90,21 @@ fn check_passed_over(plan: &Plan<'_>, place: Place<'_>, findings: &mut Findings)
         let message = format!(
             "`{half}: {name}` has no `{other}:` with it; write each rename as a line FROM: and right below it a line TO:"
         );
-        findings.add(rules::RENAME_HALF, place, *line, message);
+        findings.add(rules::RENAME_HALF, location, *line, message);
     }
 }
 
 fn check_block(
     block: &Block<'_>,
     outline: &Outline<'_>,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
-    check_text(block, outline, place, findings);
+    check_text(block, outline, location, findings);
     if let Some((line, message)) = block.scenarios(outline).problem(block.name) {
         findings.add(
             rules::SCENARIO_MISSING,
-            place,
+            location,
             line.unwrap_or(block.line()),
             message,
         );
@@ -110,7 +115,7 @@ fn check_block(
 fn unique<K: Copy + Eq + Hash>(
     names: impl Iterator<Item = (K, Line)>,
     broken: impl Fn(K, Line) -> (Rule, String),
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) -> HashMap<K, Line> {
     let mut first = HashMap::new();
@@ -118,7 +123,7 @@ fn unique<K: Copy + Eq + Hash>(
         let known = *first.entry(name).or_insert(line);
         if known != line {
             let (rule, message) = broken(name, known);
-            findings.add(rule, place, line, message);
+            findings.add(rule, location, line, message);
         }
     }
     first
@@ -127,14 +132,14 @@ fn unique<K: Copy + Eq + Hash>(
 fn first_lines<'t>(
     blocks: &[Block<'t>],
     operation: Operation,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) -> HashMap<&'t str, Line> {
     let names = blocks.iter().map(|block| (block.name, block.line()));
     unique(
         names,
         |name, first| (rules::REQUIREMENT_DUPLICATE, twice(name, operation, first)),
-        place,
+        location,
         findings,
     )
 }
@@ -150,7 +155,7 @@ fn twice(name: &str, operation: Operation, first: Line) -> String {
 fn check_clash(
     [these, those]: [&HashMap<&str, Line>; 2],
     [this, that]: [&str; 2],
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
     let mut both: Vec<_> = these
@@ -163,14 +168,14 @@ fn check_clash(
             "the requirement {name:?} is under {this} here and under {that} on line {other}; one requirement takes one \
              operation (a rename and a modification of the new name may go together)"
         );
-        findings.add(rules::OPERATIONS_CLASH, place, line, message);
+        findings.add(rules::OPERATIONS_CLASH, location, line, message);
     }
 }
 
 fn check_renames(
     plan: &Plan<'_>,
     [added, modified]: [&HashMap<&str, Line>; 2],
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
     let from = plan.renamed.iter().map(|rename| (rename.from, rename.line));
@@ -182,7 +187,7 @@ fn check_renames(
             );
             (rules::RENAME_DUPLICATE, message)
         },
-        place,
+        location,
         findings,
     );
     let to = plan.renamed.iter().map(|rename| (rename.to, rename.line));
@@ -194,7 +199,7 @@ fn check_renames(
             );
             (rules::RENAME_DUPLICATE, message)
         },
-        place,
+        location,
         findings,
     );
     let removed: HashSet<String> = plan.removed.iter().map(|(name, _)| folded(name)).collect();
@@ -203,19 +208,19 @@ fn check_renames(
             let message = format!(
                 "the requirement {from:?} is renamed on line {line}; modify it by its new name, `### Requirement: {to}`"
             );
-            findings.add(rules::RENAME_CLASH, place, *at, message);
+            findings.add(rules::RENAME_CLASH, location, *at, message);
         }
         if let Some(at) = added.get(to) {
             let message = format!(
                 "the requirement {to:?} is added here, and {from:?} gets that name on line {line}; give one of them another"
             );
-            findings.add(rules::RENAME_CLASH, place, *at, message);
+            findings.add(rules::RENAME_CLASH, location, *at, message);
         }
         if removed.contains(&folded(from)) {
             let message = format!(
                 "the requirement {from:?} is renamed here and removed as well; do one of the two"
             );
-            findings.add(rules::RENAME_CLASH, place, *line, message);
+            findings.add(rules::RENAME_CLASH, location, *line, message);
         }
     }
 }

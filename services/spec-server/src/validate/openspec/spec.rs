@@ -9,7 +9,7 @@ use super::purpose::is_placeholder;
 use super::rules;
 use crate::model::{Line, Spec};
 use crate::parse::{Heading, Outline, trim};
-use crate::validate::finding::{Findings, Place};
+use crate::validate::finding::{Findings, Location};
 
 /// The least a purpose should have, and the most a requirement's prose should have, in UTF-16 code units, which is how
 /// OpenSpec counts.
@@ -17,7 +17,7 @@ const MIN_PURPOSE: usize = 50;
 const MAX_PROSE: usize = 500;
 
 /// Checks a spec. Without a purpose or requirements there is nothing else to check.
-pub(super) fn check(spec: &Spec, place: Place<'_>, findings: &mut Findings) {
+pub(super) fn check(spec: &Spec, location: Location<'_>, findings: &mut Findings) {
     let outline = Outline::of(&spec.source.text);
     let purpose = section(&outline, "Purpose");
     let text = purpose.map_or("", |heading| {
@@ -31,21 +31,21 @@ pub(super) fn check(spec: &Spec, place: Place<'_>, findings: &mut Findings) {
         };
         let message =
             format!("{problem}; say there in a sentence or two what this capability is for");
-        findings.add(rules::PURPOSE_MISSING, place, line, message);
+        findings.add(rules::PURPOSE_MISSING, location, line, message);
     }
     if requirements.is_none() {
         let message = "there is no section `## Requirements`; write one, with a `### Requirement: <name>` for each \
                        requirement";
-        findings.add(rules::REQUIREMENTS_MISSING, place, 1, message);
+        findings.add(rules::REQUIREMENTS_MISSING, location, 1, message);
     }
     let (Some(purpose), Some(requirements)) = (purpose.filter(|_| !text.is_empty()), requirements)
     else {
         return;
     };
-    check_purpose(&outline, purpose, text, place, findings);
-    check_requirements(&outline, requirements, place, findings);
-    check_structure(&outline, place, findings);
-    check_prose(&outline, section_of_level_2(&outline), place, findings);
+    check_purpose(&outline, purpose, text, location, findings);
+    check_requirements(&outline, requirements, location, findings);
+    check_structure(&outline, location, findings);
+    check_prose(&outline, section_of_level_2(&outline), location, findings);
 }
 
 /// The first heading called `title`, of any level.
@@ -67,7 +67,7 @@ fn check_purpose(
     outline: &Outline<'_>,
     heading: Heading<'_>,
     text: &str,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
     let length = text.encode_utf16().count();
@@ -79,7 +79,7 @@ fn check_purpose(
         let message = "the purpose is a note that it is yet to be written; write here what this capability is for";
         findings.add(
             rules::PURPOSE_PLACEHOLDER,
-            place,
+            location,
             first.unwrap_or(heading.line),
             message,
         );
@@ -87,7 +87,7 @@ fn check_purpose(
         let message = format!(
             "the purpose has {length} characters; with {MIN_PURPOSE} or more it can say what this capability is for"
         );
-        findings.add(rules::PURPOSE_SHORT, place, heading.line, message);
+        findings.add(rules::PURPOSE_SHORT, location, heading.line, message);
     }
 }
 
@@ -95,7 +95,7 @@ fn check_purpose(
 fn check_requirements(
     outline: &Outline<'_>,
     section: Heading<'_>,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
     let lines = section.line.saturating_add(1)..end_of_section(outline, section);
@@ -103,7 +103,7 @@ fn check_requirements(
     if requirements.is_empty() {
         let message = "there is no requirement in this section; write `### Requirement: <name>`, its text, and a \
                        `#### Scenario: <name>` with its steps";
-        findings.add(rules::REQUIREMENTS_EMPTY, place, section.line, message);
+        findings.add(rules::REQUIREMENTS_EMPTY, location, section.line, message);
     }
     let ends = requirements.iter().skip(1).map(|next| next.line);
     let end = end_of_section(outline, section);
@@ -123,7 +123,7 @@ fn check_requirements(
             };
             findings.add(
                 rules::SCENARIO_MISSING,
-                place,
+                location,
                 line.unwrap_or(heading.line),
                 message,
             );
@@ -133,13 +133,13 @@ fn check_requirements(
         if prose.is_empty() && heading.title.is_empty() {
             let message =
                 "this heading has no title and no text; give the requirement both, or remove it";
-            findings.add(rules::TEXT_MISSING, place, heading.line, message);
+            findings.add(rules::TEXT_MISSING, location, heading.line, message);
         } else if length > MAX_PROSE {
             let message = format!(
                 "the text of the requirement {name:?} has {length} characters; with more than {MAX_PROSE} it may be two \
                  requirements"
             );
-            findings.add(rules::REQUIREMENT_LONG, place, heading.line, message);
+            findings.add(rules::REQUIREMENT_LONG, location, heading.line, message);
         }
     }
 }
@@ -158,7 +158,11 @@ fn end_of_section(outline: &Outline<'_>, section: Heading<'_>) -> Line {
 }
 
 /// Headings that are in the wrong place.
-pub(super) fn check_structure(outline: &Outline<'_>, place: Place<'_>, findings: &mut Findings) {
+pub(super) fn check_structure(
+    outline: &Outline<'_>,
+    location: Location<'_>,
+    findings: &mut Findings,
+) {
     let section = section_of_level_2(outline);
     let mut names: HashMap<&str, Line> = HashMap::new();
     for heading in headings(outline, 1..outline.end()) {
@@ -169,7 +173,7 @@ pub(super) fn check_structure(outline: &Outline<'_>, place: Place<'_>, findings:
                  `## Requirements`, which ends at this heading",
                 heading.title
             );
-            findings.add(rules::DELTA_HEADING, place, line, message);
+            findings.add(rules::DELTA_HEADING, location, line, message);
             continue;
         }
         let Some(name) = requirement_name(outline, heading) else {
@@ -182,12 +186,12 @@ pub(super) fn check_structure(outline: &Outline<'_>, place: Place<'_>, findings:
             let message = format!(
                 "the requirement {name:?} stands outside of `## Requirements`; move it there"
             );
-            findings.add(rules::REQUIREMENT_OUTSIDE, place, line, message);
+            findings.add(rules::REQUIREMENT_OUTSIDE, location, line, message);
         } else if let Some(first) = names.get(name) {
             let message = format!(
                 "there is another requirement {name:?} on line {first}; give one of them another name, or make one of both"
             );
-            findings.add(rules::REQUIREMENT_DUPLICATE, place, line, message);
+            findings.add(rules::REQUIREMENT_DUPLICATE, location, line, message);
         } else {
             names.insert(name, line);
         }
@@ -198,11 +202,11 @@ pub(super) fn check_structure(outline: &Outline<'_>, place: Place<'_>, findings:
 fn check_prose(
     outline: &Outline<'_>,
     section: Option<Range<Line>>,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
     for block in section.map_or_else(Vec::new, |section| blocks(outline, section)) {
-        check_text(&block, outline, place, findings);
+        check_text(&block, outline, location, findings);
     }
 }
 
@@ -210,7 +214,7 @@ fn check_prose(
 pub(super) fn check_text(
     block: &Block<'_>,
     outline: &Outline<'_>,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
     let (name, prose) = (block.name, block.prose(outline));
@@ -218,11 +222,11 @@ pub(super) fn check_text(
         let message = format!(
             "the requirement {name:?} has no text; write below its heading what the system SHALL or MUST do"
         );
-        findings.add(rules::TEXT_MISSING, place, block.line(), message);
+        findings.add(rules::TEXT_MISSING, location, block.line(), message);
     } else if !is_normative(&prose) {
         findings.add(
             rules::NORMATIVE_WORD,
-            place,
+            location,
             block.line(),
             not_normative(name),
         );

@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use super::rules;
 use crate::model::{Line, Task, Tasks};
 use crate::parse::{bullet, is_space, trim};
-use crate::validate::finding::{Findings, Place};
+use crate::validate::finding::{Findings, Location};
 
 /// A change's file of tasks, and where it is.
-pub(super) type Document<'d> = (Place<'d>, &'d Tasks);
+pub(super) type Document<'d> = (Location<'d>, &'d Tasks);
 
 /// Numbers that belong to another group, and numbers that are there twice. Only files with groups like `## 1. Setup`
 /// are looked at, and in them only the lines of such a group; lines in code blocks count, as they do as tasks.
 pub(super) fn check_numbers(documents: &[Document<'_>], findings: &mut Findings) {
     let mut known: HashMap<&str, (&str, Line)> = HashMap::new();
-    for (place, tasks) in documents {
+    for (location, tasks) in documents {
         let mut items = tasks.items.iter().peekable();
         let mut group = None;
         for (line, text) in (1..).zip(tasks.source.text.split('\n')) {
@@ -28,10 +28,10 @@ pub(super) fn check_numbers(documents: &[Document<'_>], findings: &mut Findings)
             let Some(number) = item.number.as_deref() else {
                 continue;
             };
-            check_group(group, number, item, *place, findings);
+            check_group(group, number, item, *location, findings);
             match known.get(number) {
                 Some((file, first)) => {
-                    let of = if *file == place.file {
+                    let of = if *file == location.file {
                         String::new()
                     } else {
                         format!(" of {file}")
@@ -39,23 +39,29 @@ pub(super) fn check_numbers(documents: &[Document<'_>], findings: &mut Findings)
                     let message = format!(
                         "the number {number} is taken by the task on line {first}{of}; give this one another number"
                     );
-                    findings.add(rules::TASK_DUPLICATE, *place, line, message);
+                    findings.add(rules::TASK_DUPLICATE, *location, line, message);
                 }
                 None => {
-                    known.insert(number, (place.file, line));
+                    known.insert(number, (location.file, line));
                 }
             }
         }
     }
 }
 
-fn check_group(group: &str, number: &str, item: &Task, place: Place<'_>, findings: &mut Findings) {
+fn check_group(
+    group: &str,
+    number: &str,
+    item: &Task,
+    location: Location<'_>,
+    findings: &mut Findings,
+) {
     let own = number.split('.').next().unwrap_or_default();
     if without_zeros(own) != without_zeros(group) {
         let message = format!(
             "the task {number} stands in group {group}; move it to group {own}, or number it {group}.…"
         );
-        findings.add(rules::TASK_GROUP, place, item.line, message);
+        findings.add(rules::TASK_GROUP, location, item.line, message);
     }
 }
 
@@ -89,10 +95,10 @@ pub(super) fn check_boxes(documents: &[Document<'_>], findings: &mut Findings) {
     if documents.iter().any(|(_, tasks)| !tasks.items.is_empty()) {
         return;
     }
-    for (place, tasks) in documents {
+    for (location, tasks) in documents {
         if let Some(line) = first_list_item(&tasks.source.text) {
             let message = "no line has a box, so this change counts as having no tasks; write them like `- [ ] 1.1 Do this`";
-            findings.add(rules::TASK_BOXES, *place, line, message);
+            findings.add(rules::TASK_BOXES, *location, line, message);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{MIN_TEXT, Rows, rules, tasks};
 use crate::model::{CapabilityDelta, Change, Line, Operation, Proposal};
 use crate::parse::trim;
 use crate::project::Project;
-use crate::validate::finding::{Findings, Part, Place};
+use crate::validate::finding::{Findings, Location, Part};
 use crate::validate::openspec::path;
 
 /// The four headings of a delta, for messages.
@@ -20,17 +20,17 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         Some(_) => &project.layout().archive,
         None => &project.layout().changes,
     };
-    let own = project.told(&base.join(&change.id));
+    let own = project.display_path(&base.join(&change.id));
     let at = |name: &str| format!("{own}/{name}");
     let (proposal_file, tasks_file) = (at("proposal.md"), at("tasks.md"));
-    let place = part(&proposal_file, Part::Proposal);
+    let location = part(&proposal_file, Part::Proposal);
     let Some(proposal) = &change.proposal else {
         let message =
             "there is no proposal.md; write one, with the sections `## Why` and `## What Changes`";
-        findings.add(rules::PROPOSAL_MISSING, place, None, message);
+        findings.add(rules::PROPOSAL_MISSING, location, None, message);
         return;
     };
-    check_proposal(proposal, place, findings);
+    check_proposal(proposal, location, findings);
     let about_tasks = part(&tasks_file, Part::Tasks);
     match &change.tasks {
         Some(tasks) => tasks::check(tasks, about_tasks, findings),
@@ -48,23 +48,23 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         let message = format!(
             "this change says of no spec what is to change; write `specs/<capability>/spec.md` with {HEADINGS}"
         );
-        findings.add(rules::DELTAS_MISSING, place, None, message);
+        findings.add(rules::DELTAS_MISSING, location, None, message);
     }
 }
 
-const fn part(file: &str, part: Part) -> Place<'_> {
-    Place {
+const fn part(file: &str, part: Part) -> Location<'_> {
+    Location {
         file,
         part: Some(part),
     }
 }
 
-fn check_proposal(proposal: &Proposal, place: Place<'_>, findings: &mut Findings) {
+fn check_proposal(proposal: &Proposal, location: Location<'_>, findings: &mut Findings) {
     let rows = Rows::of(&proposal.source.text);
     match rows.find("## Why") {
         None => {
             let message = "there is no section `## Why`; say there what this change is good for";
-            findings.add(rules::WHY_MISSING, place, 1, message);
+            findings.add(rules::WHY_MISSING, location, 1, message);
         }
         Some(line) => {
             let (bytes, characters) = rows.length(rows.section(line));
@@ -73,20 +73,20 @@ fn check_proposal(proposal: &Proposal, place: Place<'_>, findings: &mut Findings
                     "the section Why has {characters} characters; with {MIN_TEXT} or more it can say what this change is \
                      good for"
                 );
-                findings.add(rules::WHY_SHORT, place, line, message);
+                findings.add(rules::WHY_SHORT, location, line, message);
             }
         }
     }
     if rows.find("## What Changes").is_none() {
         let message = "there is no section `## What Changes`; list there what will be different";
-        findings.add(rules::WHAT_CHANGES_MISSING, place, 1, message);
+        findings.add(rules::WHAT_CHANGES_MISSING, location, 1, message);
     }
 }
 
 /// Checks one delta; how many sections it has.
 fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     let file = path(&delta.source);
-    let place = part(&file, Part::Deltas);
+    let location = part(&file, Part::Deltas);
     let rows = Rows::of(&delta.source.text);
     let mut sections = 0;
     let mut suspect = None;
@@ -95,7 +95,7 @@ fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
         match operation(heading) {
             Some(operation) => {
                 sections += 1;
-                check_section(&rows, rows.section(line), operation, place, findings);
+                check_section(&rows, rows.section(line), operation, location, findings);
             }
             None if heading.starts_with("##") && names_operation(heading) => {
                 suspect = suspect.or(Some(line));
@@ -105,7 +105,7 @@ fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     }
     if let Some(line) = suspect.filter(|_| sections == 0) {
         let message = format!("this heading does not belong in a delta; write {HEADINGS}");
-        findings.add(rules::DELTA_HEADING, place, line, message);
+        findings.add(rules::DELTA_HEADING, location, line, message);
     }
     sections
 }
@@ -131,7 +131,7 @@ fn check_section(
     rows: &Rows<'_>,
     section: Range<Line>,
     operation: Operation,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
     let mut lines = section.clone().peekable();
@@ -149,7 +149,7 @@ fn check_section(
             end = next.saturating_add(1);
         }
         match operation {
-            Operation::Added => check_added(rows, (name, line), start..end, place, findings),
+            Operation::Added => check_added(rows, (name, line), start..end, location, findings),
             Operation::Modified => {
                 let says =
                     |line| !rows.line(line).is_empty() && !rows.line(line).starts_with("####");
@@ -158,7 +158,7 @@ fn check_section(
                         "the requirement {name:?} is to be replaced by a heading alone; write the whole requirement as it \
                          is to be"
                     );
-                    findings.add(rules::REQUIREMENT_INCOMPLETE, place, line, message);
+                    findings.add(rules::REQUIREMENT_INCOMPLETE, location, line, message);
                 }
             }
             Operation::Removed | Operation::Renamed => {}
@@ -170,7 +170,7 @@ fn check_added(
     rows: &Rows<'_>,
     (name, line): (&str, Line),
     below: Range<Line>,
-    place: Place<'_>,
+    location: Location<'_>,
     findings: &mut Findings,
 ) {
     let mut scenarios: Vec<Scenario<'_>> = Vec::new();
@@ -191,9 +191,9 @@ fn check_added(
         let message = format!(
             "the requirement {name:?} has no scenario; write `#### Scenario: <name>` with its steps below"
         );
-        findings.add(rules::SCENARIO_MISSING, place, line, message);
+        findings.add(rules::SCENARIO_MISSING, location, line, message);
     }
     for scenario in &scenarios {
-        scenario.check(name, place, findings);
+        scenario.check(name, location, findings);
     }
 }

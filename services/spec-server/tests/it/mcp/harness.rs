@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientConfig};
 use serde_json::{Value, json};
-use spec_server::cli::Place;
+use spec_server::cli::Repository;
 use spec_server::mcp::{self, Settings};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -70,7 +70,7 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
 /// A server of the project in that folder.
 pub(crate) fn settings(root: &Path) -> Settings {
     Settings {
-        place: Place {
+        repository: Repository {
             root: Some(root.to_owned()),
         },
         ..Settings::default()

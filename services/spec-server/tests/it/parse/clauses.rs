@@ -9,7 +9,7 @@ fn read(lines: &str) -> [Vec<String>; 3] {
 }
 
 /// The same, joined by `|` and `/`.
-fn told(lines: &str) -> String {
+fn joined(lines: &str) -> String {
     read(lines).map(|clauses| clauses.join("|")).join(" / ")
 }
 
@@ -34,23 +34,28 @@ fn a_keyword_is_read_however_it_is_marked() {
         "  Given a\n    When b\n  Then c\n",
         "> quoted\n\n- **GIVEN** a\n- **WHEN** b\n- **THEN** c\n",
     ] {
-        assert_eq!(told(lines), "a / b / c", "{lines}");
+        assert_eq!(joined(lines), "a / b / c", "{lines}");
     }
 }
 
 #[test]
 fn an_and_continues_what_stands_before_it() {
     assert_eq!(
-        told("- **GIVEN** a\n- **AND** b\n- **WHEN** c\n- **AND** d\n- **THEN** e\n- **AND** f\n"),
+        joined(
+            "- **GIVEN** a\n- **AND** b\n- **WHEN** c\n- **AND** d\n- **THEN** e\n- **AND** f\n"
+        ),
         "a|b / c|d / e|f"
     );
-    assert_eq!(told("- **AND** lost to nobody\n- **WHEN** a\n"), " / a / ");
+    assert_eq!(
+        joined("- **AND** lost to nobody\n- **WHEN** a\n"),
+        " / a / "
+    );
 }
 
 #[test]
 fn but_and_or_say_something_and_stay() {
     assert_eq!(
-        told("- **WHEN** a\n- **OR** b\n- **THEN** c\n- **BUT** not d\n- but e\n"),
+        joined("- **WHEN** a\n- **OR** b\n- **THEN** c\n- **BUT** not d\n- but e\n"),
         " / a|OR b / c|BUT not d|BUT e"
     );
 }
@@ -58,7 +63,7 @@ fn but_and_or_say_something_and_stay() {
 #[test]
 fn a_second_when_overwrites_nothing() {
     assert_eq!(
-        told("- **WHEN** a\n- **WHEN** b\n- **THEN** c\n- **WHEN** d\n- **THEN** e\n"),
+        joined("- **WHEN** a\n- **WHEN** b\n- **THEN** c\n- **WHEN** d\n- **THEN** e\n"),
         " / a|b|d / c|e"
     );
 }
@@ -66,7 +71,7 @@ fn a_second_when_overwrites_nothing() {
 #[test]
 fn emphasis_may_go_on_behind_the_keyword() {
     assert_eq!(
-        told("- **WHEN a user** logs in\n- **AND IF** `x` is there\n- **THEN it works**\n"),
+        joined("- **WHEN a user** logs in\n- **AND IF** `x` is there\n- **THEN it works**\n"),
         " / a user logs in|IF `x` is there / it works"
     );
 }
@@ -74,13 +79,13 @@ fn emphasis_may_go_on_behind_the_keyword() {
 #[test]
 fn wrapped_lines_belong_to_their_clause() {
     assert_eq!(
-        told(
+        joined(
             "- **WHEN** the user\n  and when nobody looks\nlogs in\n- **THEN** it is\n\n  so, or\n  Then some\n"
         ),
         " / the user and when nobody looks logs in / it is so, or Then some"
     );
     assert_eq!(
-        told("- **WHEN**\n  the user\n- **THEN**\n"),
+        joined("- **WHEN**\n  the user\n- **THEN**\n"),
         " / the user / "
     );
 }
@@ -88,7 +93,7 @@ fn wrapped_lines_belong_to_their_clause() {
 #[test]
 fn lists_below_a_clause_belong_to_it_and_beside_it_continue_it() {
     assert_eq!(
-        told("- **THEN** it tells\n  - a name\n  - and a line\n  - **AND** more\n- beside\n"),
+        joined("- **THEN** it tells\n  - a name\n  - and a line\n  - **AND** more\n- beside\n"),
         " /  / it tells - a name - and a line|more|beside"
     );
 }
@@ -96,7 +101,7 @@ fn lists_below_a_clause_belong_to_it_and_beside_it_continue_it() {
 #[test]
 fn words_that_only_begin_alike_are_words() {
     assert_eq!(
-        told("- **WHEN** a\n- android b\n- whenever c\n- **ORDER** d\n- and/or e\n"),
+        joined("- **WHEN** a\n- android b\n- whenever c\n- **ORDER** d\n- and/or e\n"),
         " / a|android b|whenever c|**ORDER** d|and/or e / "
     );
 }
@@ -104,7 +109,7 @@ fn words_that_only_begin_alike_are_words() {
 #[test]
 fn a_paragraph_of_its_own_ends_a_clause() {
     assert_eq!(
-        told("- **WHEN** a\n- **THEN** b\n\nA note about it.\nAnd more.\n"),
+        joined("- **WHEN** a\n- **THEN** b\n\nA note about it.\nAnd more.\n"),
         " / a / b"
     );
 }
@@ -112,11 +117,11 @@ fn a_paragraph_of_its_own_ends_a_clause() {
 #[test]
 fn code_is_left_out_unless_there_is_nothing_else() {
     assert_eq!(
-        told("- **WHEN** a\n```\n- **THEN** code\n```\n- **THEN** b\n"),
+        joined("- **WHEN** a\n```\n- **THEN** code\n```\n- **THEN** b\n"),
         " / a / b"
     );
     assert_eq!(
-        told("```gherkin\nGiven a\nWhen b\n  And c\nThen d\n```\n"),
+        joined("```gherkin\nGiven a\nWhen b\n  And c\nThen d\n```\n"),
         "a / b|c / d"
     );
 }

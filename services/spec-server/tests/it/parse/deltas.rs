@@ -5,16 +5,16 @@ use spec_server::model::{Delta, Operation};
 use super::delta;
 
 /// Operation, line, name and new name of each.
-fn told(text: &str) -> Vec<(&'static str, u32, String, Option<String>)> {
-    let tell = |delta: Delta| {
+fn operations(text: &str) -> Vec<(&'static str, u32, String, Option<String>)> {
+    let shown = |delta: Delta| {
         let name = delta.requirement.name;
         (delta.operation.name(), delta.line, name, delta.renamed_to)
     };
-    delta(text).operations.into_iter().map(tell).collect()
+    delta(text).operations.into_iter().map(shown).collect()
 }
 
 fn plain(text: &str) -> Vec<(&'static str, u32, String)> {
-    told(text)
+    operations(text)
         .into_iter()
         .map(|(operation, line, name, _)| (operation, line, name))
         .collect()
@@ -101,7 +101,7 @@ fn removals_are_blocks_or_bullets() {
 fn renames_are_pairs_or_arrows() {
     let text = "## RENAMED Requirements\n- FROM: `### Requirement: A`\n- TO: `### Requirement: B`\n\nFROM: ### Requirement: C\n\
                 * TO: `### Requirement: D #`\n### Requirement: Old → New\n### Requirement: Old2 -> New2\n";
-    let seen = told(text);
+    let seen = operations(text);
     let pairs: Vec<_> = seen
         .iter()
         .map(|(_, line, from, to)| (*line, from.as_str(), to.as_deref()))
@@ -121,7 +121,7 @@ fn renames_are_pairs_or_arrows() {
 fn half_a_rename_is_told_as_it_stands() {
     let text = "## RENAMED Requirements\n- FROM: `### Requirement: A`\n- FROM: `### Requirement: B`\n- TO: `### Requirement: X`\n\
                 - TO: `### Requirement: Y`\n### Requirement: Arrowless\n## RENAMED Requirements\n- FROM: `### Requirement: C`\n";
-    let seen = told(text);
+    let seen = operations(text);
     let pairs: Vec<_> = seen
         .iter()
         .map(|(_, line, from, to)| (*line, from.as_str(), to.as_deref()))

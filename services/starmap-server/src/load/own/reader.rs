@@ -54,7 +54,7 @@ impl<'b> Reader<'b> {
         (count <= most).then_some(count)
     }
 
-    pub(super) fn place(&mut self) -> Option<usize> {
+    pub(super) fn index(&mut self) -> Option<usize> {
         self.count(usize::MAX)
     }
 

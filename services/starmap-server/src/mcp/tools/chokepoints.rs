@@ -10,9 +10,9 @@ use crate::route::{Extras, SecurityFilter};
 
 use super::super::arguments::{Name, invalid};
 use super::super::names::{Names, did_you_mean, nearest_names};
-use super::super::places::systems_of;
 use super::super::records::Answer;
 use super::super::universe::Snapshot;
+use super::super::views::systems_of;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]

@@ -102,7 +102,7 @@ proptest! {
     #[test]
     fn cuts_are_what_taking_away_shows(sketch in few_systems(10), inside in any::<u16>()) {
         let (map, _) = Map::new(sketch).unwrap();
-        let area: Vec<SystemIndex> = map.indices().filter(|it| inside & (1 << it.place()) != 0).collect();
+        let area: Vec<SystemIndex> = map.indices().filter(|it| inside & (1 << it.index()) != 0).collect();
         let found = cuts(&map, &area);
         let whole = parts(&map, &area, &[], None);
         let held = |system: &SystemIndex| whole.iter().find(|part| part.contains(system)).unwrap();

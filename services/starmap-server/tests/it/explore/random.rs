@@ -14,7 +14,7 @@ proptest! {
     #[test]
     fn distances_are_those_of_the_table(sketch in few_systems(10), closed in any::<u16>()) {
         let (map, _) = Map::new(sketch).unwrap();
-        let is_closed = |system: SystemIndex| closed & (1 << system.place()) != 0;
+        let is_closed = |system: SystemIndex| closed & (1 << system.index()) != 0;
         let avoided = map.indices().filter(|it| is_closed(*it)).map(Avoided::System);
         let avoid = Avoid::new(&map, avoided).unwrap();
         let table = all_jumps(&map, |middle| !is_closed(middle));
@@ -34,10 +34,10 @@ proptest! {
         let travel = if high { SecurityFilter::HighSec } else { SecurityFilter::LowSec };
         let admits = |it| travel.admits(map.system(it).class);
         let origin = nth(&map, from);
-        let table = &all_jumps(&map, admits)[origin.place()];
+        let table = &all_jumps(&map, admits)[origin.index()];
         let mut expected: Vec<_> = map.indices()
-            .filter(|it| *it == origin || admits(*it) && table[it.place()] <= most)
-            .map(|it| (table[it.place()], map.system(it).name.to_string(), it))
+            .filter(|it| *it == origin || admits(*it) && table[it.index()] <= most)
+            .map(|it| (table[it.index()], map.system(it).name.to_string(), it))
             .collect();
         expected.sort();
         let expected: Vec<_> = expected.into_iter().map(|(jumps, _, it)| (it, jumps)).collect();

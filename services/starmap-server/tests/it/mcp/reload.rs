@@ -42,9 +42,9 @@ async fn listener(url: &str) -> (Client, client::Listening) {
 }
 
 /// The method of the next notification.
-async fn told(listening: &mut client::Listening) -> String {
+async fn next_method(listening: &mut client::Listening) -> String {
     match soon(listening.next()).await {
-        Some(Heard::Notification(told)) => told.method,
+        Some(Heard::Notification(sent)) => sent.method,
         other => panic!("{other:?}"),
     }
 }
@@ -64,7 +64,10 @@ async fn a_new_map_is_taken_and_told() {
     assert!(system(&client, "Ostra").await.is_some());
     let (map, _) = Map::new(renamed()).unwrap();
     load::write(&map, &built.graph()).unwrap();
-    let methods = [told(&mut listening).await, told(&mut listening).await];
+    let methods = [
+        next_method(&mut listening).await,
+        next_method(&mut listening).await,
+    ];
     let methods = methods.each_ref().map(String::as_str);
     assert!(
         methods.contains(&"notifications/resources/list_changed"),
@@ -237,7 +240,10 @@ async fn the_live_tools_come_and_go_with_the_overlay_and_clients_hear_of_it() {
             false => fs::remove_file(&dump).unwrap(),
         }
         for (client, listening) in &mut all {
-            assert_eq!(told(listening).await, "notifications/tools/list_changed");
+            assert_eq!(
+                next_method(listening).await,
+                "notifications/tools/list_changed"
+            );
             assert_eq!(status(client).await, shown);
         }
     }

@@ -55,7 +55,7 @@ fn graph(map: &Map, mode: Mode) -> DiGraph<(), Way> {
 }
 
 fn node(system: SystemIndex) -> NodeIndex {
-    NodeIndex::new(system.place())
+    NodeIndex::new(system.index())
 }
 
 /// 1,000 routes of a mode from 50 origins, every one as cheap and as short as petgraph says.

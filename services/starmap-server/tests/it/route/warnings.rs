@@ -7,7 +7,7 @@ use super::super::common::{index_of, small};
 use super::{avoid, extra, query};
 use starmap_server::map::Map;
 
-fn told(map: &Map, query: &Query<'_>) -> Vec<Warning> {
+fn found_warnings(map: &Map, query: &Query<'_>) -> Vec<Warning> {
     warnings(map, query, &find(map, query).unwrap())
 }
 
@@ -16,17 +16,20 @@ fn entering_lower_security_is_told_unless_one_is_there_already() {
     let map = small();
     let marrow = Warning::Pipe(index_of(&map, "Marrow"));
     for mode in [Mode::Shortest, Mode::Unsafe] {
-        let told = told(&map, &query(&map, "Jita", "Amarr", mode));
-        assert_eq!(told, [Warning::LowerSecurity { low: 2, null: 0 }, marrow]);
+        let found = found_warnings(&map, &query(&map, "Jita", "Amarr", mode));
+        assert_eq!(found, [Warning::LowerSecurity { low: 2, null: 0 }, marrow]);
     }
-    let to_null = told(&map, &query(&map, "Pell", "Nadir", Mode::Shortest));
+    let to_null = found_warnings(&map, &query(&map, "Pell", "Nadir", Mode::Shortest));
     let sable = Warning::Pipe(index_of(&map, "Sable"));
     assert_eq!(to_null, [Warning::LowerSecurity { low: 1, null: 1 }, sable]);
     assert_eq!(
-        told(&map, &query(&map, "Tarn", "Jita", Mode::Shortest)),
+        found_warnings(&map, &query(&map, "Tarn", "Jita", Mode::Shortest)),
         [marrow]
     );
-    assert_eq!(told(&map, &query(&map, "Jita", "Velm", Mode::Shortest)), []);
+    assert_eq!(
+        found_warnings(&map, &query(&map, "Jita", "Velm", Mode::Shortest)),
+        []
+    );
 }
 
 #[test]
@@ -34,15 +37,21 @@ fn a_safe_route_that_leaves_high_security_says_so() {
     let map = small();
     let leaves = |low, null| Warning::LeavesHighSecurity { low, null };
     for mode in [Mode::Safe, safer(50)] {
-        assert_eq!(told(&map, &query(&map, "Jita", "Amarr", mode)), []);
         assert_eq!(
-            told(&map, &query(&map, "Jita", "Marrow", mode)),
+            found_warnings(&map, &query(&map, "Jita", "Amarr", mode)),
+            []
+        );
+        assert_eq!(
+            found_warnings(&map, &query(&map, "Jita", "Marrow", mode)),
             [leaves(1, 0)]
         );
-        let deep = told(&map, &query(&map, "Jita", "Nadir", mode));
+        let deep = found_warnings(&map, &query(&map, "Jita", "Nadir", mode));
         assert_eq!(deep[0], leaves(1, 1));
         // It is below high security to begin with.
-        assert_eq!(told(&map, &query(&map, "Marrow", "Jita", mode)), []);
+        assert_eq!(
+            found_warnings(&map, &query(&map, "Marrow", "Jita", mode)),
+            []
+        );
     }
 }
 
@@ -50,12 +59,12 @@ fn a_safe_route_that_leaves_high_security_says_so() {
 fn a_pipe_is_passed_through_not_gone_to() {
     let map = small();
     assert_eq!(
-        told(&map, &query(&map, "Marrow", "Tarn", Mode::Shortest)),
+        found_warnings(&map, &query(&map, "Marrow", "Tarn", Mode::Shortest)),
         []
     );
     let sable = Warning::Pipe(index_of(&map, "Sable"));
     assert_eq!(
-        told(&map, &query(&map, "Nadir", "Rook", Mode::Shortest)),
+        found_warnings(&map, &query(&map, "Nadir", "Rook", Mode::Shortest)),
         [sable]
     );
 }
@@ -69,8 +78,8 @@ fn a_pipe_has_exactly_two_gates() {
         .map(|it| extra(&map, it[0], it[1], true, None));
     let bridges = Extras::new(bridges.collect()).unwrap();
     let query = query(&map, "Jita", "Lonely", Mode::Shortest).with(&bridges);
-    let told = told(&map, &query);
-    assert_eq!(told, [Warning::LowerSecurity { low: 0, null: 1 }]);
+    let found = found_warnings(&map, &query);
+    assert_eq!(found, [Warning::LowerSecurity { low: 0, null: 1 }]);
 }
 
 #[test]
@@ -78,16 +87,16 @@ fn an_avoided_end_is_told() {
     let map = small();
     let avoid = avoid(&map, &["Jita", "Velm"]);
     let query = query(&map, "Jita", "Velm", Mode::Safe).avoiding(&avoid);
-    let told = told(&map, &query);
+    let found = found_warnings(&map, &query);
     assert_eq!(
-        told,
+        found,
         [
             Warning::AvoidedEnd(query.origin),
             Warning::AvoidedEnd(query.destination)
         ]
     );
     assert_eq!(
-        told[0].sentence(&map),
+        found[0].sentence(&map),
         "Jita is to be avoided, but the route begins or ends there"
     );
     let stays = Query {

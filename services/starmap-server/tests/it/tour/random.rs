@@ -43,7 +43,7 @@ proptest! {
         };
         let passed = |it| security.admits(map.system(it).class) || stops.contains(&it) || home == Some(it);
         let table = all_jumps(&map, passed);
-        let jumps = |from: SystemIndex, to: SystemIndex| table[from.place()][to.place()];
+        let jumps = |from: SystemIndex, to: SystemIndex| table[from.index()][to.index()];
         let from = home.unwrap_or(stops[0]);
         let mut wanted: Vec<SystemIndex> = Vec::new();
         for stop in &stops {
@@ -89,7 +89,7 @@ proptest! {
         };
         let admits = |it| it == query.origin || security.admits(map.system(it).class);
         let table = all_jumps(&map, admits);
-        let jumps = |from: SystemIndex, to: SystemIndex| table[from.place()][to.place()] as usize;
+        let jumps = |from: SystemIndex, to: SystemIndex| table[from.index()][to.index()] as usize;
         let near: Vec<SystemIndex> = map.indices()
             .filter(|it| map.system(*it).border && *it != query.origin && admits(*it))
             .filter(|it| jumps(query.origin, *it) <= target_jumps / 2)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::chats::joined;
 use super::scope::SeenChat;
-use super::{Desk, Failure};
+use super::{ChatService, Failure};
 use crate::index::ChatKey;
 use crate::source::{Report, Twin};
 use crate::view;
@@ -19,7 +19,7 @@ pub(super) struct Doubts(BTreeMap<String, Report>);
 /// The names of visible chats.
 pub(super) type Names = BTreeMap<ChatKey, String>;
 
-impl Desk {
+impl ChatService {
     /// What the sources have reported.
     pub(super) async fn doubts(&self) -> Result<Doubts, Failure> {
         let known = self.index().sources().await?.into_iter();

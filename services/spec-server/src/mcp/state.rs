@@ -11,7 +11,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::failure::Failure;
 use super::watch::Texts;
-use crate::cli::Place;
+use crate::cli::Repository;
 use crate::model::{Change, Spec};
 use crate::project::{Kind, Project, ProjectError, ReadError};
 use crate::search::{self, SearchError, Searcher};
@@ -33,7 +33,7 @@ const SHOWN: Budget = Budget(100);
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Which repository.
-    pub place: Place,
+    pub repository: Repository,
     /// Whether there are tools that write.
     pub allow_writes: bool,
     /// How long an answer may be.
@@ -42,14 +42,14 @@ pub struct Settings {
     pub search: search::Settings,
     /// Whether changes are found by looks at the disk alone, for file systems that report no events.
     pub without_events: bool,
-    /// Whether the client's roots may choose the project if `place` names none. Not for clients on other machines: it
+    /// Whether the client's roots may choose the project if `repository` names none. Not for clients on other machines: it
     /// lets them choose a folder of this one.
     pub use_roots: bool,
 }
 
 /// How changes of files are noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Hearing {
+pub(super) enum ChangeDetection {
     /// Not yet.
     NotYet,
     /// By the system's events, and by polling for what they miss; or there is nothing to watch.
@@ -60,11 +60,11 @@ pub(super) enum Hearing {
 
 /// What the handlers share. Clones are one and the same.
 #[derive(Debug, Clone)]
-pub(super) struct Desk(Arc<Inner>);
+pub(super) struct ServerState(Arc<Inner>);
 
-/// A [`Desk`] that is not kept alive by it.
+/// A [`ServerState`] that is not kept alive by it.
 #[derive(Debug, Clone)]
-pub(super) struct WeakDesk(Weak<Inner>);
+pub(super) struct WeakState(Weak<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -76,9 +76,9 @@ struct Inner {
     /// Held while the searcher gets the present specs.
     updating: Mutex<()>,
     turns: Arc<Semaphore>,
-    /// The project among the client's roots, where `settings.place` names none; `None` until it was asked for.
+    /// The project among the client's roots, where `settings.repository` names none; `None` until it was asked for.
     root: Mutex<Option<PathBuf>>,
-    hearing: watch::Sender<Hearing>,
+    detection: watch::Sender<ChangeDetection>,
     /// The different lists of resources that clients were given since the last look; at most [`GIVEN`].
     given: Mutex<Vec<BTreeSet<String>>>,
     /// All texts at the last full look; `None` without subscribers.
@@ -88,7 +88,7 @@ struct Inner {
     _end: DropGuard,
 }
 
-impl Desk {
+impl ServerState {
     pub(super) fn new(settings: Settings) -> Self {
         let ended = CancellationToken::new();
         Self(Arc::new(Inner {
@@ -98,7 +98,7 @@ impl Desk {
             updating: Mutex::new(()),
             turns: Arc::new(Semaphore::new(TURNS)),
             root: Mutex::new(None),
-            hearing: watch::Sender::new(Hearing::NotYet),
+            detection: watch::Sender::new(ChangeDetection::NotYet),
             given: Mutex::default(),
             texts: Mutex::new(None),
             _end: ended.clone().drop_guard(),
@@ -114,10 +114,10 @@ impl Desk {
     ) -> Result<T, Failure> {
         let turn = Arc::clone(&self.0.turns).acquire_owned().await;
         let turn = turn.map_err(|closed| Failure::internal(&closed))?;
-        let desk = self.clone();
+        let state = self.clone();
         let work = move || {
             let _turn = turn;
-            work(&desk)
+            work(&state)
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.unwrap_or_else(|error| Err(Failure::internal(&error)))
@@ -125,7 +125,7 @@ impl Desk {
 
     /// The current project: the same as before unless it has moved, or its configuration has changed. Blocks.
     pub(super) fn project(&self) -> Result<Project, Failure> {
-        let found = match (self.0.settings.place.project(), self.root().clone()) {
+        let found = match (self.0.settings.repository.project(), self.root().clone()) {
             (Err(ProjectError::NotFound(_)), Some(root)) => Project::open(&root),
             (found, _) => found,
         };
@@ -216,24 +216,24 @@ impl Desk {
     /// Waits until changes are watched, so that subscribers miss none; only for a while, since watching may never
     /// start.
     pub(super) async fn until_watched(&self) {
-        let mut hearing = self.0.hearing.subscribe();
-        let heard = hearing.wait_for(|hearing| *hearing != Hearing::NotYet);
+        let mut detection = self.0.detection.subscribe();
+        let started = detection.wait_for(|detection| *detection != ChangeDetection::NotYet);
         // In any case: a subscription without notifications is no worse than no subscription.
-        drop(tokio::time::timeout(WATCH_PATIENCE, heard).await);
+        drop(tokio::time::timeout(WATCH_PATIENCE, started).await);
     }
 
     /// From now on changes are noticed in this way.
-    pub(super) fn hears(&self, hearing: Hearing) {
-        self.0.hearing.send_replace(hearing);
+    pub(super) fn set_detection(&self, detection: ChangeDetection) {
+        self.0.detection.send_replace(detection);
     }
 
     /// Adds a note about how changes are noticed to another note.
     pub(super) fn note(&self, note: Option<String>) -> Option<String> {
-        let late = match &*self.0.hearing.borrow() {
-            Hearing::Looks(why) => {
+        let late = match &*self.0.detection.borrow() {
+            ChangeDetection::Looks(why) => {
                 format!("subscribers are notified late, by looks at the disk alone: {why}")
             }
-            Hearing::NotYet | Hearing::Fine => return note,
+            ChangeDetection::NotYet | ChangeDetection::Fine => return note,
         };
         notes([note, Some(late)])
     }
@@ -244,8 +244,8 @@ impl Desk {
     }
 
     /// A handle that keeps nothing alive.
-    pub(super) fn downgrade(&self) -> WeakDesk {
-        WeakDesk(Arc::downgrade(&self.0))
+    pub(super) fn downgrade(&self) -> WeakState {
+        WeakState(Arc::downgrade(&self.0))
     }
 }
 
@@ -254,10 +254,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl WeakDesk {
-    /// The desk, as long as the server exists.
-    pub(super) fn upgrade(&self) -> Option<Desk> {
-        self.0.upgrade().map(Desk)
+impl WeakState {
+    /// The state, as long as the server exists.
+    pub(super) fn upgrade(&self) -> Option<ServerState> {
+        self.0.upgrade().map(ServerState)
     }
 }
 

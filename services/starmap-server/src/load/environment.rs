@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 /// The variable that names the map.
 const VARIABLE: &str = "ARIA_UNIVERSE_GRAPH";
 
-/// The environment variables for the place of the map. An empty variable is ignored.
+/// The environment variables that say where the map is. An empty variable is ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct GraphEnvironment {
     /// `ARIA_UNIVERSE_GRAPH`: the map itself.
     pub graph: Option<OsString>,
     /// `XDG_DATA_HOME`: the folder of the user's data. One that is not absolute is ignored, as the XDG Base Directory
@@ -22,10 +22,10 @@ pub struct Places {
 /// the user's data (`$XDG_DATA_HOME`, else `~/.local/share`). Nothing is looked for on the disk.
 #[must_use]
 pub fn graph_path(argument: Option<&Path>) -> PathBuf {
-    Places::of_process().graph_path(argument)
+    GraphEnvironment::of_process().graph_path(argument)
 }
 
-impl Places {
+impl GraphEnvironment {
     /// What the environment of this process says.
     #[must_use]
     pub fn of_process() -> Self {

@@ -1,6 +1,6 @@
 //! New messages as they come in, and which listener gets which.
 
-use super::{Desk, Failure};
+use super::{ChatService, Failure};
 use crate::index::{self, Followed, Follower};
 use crate::view;
 use crate::view::uri::Listening;
@@ -9,42 +9,42 @@ use crate::view::uri::Listening;
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// A message came in.
-    Told(Box<Told>),
+    Message(Box<NewMessage>),
     /// More messages came in than can be sent one by one.
     Missed {
         /// The source.
         source: String,
         /// How many.
         missed: u64,
-        /// From here [`Desk::messages`] has them.
+        /// From here [`ChatService::messages`] has them.
         cursor: String,
     },
 }
 
 /// A message that came in.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct NewMessage {
     /// The message.
     pub message: view::Message,
-    /// From here [`Desk::messages`] has those that come in after it.
+    /// From here [`ChatService::messages`] has those that come in after it.
     pub cursor: Option<String>,
 }
 
 /// What comes in from now on.
 #[derive(Debug)]
 pub struct Following {
-    desk: Desk,
+    service: ChatService,
     follower: Follower,
 }
 
-impl Desk {
+impl ChatService {
     /// Follows all sources that report new messages.
     ///
     /// # Errors
     /// [`Failure`] if the index is not available.
     pub async fn follow(&self) -> Result<Following, Failure> {
         Ok(Following {
-            desk: self.clone(),
+            service: self.clone(),
             follower: self.index().follow(None).await?,
         })
     }
@@ -94,14 +94,14 @@ impl Following {
                         cursor: lag.cursor.as_str().to_owned(),
                     });
                 }
-                Followed::Message(stored) if self.tells(&stored) => {
+                Followed::Message(stored) if self.serves(&stored) => {
                     let place = self
-                        .desk
+                        .service
                         .index()
                         .cursor_after(&stored.source, stored.sequence);
                     let cursor = place.await.ok().flatten();
-                    return Some(News::Told(Box::new(Told {
-                        message: self.desk.shown(*stored),
+                    return Some(News::Message(Box::new(NewMessage {
+                        message: self.service.shown(*stored),
                         cursor: cursor.map(|cursor| cursor.as_str().to_owned()),
                     })));
                 }
@@ -111,14 +111,14 @@ impl Following {
     }
 
     fn streams(&self, source: &str) -> bool {
-        let entry = self.desk.registry().get(source);
+        let entry = self.service.registry().get(source);
         entry.is_some_and(|entry| entry.source.streams())
     }
 
-    fn tells(&self, stored: &index::StoredMessage) -> bool {
-        let registry = self.desk.registry();
+    fn serves(&self, stored: &index::StoredMessage) -> bool {
+        let registry = self.service.registry();
         self.streams(&stored.source)
-            && registry.tells(&stored.source, &stored.chat, &stored.chat_name)
+            && registry.serves(&stored.source, &stored.chat, &stored.chat_name)
     }
 }
 
@@ -129,8 +129,8 @@ impl News {
         let is_source = |source: &str| to.source.as_deref().is_none_or(|wanted| wanted == source);
         match self {
             Self::Missed { source, .. } => is_source(source),
-            Self::Told(told) => {
-                let message = &told.message;
+            Self::Message(new) => {
+                let message = &new.message;
                 is_source(&message.source)
                     && to.chat.as_deref().is_none_or(|wanted| match chat {
                         Some(id) => message.chat_id == id,

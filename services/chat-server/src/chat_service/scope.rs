@@ -1,6 +1,6 @@
 //! Where to look: visible sources and chats by the names that a caller gives.
 
-use super::{Desk, Failure};
+use super::{ChatService, Failure};
 use crate::index::{ChatKey, ChatSummary, FoundChat, contains, find_among};
 use crate::query::ChatArgument;
 use crate::registry::Entry;
@@ -26,7 +26,7 @@ pub(super) struct Scope {
     pub(super) chats: Option<Vec<ChatKey>>,
 }
 
-impl Desk {
+impl ChatService {
     /// A source of the configuration.
     pub(super) fn source(&self, id: &str) -> Result<&Entry, Failure> {
         let registry = self.registry();
@@ -76,7 +76,7 @@ impl Desk {
         let chats = self.index().chats(source).await?;
         let seen = chats.into_iter().filter(|chat| {
             self.registry()
-                .tells(&chat.source, &chat.chat.id, &chat.chat.name)
+                .serves(&chat.source, &chat.chat.id, &chat.chat.name)
         });
         Ok(seen
             .map(|mut chat| {

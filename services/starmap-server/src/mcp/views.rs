@@ -12,7 +12,7 @@ use super::universe::Snapshot;
 
 /// A system with all there is to know of it.
 #[derive(Debug, Serialize)]
-pub(crate) struct SystemPlace {
+pub(crate) struct SystemView {
     #[serde(flatten)]
     pub(crate) system: SystemInfo,
     /// Where it is, in metres; null if the map does not say.
@@ -22,7 +22,7 @@ pub(crate) struct SystemPlace {
 
 /// A constellation.
 #[derive(Debug, Serialize)]
-pub(crate) struct ConstellationPlace {
+pub(crate) struct ConstellationView {
     pub(crate) name: String,
     constellation_id: u32,
     region: String,
@@ -37,7 +37,7 @@ pub(crate) struct ConstellationPlace {
 
 /// A region.
 #[derive(Debug, Serialize)]
-pub(crate) struct RegionPlace {
+pub(crate) struct RegionView {
     pub(crate) name: String,
     region_id: u32,
     pub(crate) counts: Counts,
@@ -81,7 +81,7 @@ pub(crate) struct Exit {
     pub(crate) region: String,
 }
 
-impl SystemPlace {
+impl SystemView {
     pub(crate) fn of(now: &Snapshot, system: SystemIndex) -> Self {
         Self {
             system: SystemInfo::of(now, system, Detail::Full),
@@ -91,7 +91,7 @@ impl SystemPlace {
     }
 }
 
-impl ConstellationPlace {
+impl ConstellationView {
     pub(crate) fn of(now: &Snapshot, index: ConstellationIndex) -> Self {
         let map = &*now.map;
         let record = map.constellation(index);
@@ -114,7 +114,7 @@ impl ConstellationPlace {
     }
 }
 
-impl RegionPlace {
+impl RegionView {
     pub(crate) fn of(now: &Snapshot, index: RegionIndex) -> Self {
         let map = &*now.map;
         let record = map.region(index);

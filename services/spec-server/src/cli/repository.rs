@@ -8,14 +8,14 @@ use crate::project::{Project, ProjectError};
 
 /// Which repository is meant: the one around the current directory unless another is named.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub struct Place {
+pub struct Repository {
     /// The root of the repository: the folder with .spox or openspec in it. By default the nearest one from the current
     /// directory upwards.
     #[arg(long, global = true, value_name = "DIR", env = "SPEC_SERVER_ROOT")]
     pub root: Option<PathBuf>,
 }
 
-impl Place {
+impl Repository {
     /// Opens it.
     ///
     /// # Errors

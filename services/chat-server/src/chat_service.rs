@@ -23,7 +23,7 @@ pub use attachment::{Contents, MAX_ATTACHMENT_BYTES};
 pub use chats::{ChatFilter, ChatQuestion, MAX_CHATS};
 pub use failure::Failure;
 pub use messages::{Around, Question, SearchQuestion, WaitQuestion};
-pub use news::{Following, News, Told};
+pub use news::{Following, NewMessage, News};
 pub use people::{PeopleQuestion, StatisticsQuestion};
 
 use crate::config::{Config, SourceKind};
@@ -39,18 +39,18 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// How often a process that only reads looks whether it may write.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// What becomes of the sources of a desk.
+/// What becomes of the sources of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// They are kept running by [`Desk::run`]: questions wait a little for what is being read.
+    /// They are kept running by [`ChatService::run`]: questions wait a little for what is being read.
     Runs,
     /// Nothing: answers come from the index alone.
     Reads,
 }
 
-/// The chats behind the rules. A clone is the same desk.
+/// The chats behind the rules. A clone is the same service.
 #[derive(Debug, Clone)]
-pub struct Desk(Arc<Inner>);
+pub struct ChatService(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -62,7 +62,7 @@ struct Inner {
     redactor: Redactor,
 }
 
-impl Desk {
+impl ChatService {
     /// The parts of `index` that `config` allows. Nothing is read and no network connected to before
     /// [`run`](Self::run).
     #[must_use]

@@ -19,7 +19,7 @@ const MAX_WAITING_BYTES: usize = 16 * 1024 * 1024;
 /// An envelope may leave out the name of a chat, and a chat may be denied by its name, so envelopes wait until the
 /// requests for names have an answer of any kind.
 #[derive(Debug)]
-pub(super) struct Hearing<'a> {
+pub(super) struct Inbox<'a> {
     source: &'a str,
     account: Option<&'a str>,
     names: &'a mut Names,
@@ -29,7 +29,7 @@ pub(super) struct Hearing<'a> {
     waiting_bytes: usize,
 }
 
-impl<'a> Hearing<'a> {
+impl<'a> Inbox<'a> {
     pub(super) fn new(source: &'a str, account: Option<&'a str>, names: &'a mut Names) -> Self {
         Self {
             source,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::scope::shown_chat;
-use super::{Desk, Failure};
+use super::{ChatService, Failure};
 use crate::index;
 use crate::query::Invalid;
 use crate::view;
@@ -48,7 +48,7 @@ pub(super) fn id_of(source: &Option<String>) -> Option<String> {
 
 const KINDS: [&str; 4] = ["direct", "group", "channel", "unknown"];
 
-impl Desk {
+impl ChatService {
     /// The chats that may be seen, those with the latest activity first.
     ///
     /// # Errors

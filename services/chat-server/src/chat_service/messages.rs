@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::chats::{id_of, within};
 use super::scope::Scope;
-use super::{Desk, Failure, News};
+use super::{ChatService, Failure, News};
 use crate::index::{
     self, ChatKey, Cursor, DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage,
 };
@@ -119,7 +119,7 @@ pub struct Around {
 const NOTHING_FOUND: &str = "nothing has all of this: try fewer words, OR between them, the beginning of a word, other \
     spellings, or no chat, sender, since and before";
 
-impl Desk {
+impl ChatService {
     /// The messages that fit, newest first.
     ///
     /// # Errors
@@ -166,18 +166,18 @@ impl Desk {
         let next = async {
             loop {
                 match following.next().await {
-                    Some(News::Told(told)) => {
+                    Some(News::Message(new)) => {
                         let key = ChatKey {
-                            source: told.message.source.clone(),
-                            id: told.message.chat_id.clone(),
+                            source: new.message.source.clone(),
+                            id: new.message.chat_id.clone(),
                         };
                         let is_there = query
                             .chats
                             .as_ref()
                             .is_none_or(|chats| chats.contains(&key));
-                        let told = News::Told(told);
-                        if is_there && told.concerns(&to, None) {
-                            return Some(told);
+                        let news = News::Message(new);
+                        if is_there && news.concerns(&to, None) {
+                            return Some(news);
                         }
                     }
                     Some(News::Missed { .. }) => {}
@@ -186,9 +186,9 @@ impl Desk {
             }
         };
         let patience = Duration::from_secs(patience as u64);
-        let told = tokio::time::timeout(patience, next).await.ok().flatten();
-        let (messages, note) = match told {
-            Some(News::Told(told)) => (vec![told.message], None),
+        let news = tokio::time::timeout(patience, next).await.ok().flatten();
+        let (messages, note) = match news {
+            Some(News::Message(new)) => (vec![new.message], None),
             _ => (
                 Vec::new(),
                 Some("no such message has come in: call again to go on waiting".to_owned()),

@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use super::{Desk, Failure};
+use super::{ChatService, Failure};
 use crate::import::{self, ImportError};
 use crate::model::AttachmentPlace;
 use crate::view;
@@ -19,7 +19,7 @@ pub struct Contents {
     pub bytes: Vec<u8>,
 }
 
-impl Desk {
+impl ChatService {
     /// The `n`th file of a message.
     ///
     /// # Errors

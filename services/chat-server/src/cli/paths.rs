@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::CliError;
+use crate::chat_service::{ChatService, Mode};
 use crate::config::Config;
-use crate::desk::{Desk, Mode};
 use crate::index::{Index, Options};
 
 /// A configuration to begin with.
@@ -18,7 +18,7 @@ path = \"~/chats/WhatsApp Chat with Ann.zip\"";
 
 /// Where configuration and index are.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Place {
+pub(super) struct Paths {
     /// The configuration; by default $XDG_CONFIG_HOME/chat-server/config.toml, which is ~/.config/chat-server/config.toml.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -29,7 +29,7 @@ pub(super) struct Place {
     data_dir: Option<PathBuf>,
 }
 
-impl Place {
+impl Paths {
     /// The file of the configuration.
     pub(super) fn file(&self) -> Result<PathBuf, CliError> {
         match &self.config {
@@ -53,12 +53,16 @@ impl Place {
     }
 
     /// The chats behind the rules of the configuration.
-    pub(super) async fn desk(&self, mode: Mode) -> Result<Desk, CliError> {
-        self.desk_of(&self.config()?, mode).await
+    pub(super) async fn open(&self, mode: Mode) -> Result<ChatService, CliError> {
+        self.open_with(&self.config()?, mode).await
     }
 
     /// The same, by another configuration.
-    pub(super) async fn desk_of(&self, config: &Config, mode: Mode) -> Result<Desk, CliError> {
+    pub(super) async fn open_with(
+        &self,
+        config: &Config,
+        mode: Mode,
+    ) -> Result<ChatService, CliError> {
         let dir = match self.data_dir.as_ref().or(config.data_dir.as_ref()) {
             Some(dir) => dir.clone(),
             None => directory("XDG_DATA_HOME", ".local/share")?,
@@ -66,15 +70,15 @@ impl Place {
         let opened =
             tokio::task::spawn_blocking(move || Index::open(&dir, Options::default())).await;
         let index = opened.map_err(|error| CliError::Other(error.to_string()))??;
-        let desk = Desk::new(config, index, mode);
-        desk.recall().await;
-        Ok(desk)
+        let service = ChatService::new(config, index, mode);
+        service.recall().await;
+        Ok(service)
     }
 }
 
 /// Commits what is queued and lets go of the index.
-pub(super) async fn close(desk: &Desk) {
-    let index = desk.index().clone();
+pub(super) async fn close(service: &ChatService) {
+    let index = service.index().clone();
     // Closing logs its own errors.
     let _ = tokio::task::spawn_blocking(move || index.close()).await;
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::chats::{id_of, within};
 use super::doubts::names;
-use super::{Desk, Failure, zone_name};
+use super::{ChatService, Failure, zone_name};
 use crate::index::{self, MAX_PEOPLE, PeopleQuery, StatisticsQuery};
 use crate::model::Participant;
 use crate::view;
@@ -42,7 +42,7 @@ pub struct PeopleQuestion {
     pub offset: Option<i64>,
 }
 
-impl Desk {
+impl ChatService {
     /// How many messages, by whom, and when.
     ///
     /// # Errors
