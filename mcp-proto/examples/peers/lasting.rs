@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_proto::LogLevel;
-use mcp_proto::client::{CallOptions, Heard, Interest, Started};
+use mcp_proto::client::{CallOptions, Interest, ListenEvent, Started};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
@@ -32,7 +32,8 @@ impl Peer {
         let said = self.client.run_tool(tool, json!({})).await?.text();
         for time in 1..=times {
             match listening.next().await {
-                Some(Heard::Notification(told)) if told.params.get("uri") == Some(&json!(uri)) => {}
+                Some(ListenEvent::Notification(told))
+                    if told.params.get("uri") == Some(&json!(uri)) => {}
                 other => return Err(format!("heard {other:?} as number {time}").into()),
             }
         }
@@ -59,7 +60,7 @@ impl Peer {
         self.client.run_tool("grow", json!({})).await?;
         let heard = listening.next().await;
         let after = self.client.list_tools().await?.len();
-        let is_told = matches!(&heard, Some(Heard::Notification(told)) if told.method == "notifications/tools/list_changed");
+        let is_told = matches!(&heard, Some(ListenEvent::Notification(told)) if told.method == "notifications/tools/list_changed");
         check(
             is_told && after == before + 1,
             &format!("{before} and {after} tools, {heard:?}"),
