@@ -71,13 +71,13 @@ pub(crate) fn config(change: impl FnOnce(&mut TasksConfig)) -> TasksConfig {
 async fn hang(probe: Probe, _: Map<String, Value>, context: Context) -> Outcome {
     context.start_task()?;
     let _guard = probe.guard();
-    probe.tell("started");
+    probe.report("started");
     std::future::pending().await
 }
 
 async fn gate(probe: Probe, _: Map<String, Value>, context: Context) -> Outcome {
     context.start_task()?;
-    probe.tell("started");
+    probe.report("started");
     probe.gate.notified().await;
     Ok(CallToolResult::text(context.task_id().unwrap_or("no task")))
 }
@@ -92,7 +92,7 @@ async fn sleep(_: Probe, arguments: Map<String, Value>, context: Context) -> Out
 
 /// Ends as it is told.
 async fn job(probe: Probe, arguments: Map<String, Value>, context: Context) -> Outcome {
-    probe.tell("called");
+    probe.report("called");
     context.start_task()?;
     match arguments["ends"].as_str().unwrap() {
         "well" => Ok(CallToolResult::text("done")),
@@ -135,7 +135,7 @@ async fn twice(_: Probe, _: Map<String, Value>, context: Context) -> Outcome {
 async fn named(probe: Probe, _: Map<String, Value>, context: Context) -> Outcome {
     let answer = context.elicit("user_name", &form("name"))?;
     context.start_task()?;
-    probe.tell("named");
+    probe.report("named");
     Ok(CallToolResult::text(
         answer.text("name").unwrap_or("nobody"),
     ))
@@ -148,10 +148,10 @@ async fn chatty(probe: Probe, _: Map<String, Value>, context: Context) -> Outcom
     context.task_status("half");
     context.progress(1.0, Some(2.0), Some("half")).await;
     context.log(LogLevel::Error, None, "half").await;
-    probe.tell("half");
+    probe.report("half");
     probe.gate.notified().await;
     context.task_status("x".repeat(5_000));
-    probe.tell("more");
+    probe.report("more");
     probe.gate.notified().await;
     Ok(CallToolResult::text("said"))
 }
@@ -160,7 +160,7 @@ async fn chatty(probe: Probe, _: Map<String, Value>, context: Context) -> Outcom
 async fn large(probe: Probe, arguments: Map<String, Value>, context: Context) -> Outcome {
     context.start_task()?;
     let bytes = arguments["bytes"].as_u64().unwrap();
-    probe.tell("made");
+    probe.report("made");
     Ok(CallToolResult::text("x".repeat(bytes as usize)))
 }
 
