@@ -182,7 +182,9 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 "test_trigger_tool_change",
                 "Tells that the tools have changed.",
             ),
-            async |_app, Nothing {}, context: Context| Ok(tell(&context, Change::ToolsListChanged)),
+            async |_app, Nothing {}, context: Context| {
+                Ok(announce(&context, Change::ToolsListChanged))
+            },
         )
         .content_tool(
             Tool::new(
@@ -190,7 +192,7 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 "Tells that the prompts have changed.",
             ),
             async |_app, Nothing {}, context: Context| {
-                Ok(tell(&context, Change::PromptsListChanged))
+                Ok(announce(&context, Change::PromptsListChanged))
             },
         )
         .content_tool(
@@ -199,7 +201,7 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 "Tells that a resource has changed.",
             ),
             async |_app, Nothing {}, context: Context| {
-                Ok(tell(
+                Ok(announce(
                     &context,
                     Change::resource_updated("test://watched-resource"),
                 ))
@@ -208,7 +210,7 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
 }
 
 /// Whoever listens is told that something has changed. Code outside of handlers has `Server::notify`.
-fn tell(context: &Context, change: Change) -> CallToolResult {
+fn announce(context: &Context, change: Change) -> CallToolResult {
     context.notify(change);
     CallToolResult::text("Told.")
 }

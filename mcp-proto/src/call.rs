@@ -4,9 +4,9 @@
 //! uses, without a tree of its params. Every other form, and every error, is left to [`Message`], so that all errors
 //! are worded in one place.
 
+mod fields;
 mod members;
 mod meta;
-mod place;
 
 use serde_json::{Map, Value};
 
@@ -25,7 +25,7 @@ const MAX_BYTES: usize = 64 * 1024;
 
 /// A message that has come.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum IncomingMessage {
     /// Wants an answer.
     Request(Called),
     /// Wants none.
@@ -57,7 +57,7 @@ pub(crate) struct CallToolRequest {
     meta: Option<Map<String, Value>>,
 }
 
-impl Heard {
+impl IncomingMessage {
     /// Reads one message and counts by `meter` what it costs in memory.
     ///
     /// # Errors

@@ -20,8 +20,8 @@ mod credentials;
 mod defaults;
 mod error;
 mod exchange;
-mod hearing;
 mod http;
+mod hub;
 mod listen;
 mod lists;
 mod mirror;
@@ -56,7 +56,7 @@ use crate::logging::LogLevel;
 use crate::server::Server;
 use crate::version::{Era, ProtocolVersion};
 use credentials::Authorizing;
-use hearing::{Hearing, Owned};
+use hub::{NotificationHub, Owned};
 use pipe::Pipe;
 use speaking::Speaking;
 
@@ -64,8 +64,8 @@ pub use calls::{Reference, ToolResult};
 pub use config::{ClientConfig, Stderr};
 pub use credentials::{Credentials, MAX_TRIES, Refusal};
 pub use error::ClientError;
-pub use hearing::NOTIFICATIONS;
-pub use listen::{Heard, Interest, Listening};
+pub use hub::NOTIFICATIONS;
+pub use listen::{Interest, ListenEvent, Listening};
 pub use options::{CallOptions, Progress};
 pub use questions::{Elicitation, ElicitationKind};
 pub use skills::{ListedSkill, SkillFiles};
@@ -89,7 +89,7 @@ struct Inner {
     link: Link,
     config: ClientConfig,
     next_id: AtomicI64,
-    hearing: Arc<Hearing>,
+    hub: Arc<NotificationHub>,
     speaking: watch::Sender<Arc<Speaking>>,
     /// How many requests wait for their credentials.
     authorizing: Authorizing,
@@ -128,9 +128,9 @@ impl Client {
     /// # Errors
     /// [`ClientError`], of the handshake too.
     pub async fn http(url: &str, config: ClientConfig) -> Result<Self, ClientError> {
-        let hearing = Hearing::new(config.cache_bytes);
-        let link = HttpLink::new(url, &config, Arc::clone(&hearing))?;
-        let client = Self::over(Link::Http(Arc::new(link)), config, hearing);
+        let hub = NotificationHub::new(config.cache_bytes);
+        let link = HttpLink::new(url, &config, Arc::clone(&hub))?;
+        let client = Self::over(Link::Http(Arc::new(link)), config, hub);
         client.settle().await?;
         client.attend(false).await;
         Ok(client)
@@ -144,9 +144,9 @@ impl Client {
     /// [`ClientError`], of starting the process and of the handshake.
     pub async fn stdio(mut command: Command, config: ClientConfig) -> Result<Self, ClientError> {
         let start = |command: &mut Command| {
-            let hearing = Hearing::new(config.cache_bytes);
-            let pipe = Pipe::child(command, &config, Arc::clone(&hearing))?;
-            Ok(Self::over(Link::Pipe(pipe), config.clone(), hearing))
+            let hub = NotificationHub::new(config.cache_bytes);
+            let pipe = Pipe::child(command, &config, Arc::clone(&hub))?;
+            Ok(Self::over(Link::Pipe(pipe), config.clone(), hub))
         };
         let client = start(&mut command)?;
         match client.settle().await {
@@ -169,9 +169,9 @@ impl Client {
         writer: impl AsyncWrite + Send + Unpin + 'static,
         config: ClientConfig,
     ) -> Result<Self, ClientError> {
-        let hearing = Hearing::new(config.cache_bytes);
-        let pipe = Pipe::streams(reader, writer, &config, Arc::clone(&hearing));
-        Self::piped(pipe, config, hearing).await
+        let hub = NotificationHub::new(config.cache_bytes);
+        let pipe = Pipe::streams(reader, writer, &config, Arc::clone(&hub));
+        Self::piped(pipe, config, hub).await
     }
 
     /// Connects to a server that accepts lines at a Unix socket, such as [`stdio::serve_unix`](crate::stdio).
@@ -197,22 +197,22 @@ impl Client {
     /// # Errors
     /// [`ClientError`] of the handshake.
     pub async fn memory(server: Server, config: ClientConfig) -> Result<Self, ClientError> {
-        let hearing = Hearing::new(config.cache_bytes);
-        let pipe = Pipe::memory(server, &config, Arc::clone(&hearing));
-        Self::piped(pipe, config, hearing).await
+        let hub = NotificationHub::new(config.cache_bytes);
+        let pipe = Pipe::memory(server, &config, Arc::clone(&hub));
+        Self::piped(pipe, config, hub).await
     }
 
     async fn piped(
         pipe: Pipe,
         config: ClientConfig,
-        hearing: Arc<Hearing>,
+        hub: Arc<NotificationHub>,
     ) -> Result<Self, ClientError> {
-        let client = Self::over(Link::Pipe(pipe), config, hearing);
+        let client = Self::over(Link::Pipe(pipe), config, hub);
         client.settle().await?;
         Ok(client)
     }
 
-    fn over(link: Link, config: ClientConfig, hearing: Arc<Hearing>) -> Self {
+    fn over(link: Link, config: ClientConfig, hub: Arc<NotificationHub>) -> Self {
         let authorizing = match &link {
             Link::Http(link) => link.authorizing.clone(),
             Link::Pipe(_) => Authorizing::default(),
@@ -221,7 +221,7 @@ impl Client {
             link,
             authorizing,
             next_id: AtomicI64::new(1),
-            hearing,
+            hub,
             speaking: watch::Sender::new(Arc::default()),
             settling: Semaphore::new(1),
             subscribing: Semaphore::new(1),
@@ -240,19 +240,24 @@ impl Client {
         let Link::Http(link) = &self.0.link else {
             return;
         };
-        let tells = |server: &ServerInfo| {
-            let told = [
+        let announces = |server: &ServerInfo| {
+            let announced = [
                 "tools/listChanged",
                 "prompts/listChanged",
                 "resources/listChanged",
                 "resources/subscribe",
                 "logging",
             ];
-            told.into_iter().any(|capability| server.can(capability))
+            announced
+                .into_iter()
+                .any(|capability| server.can(capability))
         };
         let is_useful = is_wanted
             || !self.0.config.answers.is_empty()
-            || speaking.server.as_ref().is_some_and(|server| tells(server));
+            || speaking
+                .server
+                .as_ref()
+                .is_some_and(|server| announces(server));
         if !self.0.config.get_stream
             || !is_useful
             || speaking.era() == Era::Modern
@@ -277,7 +282,7 @@ impl Client {
     /// before its result.
     #[must_use]
     pub fn notifications(&self) -> broadcast::Receiver<Notification> {
-        self.0.hearing.subscribe()
+        self.0.hub.subscribe()
     }
 
     /// The era of the connection.
@@ -310,7 +315,7 @@ impl Client {
             Link::Http(_) if was_closed => Ok(()),
             Link::Http(link) => {
                 self.0.stream.end();
-                self.0.hearing.over();
+                self.0.hub.over();
                 tokio::time::timeout(limit, link.close(&self.speaking()))
                     .await
                     .map_err(|_| ClientError::Timeout(limit))?

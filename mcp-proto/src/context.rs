@@ -3,8 +3,8 @@
 mod answers;
 mod asking;
 mod progress;
+mod reports;
 mod tasks;
-mod telling;
 pub(crate) mod trace;
 mod urls;
 

@@ -20,6 +20,7 @@ pub(crate) mod endpoint;
 pub(crate) mod exchange;
 mod forwarded;
 pub(crate) mod head;
+mod logged_rejections;
 pub(crate) mod modern;
 mod params;
 pub(crate) mod peer;
@@ -28,7 +29,6 @@ pub(crate) mod rejection;
 mod respond;
 mod serve;
 pub(crate) mod sse;
-mod strangers;
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -48,7 +48,7 @@ use crate::legacy::http::Legacy;
 use crate::legacy::session::{MemorySessions, SessionStore};
 use crate::server::Server;
 use endpoint::Endpoint;
-use strangers::Strangers;
+use logged_rejections::LoggedRejections;
 
 /// Re-exports the crate `http`, so that `use mcp_proto::*` does not hide it.
 #[doc(no_inline)]
@@ -72,7 +72,7 @@ pub struct StreamableHttpService(Arc<Inner>);
 struct Inner {
     endpoint: Arc<Endpoint>,
     legacy: Legacy,
-    strangers: Strangers,
+    logged_rejections: LoggedRejections,
 }
 
 impl StreamableHttpService {
@@ -139,7 +139,7 @@ impl StreamableHttpService {
         Self(Arc::new(Inner {
             legacy: Legacy::new(Arc::clone(&endpoint), sessions, events),
             endpoint,
-            strangers: Strangers::default(),
+            logged_rejections: LoggedRejections::default(),
         }))
     }
 

@@ -115,20 +115,21 @@ pub(crate) struct ServerCapabilities {
 
 impl ServerCapabilities {
     /// The capabilities as a revision declares them.
-    pub(crate) fn told(&self, version: ProtocolVersion) -> Cow<'_, Self> {
+    pub(crate) fn for_version(&self, version: ProtocolVersion) -> Cow<'_, Self> {
         if !self.has_tasks {
             return Cow::Borrowed(self);
         }
-        let mut told = self.clone();
+        let mut declared = self.clone();
         if version.era() == Era::Modern {
-            told.extensions
+            declared
+                .extensions
                 .insert(EXTENSION_TASKS.to_owned(), json!({}));
         } else if version == ProtocolVersion::V2025_11_25 {
-            told.tasks = Some(json!({
+            declared.tasks = Some(json!({
                 "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } },
             }));
         }
-        Cow::Owned(told)
+        Cow::Owned(declared)
     }
 }
 

@@ -52,7 +52,7 @@ use rounds::Rounds;
 
 pub use build_error::BuildError;
 pub use builder::ServerBuilder;
-pub(crate) use changes::{Changes, Interest, Listener, Told};
+pub(crate) use changes::{Changes, Interest, Listener, SharedNotification};
 pub(crate) use method::Method;
 pub(crate) use offered::Offered;
 pub use operation::{Operation, OperationError};
@@ -249,34 +249,34 @@ impl Inner {
     }
 
     /// Whether the builder declared changes of this kind.
-    fn tells(&self, change: &Change) -> bool {
+    fn announces(&self, change: &Change) -> bool {
         let declared = &self.capabilities;
         let list = match change {
             Change::ToolsListChanged => declared.tools,
             Change::PromptsListChanged => declared.prompts,
             Change::ResourcesListChanged => declared.resources,
-            Change::ResourceUpdated(_) => return self.tells_updates(),
+            Change::ResourceUpdated(_) => return self.announces_updates(),
         };
         list.is_some_and(|list| list.list_changed)
     }
 
-    fn tells_updates(&self) -> bool {
+    fn announces_updates(&self) -> bool {
         let resources = self.capabilities.resources;
         resources.is_some_and(|resources| resources.subscribe)
     }
 
     fn has_subscribers(&self) -> bool {
-        self.tells_updates() && self.changes.has_subscribers()
+        self.announces_updates() && self.changes.has_subscribers()
     }
 }
 
 impl Notify for Inner {
     fn notify(&self, change: Change) {
-        let is_heard = match &change {
+        let is_wanted = match &change {
             Change::ResourceUpdated(_) => self.has_subscribers(),
-            _ => self.tells(&change),
+            _ => self.announces(&change),
         };
-        if is_heard {
+        if is_wanted {
             self.changes.send(change);
         }
     }

@@ -8,9 +8,9 @@ mod feed;
 mod get;
 mod health;
 mod list;
-mod place;
 mod print;
 mod send;
+mod target;
 mod top;
 mod watch;
 

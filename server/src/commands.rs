@@ -141,7 +141,7 @@ impl CommandService {
             .create(meta, Bytes::from(genesis))
             .await
             .map_err(|error| ServiceError::creating(&id, &error))?;
-        self.0.watchers.tell(Change::Created(&id));
+        self.0.watchers.notify(Change::Created(&id));
         Ok(Universe {
             id,
             name,
@@ -423,7 +423,7 @@ impl CommandService {
         let seat = writers.seat(id, &self.0.limits)?;
         drop(writers);
         let jobs = seat.jobs;
-        let writer = Writer::new(self.clone(), id.clone(), seat.place);
+        let writer = Writer::new(self.clone(), id.clone(), seat.slot);
         tokio::spawn(async move {
             if let Some(predecessor) = seat.predecessor {
                 // It sends nothing: it is dropped when it ends.

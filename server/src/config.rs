@@ -1,6 +1,6 @@
 //! What was given on the command line and in the environment → what it means.
 
-mod door;
+mod access;
 mod settings;
 mod store;
 
@@ -13,7 +13,7 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
 use mcp_proto::http::{self, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 use mcp_proto::stdio::StdioConfig;
-use service_host::{Asked, DoorError, Https, LogFormat, SharedKeys};
+use service_host::{Asked, EndpointError, Https, LogFormat, SharedKeys};
 use universe_core::Strictness;
 
 use crate::cli::Verb;
@@ -22,7 +22,7 @@ use crate::engine;
 use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
 
-pub use door::Door;
+pub use access::AccessArgs;
 pub use settings::{Settings, read};
 pub use store::{InvalidStore, StoreKind, StoreUrl};
 
@@ -229,7 +229,7 @@ pub struct Arguments {
 
     /// Who may call over HTTP, and whether it is HTTPS.
     #[command(flatten)]
-    pub door: Door,
+    pub access: AccessArgs,
 }
 
 /// Whether something is done.
@@ -279,7 +279,7 @@ pub enum ConfigError {
     Collector(String),
     /// Who may call is not decided, or cannot be found out.
     #[error(transparent)]
-    Door(#[from] DoorError),
+    Endpoint(#[from] EndpointError),
     /// Not an origin.
     #[error("--allowed-origin {0}")]
     Origin(InvalidName),
@@ -343,9 +343,9 @@ impl Arguments {
         let (callers, asked, https) = match self.stdio {
             true => (http::Callers::Local, None, None),
             false => {
-                let callers = self.door.asking.callers(self.address())?;
-                let https = self.door.tls.https().map_err(DoorError::from)?;
-                (callers, self.door.asking.asked()?, https)
+                let callers = self.access.asking.callers(self.address())?;
+                let https = self.access.tls.https().map_err(EndpointError::from)?;
+                (callers, self.access.asking.asked()?, https)
             }
         };
         let mut mcp = HttpConfig::default().memory(bytes(self.max_memory));
@@ -374,7 +374,7 @@ impl Arguments {
             callers,
             asked,
             https,
-            keys: self.door.keys.open()?,
+            keys: self.access.keys.open()?,
         })
     }
 

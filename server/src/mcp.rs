@@ -58,9 +58,9 @@ pub fn stdio_server(service: CommandService, tools: ToolSet) -> Result<Server, B
     )
 }
 
-fn build(service: CommandService, set: ToolSet, whence: &str) -> Result<Server, BuildError> {
-    let whence = match set {
-        ToolSet::Core => whence,
+fn build(service: CommandService, set: ToolSet, origin: &str) -> Result<Server, BuildError> {
+    let origin = match set {
+        ToolSet::Core => origin,
         ToolSet::Extra => "list_universes lists the universes, create_universe makes one",
     };
     let changing = service.clone();
@@ -70,18 +70,18 @@ fn build(service: CommandService, set: ToolSet, whence: &str) -> Result<Server, 
             requests::operation(&operation);
             service_host::audit(&operation);
         })
-        .instructions(instructions(whence));
-    let builder = prompts::add(view::add(resources::add(tools::add(builder, set))), whence);
+        .instructions(instructions(origin));
+    let builder = prompts::add(view::add(resources::add(tools::add(builder, set))), origin);
     let server = completion::add(builder).build()?;
-    updates::tell(&changing, &server);
+    updates::watch(&changing, &server);
     Ok(server)
 }
 
-/// The instructions for a model; `whence` explains where universes and their ids come from.
-fn instructions(whence: &str) -> String {
+/// The instructions for a model; `origin` explains where universes and their ids come from.
+fn instructions(origin: &str) -> String {
     format!(
         "Simulated universes of stars, planets, moons, belts, disks and nebulae. Every tool takes a universeId; \
-         the demo universe, if the server was started with --demo, is \"sol\". {whence}; an unknown id is \
+         the demo universe, if the server was started with --demo, is \"sol\". {origin}; an unknown id is \
          answered with the known ones. Read with get_universe_state, ask list_universe_commands (with a category for \
          all details) what can be changed and how, and change with send_universe_command, one command at a time. \
          A refused command changes nothing and says why. The same universes are resources: universe:// lists them, \

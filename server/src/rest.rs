@@ -2,10 +2,10 @@
 //!
 //! Every failure is a JSON body `{"error": "…"}` that names its subject.
 
+mod access;
 mod answer;
 mod channel;
 mod cors;
-mod door;
 mod events;
 mod given;
 mod history;
@@ -164,7 +164,7 @@ impl Rest {
         }
         let mut response = encoded.unwrap_or_else(Failure::into_response);
         if is_in {
-            door::audit(&head, route_name(head.uri.path()), &response, start);
+            access::audit(&head, route_name(head.uri.path()), &response, start);
         }
         cors::expose(&head, &mut response, &self.config.origins);
         response

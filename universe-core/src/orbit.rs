@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::entity::Star;
 use crate::state::State;
 
-/// A place or a direction, world units: x, y and z.
-pub type Place = [f64; 3];
+/// A position or a direction, world units: x, y and z.
+pub type Vector3 = [f64; 3];
 
 /// The most bodies above one that [`State::place`] goes through.
 const MAX_DEPTH: usize = 10_000;
@@ -78,7 +78,7 @@ impl Orbit {
     /// Where it is relative to its parent at `time` seconds. The angle grows evenly with time, and the parent is at the
     /// centre of the ellipse, moved by the offsets. A rogue planet goes its own way.
     #[must_use]
-    pub fn place(&self, time: f64) -> Place {
+    pub fn place(&self, time: f64) -> Vector3 {
         match (&self.rogue_planet, self.is_rogue_planet) {
             (Some(path), Some(true)) => path.place(time),
             _ => self.at(time * or(self.orbital_speed) + or(self.orbital_phase)),
@@ -87,7 +87,7 @@ impl Orbit {
 
     /// Where it is relative to its parent at an angle, degrees. For drawing the whole orbit.
     #[must_use]
-    pub fn at(&self, degrees: f64) -> Place {
+    pub fn at(&self, degrees: f64) -> Vector3 {
         let turned = turn(
             ellipse(self.semi_major_axis(), or(self.eccentricity), degrees),
             [self.orbit_rot_x, self.orbit_rot_y, self.orbit_rot_z],
@@ -116,7 +116,7 @@ impl Orbit {
 impl State {
     /// Where a body is in the world at `time` seconds: the sum of what it and those above it are away from their parents.
     #[must_use]
-    pub fn place(&self, star: &Star, time: f64) -> Place {
+    pub fn place(&self, star: &Star, time: f64) -> Vector3 {
         let mut place = star.orbit().place(time);
         let mut above = star.parent_id().and_then(|id| self.star(id));
         for _ in 0..MAX_DEPTH {
@@ -129,7 +129,7 @@ impl State {
 }
 
 impl Path {
-    fn place(&self, time: f64) -> Place {
+    fn place(&self, time: f64) -> Vector3 {
         let begin = self.initial_position.place();
         if or(self.path_curvature) == 0.0 {
             return plus(begin, self.velocity.place().map(|part| part * time));
@@ -150,7 +150,7 @@ impl Path {
 }
 
 impl Point {
-    fn place(&self) -> Place {
+    fn place(&self) -> Vector3 {
         [self.x, self.y, self.z].map(or)
     }
 }
@@ -159,14 +159,14 @@ fn or(number: Option<f64>) -> f64 {
     number.unwrap_or_default()
 }
 
-fn ellipse(axis: f64, eccentricity: f64, degrees: f64) -> Place {
+fn ellipse(axis: f64, eccentricity: f64, degrees: f64) -> Vector3 {
     let angle = degrees * std::f64::consts::PI / 180.0;
     let short = axis * (1.0 - eccentricity * eccentricity).max(0.0).sqrt();
     [axis * libm::cos(angle), 0.0, short * libm::sin(angle)]
 }
 
 /// Turned by z, then by y, then by x; degrees.
-pub(crate) fn turn([x, y, z]: Place, by: [Option<f64>; 3]) -> Place {
+pub(crate) fn turn([x, y, z]: Vector3, by: [Option<f64>; 3]) -> Vector3 {
     let [by_x, by_y, by_z] = by.map(|degrees| {
         let angle = or(degrees) * std::f64::consts::PI / 180.0;
         (libm::sin(angle), libm::cos(angle))
@@ -179,6 +179,6 @@ pub(crate) fn turn([x, y, z]: Place, by: [Option<f64>; 3]) -> Place {
     [x, y * cos - z * sin, y * sin + z * cos]
 }
 
-fn plus([a, b, c]: Place, [x, y, z]: Place) -> Place {
+fn plus([a, b, c]: Vector3, [x, y, z]: Vector3) -> Vector3 {
     [a + x, b + y, c + z]
 }

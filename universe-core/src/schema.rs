@@ -123,10 +123,10 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
         Kind::Ids => array(typed("string")),
         Kind::Pair => array(typed("number")),
         Kind::List(table) => array(object(table, Mode::Whole, detail, Inside::Entity)),
-        Kind::Object(table, mode) if are_types_told(table, mode, detail, inside) => {
+        Kind::Object(table, mode) if are_types_described(table, mode, detail, inside) => {
             object(table, mode, Detail::Types, Inside::Part)
         }
-        Kind::Object(table, mode) if is_told(mode, detail, inside) => {
+        Kind::Object(table, mode) if is_described(mode, detail, inside) => {
             object(table, mode, detail, Inside::Entity)
         }
         Kind::Map(table) if detail.is_full() => {
@@ -149,28 +149,32 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
 }
 
 /// Whether the members of an object are described, not only named.
-fn is_told(mode: Mode, detail: Detail, inside: Inside) -> bool {
+fn is_described(mode: Mode, detail: Detail, inside: Inside) -> bool {
     detail.is_full() || (inside == Inside::Command && mode != Mode::Part)
 }
 
 /// Whether the types of an object's members are described: of a body or ring to change, of a new disk, and of the ring
 /// and the Lagrange point of a new body.
-fn are_types_told(table: &'static Table, mode: Mode, detail: Detail, inside: Inside) -> bool {
+fn are_types_described(table: &'static Table, mode: Mode, detail: Detail, inside: Inside) -> bool {
     let tables: &[&'static Table] = match (detail, inside, mode) {
         (Detail::Compact, Inside::Command, Mode::Part) => &[&STAR, &RING],
         (Detail::Compact, Inside::Command, _) => &[&DISK],
         (Detail::Compact, Inside::Entity, _) => &[&RING, &LAGRANGE_POINT],
         _ => &[],
     };
-    tables.iter().any(|told| std::ptr::eq(*told, table))
+    tables
+        .iter()
+        .any(|described| std::ptr::eq(*described, table))
 }
 
 fn description(member: &Member, detail: Detail, inside: Inside) -> String {
     let doc = member.doc;
     match member.kind {
         Kind::Seed => format!("{doc} (text or number)"),
-        Kind::Object(table, mode) if are_types_told(table, mode, detail, inside) => doc.to_owned(),
-        Kind::Object(table, mode) if !is_told(mode, detail, inside) => {
+        Kind::Object(table, mode) if are_types_described(table, mode, detail, inside) => {
+            doc.to_owned()
+        }
+        Kind::Object(table, mode) if !is_described(mode, detail, inside) => {
             let names = table
                 .members
                 .iter()

@@ -81,10 +81,10 @@ impl Judge<'_> {
                 None => {
                     let (of, kept) = (table.name, self.kept);
                     // Computed only when it is written, and not for each of 100,000 bodies.
-                    let message = fmt::from_fn(|told| {
+                    let message = fmt::from_fn(|formatter| {
                         let names = table.members.iter().map(|member| member.name);
                         let hint = nearest::hint(name, names);
-                        write!(told, "is not a known member of {of}{kept}{hint}")
+                        write!(formatter, "is not a known member of {of}{kept}{hint}")
                     });
                     self.findings.push(&place, message);
                 }

@@ -34,7 +34,7 @@ use self::engine::Engine;
 pub use self::error::NatsError;
 use self::link::Link;
 use self::names::Names;
-use self::url::Place;
+use self::url::NatsUrl;
 use self::writer::MAX_NAME;
 use super::hints;
 use super::tail;
@@ -89,7 +89,7 @@ impl NatsStore {
     /// # Errors
     /// [`NatsError`] that says what to change.
     pub fn check(url: &str, options: &NatsOptions) -> Result<(), NatsError> {
-        Place::read(url)?;
+        NatsUrl::read(url)?;
         let config = super::tls::client(options.authorities.as_deref());
         config.map(drop).map_err(|problem| NatsError::Authorities {
             path: options.authorities.clone().unwrap_or_default(),
@@ -104,10 +104,10 @@ impl NatsStore {
     /// # Errors
     /// [`NatsError`] that says what to change.
     pub async fn open(url: &str, options: &NatsOptions) -> Result<Self, NatsError> {
-        let place = Place::read(url)?;
-        let link = Link::connect(&place, options).await?;
-        let names = Names::new(&place.prefix);
-        let wanted = place.replicas.or(options.replicas);
+        let parsed = NatsUrl::read(url)?;
+        let link = Link::connect(&parsed, options).await?;
+        let names = Names::new(&parsed.prefix);
+        let wanted = parsed.replicas.or(options.replicas);
         let replicas = streams::prepare(&link, &names, wanted).await?;
         let engine = Arc::new(Engine::new(link, names));
         let mut tasks = JoinSet::new();

@@ -50,7 +50,7 @@ pub(super) fn tail<H: History>(
         live,
         id,
         last,
-        place: None,
+        position: None,
     };
     stream::unfold(Some(tail), |tail| async {
         let mut tail = tail?;
@@ -69,11 +69,11 @@ struct Tail<H> {
     /// The last revision given.
     last: Revision,
     /// `None` until first polled.
-    place: Option<Place>,
+    position: Option<TailPosition>,
 }
 
 /// Where in a universe a tail is.
-struct Place {
+struct TailPosition {
     hints: Subscription,
     /// Entries read from the log and not yet given.
     chunk: vec::IntoIter<Entry>,
@@ -83,27 +83,27 @@ struct Place {
 
 impl<H: History> Tail<H> {
     async fn next(&mut self) -> Result<Entry, TailError> {
-        let place = match &mut self.place {
-            Some(place) => place,
+        let position = match &mut self.position {
+            Some(position) => position,
             None => self
-                .place
+                .position
                 .insert(start(&self.history, &self.live, &self.id, self.last).await?),
         };
         let entry = loop {
-            if let Some(entry) = place.chunk.next() {
+            if let Some(entry) = position.chunk.next() {
                 break entry;
             }
-            if place.behind {
-                place.read(&self.history, self.last).await?;
+            if position.behind {
+                position.read(&self.history, self.last).await?;
                 continue;
             }
-            match place.hints.next().await {
+            match position.hints.next().await {
                 Ok(Hint::Entry(entry)) if entry.revision == self.last.next() => break entry,
                 Ok(Hint::Entry(Entry { revision, .. }) | Hint::At(revision)) => {
-                    place.behind = revision > self.last;
+                    position.behind = revision > self.last;
                 }
                 Ok(Hint::Deleted) => return Err(TailError::Deleted),
-                Err(RecvError::Lagged(_)) => place.behind = true,
+                Err(RecvError::Lagged(_)) => position.behind = true,
                 Err(RecvError::Closed) => return Err(TailError::Unavailable),
             }
         };
@@ -112,7 +112,7 @@ impl<H: History> Tail<H> {
     }
 }
 
-impl Place {
+impl TailPosition {
     async fn read(&mut self, history: &impl History, after: Revision) -> Result<(), TailError> {
         let chunk = history.chunk(self.hints.uni, after).await?;
         self.chunk = chunk.entries.into_iter();
@@ -126,14 +126,14 @@ async fn start(
     live: &Arc<Live>,
     id: &UniverseId,
     after: Revision,
-) -> Result<Place, TailError> {
+) -> Result<TailPosition, TailError> {
     let (uni, head) = history.locate(id).await?;
     if after > head {
         return Err(TailError::Ahead { head });
     }
     // Before the log is read, so that nothing falls between.
     let hints = live.subscribe(uni).ok_or(TailError::Unavailable)?;
-    Ok(Place {
+    Ok(TailPosition {
         hints,
         chunk: Vec::new().into_iter(),
         behind: true,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_proto::LogLevel;
-use mcp_proto::client::{CallOptions, Heard, Interest, Started};
+use mcp_proto::client::{CallOptions, Interest, ListenEvent, Started};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
@@ -32,7 +32,8 @@ impl Peer {
         let said = self.client.run_tool(tool, json!({})).await?.text();
         for time in 1..=times {
             match listening.next().await {
-                Some(Heard::Notification(told)) if told.params.get("uri") == Some(&json!(uri)) => {}
+                Some(ListenEvent::Notification(sent))
+                    if sent.params.get("uri") == Some(&json!(uri)) => {}
                 other => return Err(format!("heard {other:?} as number {time}").into()),
             }
         }
@@ -57,12 +58,12 @@ impl Peer {
         let before = self.client.list_tools().await?.len();
         let mut listening = self.client.listen(Interest::new().tools()).await?;
         self.client.run_tool("grow", json!({})).await?;
-        let heard = listening.next().await;
+        let received = listening.next().await;
         let after = self.client.list_tools().await?.len();
-        let is_told = matches!(&heard, Some(Heard::Notification(told)) if told.method == "notifications/tools/list_changed");
+        let is_sent = matches!(&received, Some(ListenEvent::Notification(sent)) if sent.method == "notifications/tools/list_changed");
         check(
-            is_told && after == before + 1,
-            &format!("{before} and {after} tools, {heard:?}"),
+            is_sent && after == before + 1,
+            &format!("{before} and {after} tools, {received:?}"),
         )
     }
 
@@ -76,11 +77,11 @@ impl Peer {
             Err(error) if error.code() == Some(-32601) => {}
             set => set?,
         }
-        let mut told = self.client.notifications();
+        let mut sent = self.client.notifications();
         self.client.run_tool(tool, json!({})).await?;
         loop {
-            match told.recv().await {
-                Ok(told) if told.method == "notifications/message" => break,
+            match sent.recv().await {
+                Ok(sent) if sent.method == "notifications/message" => break,
                 Ok(_) | Err(RecvError::Lagged(_)) => {}
                 Err(closed) => return Err(closed.into()),
             }

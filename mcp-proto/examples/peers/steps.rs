@@ -128,17 +128,20 @@ impl Peer {
         let Some((tool, arguments)) = calls.into_iter().find(|(tool, _)| self.has(tool)) else {
             return Ok(false);
         };
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let heard_by = Arc::clone(&heard);
+        let recorded = Arc::new(Mutex::new(Vec::new()));
+        let recorder = Arc::clone(&recorded);
         let options = CallOptions::default().with_progress(move |report| {
-            heard_by
+            recorder
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(report.progress);
         });
         self.client.run_tool_with(tool, arguments, &options).await?;
-        let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-        check(*heard == [1.0, 2.0, 3.0], &format!("reports {heard:?}"))
+        let recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        check(
+            *recorded == [1.0, 2.0, 3.0],
+            &format!("reports {recorded:?}"),
+        )
     }
 
     /// Asks until the answer is there.

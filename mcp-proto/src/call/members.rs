@@ -1,4 +1,4 @@
-//! The members of a `tools/call`, read into their places. Whatever is unusual ends the reading.
+//! The members of a `tools/call`, read into their fields. Whatever is unusual ends the reading.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::fields::{ReadText, put, unusual};
 use super::meta::{Meta, ReadMeta};
-use super::place::{ReadText, put, unusual};
 use super::{CallToolRequest, TOOLS_CALL};
 use crate::json::{Meter, Strict};
 use crate::jsonrpc::{MAX_REQUEST_ID_BYTES, RequestId};

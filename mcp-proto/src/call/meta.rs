@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::place::{ReadText, put, unusual};
+use super::fields::{ReadText, put, unusual};
 use crate::json::{Meter, Strict};
 use crate::lifecycle::{
     ClientCapabilities, Implementation, META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL,
@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for ReadClient<'_> {
         let (mut name, mut title, mut version) = (None, None, None);
         let mut others = Map::new();
         while let Some(member) = read.next_key_seed(&known)? {
-            let place = match member {
+            let field = match member {
                 Name::Known("name") => &mut name,
                 Name::Known("title") => &mut title,
                 Name::Known(_) => &mut version,
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for ReadClient<'_> {
                     continue;
                 }
             };
-            put(place, read.next_value_seed(ReadText(self.0))?)?;
+            put(field, read.next_value_seed(ReadText(self.0))?)?;
         }
         let (Some(name), Some(version)) = (name, version) else {
             return Err(unusual());

@@ -29,9 +29,9 @@ fn agrees(text: &[u8]) -> bool {
     assert_eq!(call.method(), general.method());
     assert_eq!(call.text("name"), general.text("name"));
     if call.is_claimed() {
-        let told = |modern: ModernMeta| format!("{modern:?}");
-        let modern = call.take_modern().map(told);
-        assert_eq!(modern, general.take_modern().map(told));
+        let text = |modern: ModernMeta| format!("{modern:?}");
+        let modern = call.take_modern().map(text);
+        assert_eq!(modern, general.take_modern().map(text));
         assert!(modern.is_ok());
     } else {
         assert_eq!(call.take_meta(), general.take_meta());

@@ -122,7 +122,7 @@ impl Cache {
     }
 
     /// Drops what a notification says is out of date.
-    pub(super) fn heard(&self, notification: &Notification) {
+    pub(super) fn invalidate(&self, notification: &Notification) {
         let lists: &[&str] = match notification.method.as_str() {
             "notifications/tools/list_changed" => &["tools/list"],
             "notifications/prompts/list_changed" => &["prompts/list"],

@@ -98,7 +98,7 @@ impl Client {
     ) -> Result<Value, ClientError> {
         match self.in_rounds("tools/call", params.clone(), options).await {
             Err(ClientError::Rpc(error)) if error.code == ErrorObject::HEADER_MISMATCH => {
-                self.0.hearing.cache.forget("tools/list");
+                self.0.hub.cache.forget("tools/list");
                 self.list_tools().await?;
                 self.in_rounds("tools/call", params, options).await
             }
@@ -128,7 +128,7 @@ impl Client {
         arguments: Value,
         options: &CallOptions,
     ) -> Result<ToolResult, ClientError> {
-        let is_task = self.era() == Era::Legacy && self.0.hearing.listed.needs_task(name);
+        let is_task = self.era() == Era::Legacy && self.0.hub.listed.needs_task(name);
         let result = match is_task {
             true => {
                 self.call(Self::task_params(name, &arguments, None), options)
@@ -142,7 +142,7 @@ impl Client {
         };
         let mut result: ToolResult = typed("tools/call", result)?;
         if let (false, Some(content)) = (result.is_error, result.structured_content.take()) {
-            let checked = self.0.hearing.listed.check(name, content).await?;
+            let checked = self.0.hub.listed.check(name, content).await?;
             result.structured_content = Some(checked);
         }
         Ok(result)
@@ -237,7 +237,7 @@ impl Client {
 
     /// The cached answer, or else one that is requested and cached for as long as it allows.
     pub(super) async fn kept(&self, method: &str, params: Value) -> Result<Value, ClientError> {
-        let cache = &self.0.hearing.cache;
+        let cache = &self.0.hub.cache;
         let key = Key::new(method, &params).filter(|_| self.era() == Era::Modern);
         let epoch = match key.as_ref().map(|key| cache.get(key)) {
             Some(Ok(answer)) => return Ok(answer),

@@ -9,8 +9,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::credentials::Authorizing;
-use super::hearing::Own;
 use super::http::Reply;
+use super::hub::Own;
 use super::speaking::Speaking;
 use super::{CallOptions, Client, ClientError, Link};
 use crate::jsonrpc::{ErrorObject, Notification, Request, RequestId};
@@ -72,11 +72,11 @@ impl Client {
     pub async fn notify(&self, method: &str, params: Value) -> Result<(), ClientError> {
         let speaking = self.speaking();
         let params = self.with_meta(params, &speaking);
-        self.tell(&speaking, Notification::new(method, params))
+        self.send_notification(&speaking, Notification::new(method, params))
             .await
     }
 
-    pub(super) async fn tell(
+    pub(super) async fn send_notification(
         &self,
         speaking: &Speaking,
         notification: Notification,
@@ -158,15 +158,15 @@ impl Client {
             });
         }
         let own = wants_progress.then(|| {
-            let (told, progressed) = (options.progress.clone(), Arc::clone(&timing.progressed));
+            let (report, progressed) = (options.progress.clone(), Arc::clone(&timing.progressed));
             Own::new(move |notification| {
                 if notification.method != "notifications/progress" {
                     return;
                 }
                 progressed.notify_one();
                 let params = Value::Object(notification.params.clone());
-                if let (Some(told), Ok(progress)) = (&told, serde_json::from_value(params)) {
-                    told(progress);
+                if let (Some(report), Ok(progress)) = (&report, serde_json::from_value(params)) {
+                    report(progress);
                 }
             })
         });

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use super::answering::Answers;
 use super::config::Computed;
 use super::credentials::{Authorizing, Credentials};
-use super::hearing::{Hearing, Own};
+use super::hub::{NotificationHub, Own};
 use super::mirror::{Mirrored, header_text};
 use super::pool::{Pool, whole};
 use super::speaking::Speaking;
@@ -47,7 +47,7 @@ pub(super) struct HttpLink {
     pub(super) authorizing: Authorizing,
     max_message_bytes: usize,
     timeout: Duration,
-    hearing: Arc<Hearing>,
+    hub: Arc<NotificationHub>,
     answers: Answers,
     /// The parameters that headers repeat, in the modern era.
     mirrored: Mirrored,
@@ -88,7 +88,7 @@ impl HttpLink {
     pub(super) fn new(
         url: &str,
         config: &ClientConfig,
-        hearing: Arc<Hearing>,
+        hub: Arc<NotificationHub>,
     ) -> Result<Self, ClientError> {
         let uri = endpoint(url)?;
         // Reading the certificates of a system takes a while, and a plain connection needs none.
@@ -105,7 +105,7 @@ impl HttpLink {
             authorizing: Authorizing::default(),
             max_message_bytes: config.max_message_bytes,
             timeout: config.timeout,
-            hearing,
+            hub,
             answers: config.answers.clone(),
             mirrored: Mirrored::default(),
         })

@@ -1,4 +1,4 @@
-//! Hearing of changes: one handle over both eras. In the modern one it is a `subscriptions/listen`, made once more when it
+//! Listening for changes: one handle over both eras. In the modern one it is a `subscriptions/listen`, made once more when it
 //! ends; in the legacy one `resources/subscribe` and the stream of the session.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -10,7 +10,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
 use super::backoff::pause;
-use super::hearing::{Gaps, Own, Owned};
+use super::hub::{Gaps, Own, Owned};
 use super::speaking::Speaking;
 use super::{Client, ClientError};
 use crate::jsonrpc::{Notification, Request, RequestId};
@@ -36,7 +36,7 @@ pub struct Interest {
 /// What a listener received.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Heard {
+pub enum ListenEvent {
     /// A notification, such as `notifications/resources/updated`.
     Notification(Notification),
     /// Some may have been missed: the connection was lost for a while, or the listener lagged. Everything that it listens
@@ -155,13 +155,13 @@ impl Interest {
 
 impl Client {
     /// Listens for changes, until the handle is dropped. A lost connection is made again, with pauses that grow to half
-    /// a minute, and [`Heard::Missed`] reports it.
+    /// a minute, and [`ListenEvent::Missed`] reports it.
     ///
     /// # Errors
     /// As for [`Client::request`]; a server that cannot be listened to is among them.
     pub async fn listen(&self, interest: Interest) -> Result<Listening, ClientError> {
         let notifications = self.notifications();
-        let mut gaps = self.0.hearing.gaps();
+        let mut gaps = self.0.hub.gaps();
         gaps.mark_unchanged();
         let mut listening = Listening {
             client: self.clone(),
@@ -224,7 +224,7 @@ impl Client {
 
 impl Listening {
     /// The next change; `None` when the server will send no more. Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Option<Heard> {
+    pub async fn next(&mut self) -> Option<ListenEvent> {
         loop {
             let listens = self.listens.as_mut();
             let listened = async {
@@ -235,25 +235,25 @@ impl Listening {
             };
             tokio::select! {
                 biased;
-                heard = self.notifications.recv() => match heard {
+                received = self.notifications.recv() => match received {
                     Ok(notification) if self.is_ours(&notification) => {
-                        return Some(Heard::Notification(notification));
+                        return Some(ListenEvent::Notification(notification));
                     }
                     Ok(_) => {}
-                    Err(RecvError::Lagged(_)) => return Some(Heard::Missed),
+                    Err(RecvError::Lagged(_)) => return Some(ListenEvent::Missed),
                     Err(RecvError::Closed) => return None,
                 },
                 changed = self.gaps.changed() => {
                     if changed.is_err() || self.gaps.borrow().is_over {
                         return None;
                     }
-                    return Some(Heard::Missed);
+                    return Some(ListenEvent::Missed);
                 },
                 is_there = listened => {
                     let listens = self.listens.as_ref()?.borrow();
                     if listens.acknowledged > self.seen {
                         self.seen = listens.acknowledged;
-                        return Some(Heard::Missed);
+                        return Some(ListenEvent::Missed);
                     }
                     if !is_there || listens.ended.is_some() {
                         return None;
@@ -304,7 +304,7 @@ impl Listening {
 
     async fn subscribe(&mut self) -> Result<(), ClientError> {
         self.client.attend(true).await;
-        if self.client.is_http() && !self.client.0.hearing.has_stream() {
+        if self.client.is_http() && !self.client.0.hub.has_stream() {
             return Err(ClientError::Unsupported(
                 "it has no stream by which it could tell of changes, or ClientConfig::get_stream is off".to_owned(),
             ));

@@ -65,7 +65,7 @@ impl Client {
         {
             link.listed(&mut tools);
         }
-        self.0.hearing.listed.learn(&tools);
+        self.0.hub.listed.learn(&tools);
         Ok(tools)
     }
 
@@ -127,7 +127,7 @@ impl Client {
             Err(ClientError::Rpc(error))
                 if error.code == ErrorObject::INVALID_PARAMS && pages > 0 =>
             {
-                self.0.hearing.cache.forget(method);
+                self.0.hub.cache.forget(method);
                 self.pages(method, member, &params, &mut 0).await
             }
             listed => listed,

@@ -18,7 +18,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::answering::Answering;
-use super::hearing::{Hearing, Own};
+use super::hub::{NotificationHub, Own};
 use super::{ClientConfig, ClientError};
 use crate::jsonrpc::{Message, Notification, Request, RequestId, Response};
 use crate::lifecycle::META_SUBSCRIPTION_ID;
@@ -76,11 +76,11 @@ impl Pipe {
     pub(super) fn child(
         command: &mut Command,
         config: &ClientConfig,
-        hearing: Arc<Hearing>,
+        hub: Arc<NotificationHub>,
     ) -> Result<Self, ClientError> {
         let (process, stdin, stdout) = Process::start(command, config.stderr)?;
         let peer = Peer::Child(Box::new(process));
-        Ok(Self::open(stdout, stdin, peer, config, hearing))
+        Ok(Self::open(stdout, stdin, peer, config, hub))
     }
 
     /// Connects over two streams that the caller made.
@@ -88,18 +88,18 @@ impl Pipe {
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
         config: &ClientConfig,
-        hearing: Arc<Hearing>,
+        hub: Arc<NotificationHub>,
     ) -> Self {
-        Self::open(reader, writer, Peer::Other, config, hearing)
+        Self::open(reader, writer, Peer::Other, config, hub)
     }
 
-    pub(super) fn memory(server: Server, config: &ClientConfig, hearing: Arc<Hearing>) -> Self {
+    pub(super) fn memory(server: Server, config: &ClientConfig, hub: Arc<NotificationHub>) -> Self {
         let (near, far) = tokio::io::duplex(MEMORY_BUFFER);
         let (far_reader, far_writer) = tokio::io::split(far);
         let served = stdio::serve(server, far_reader, far_writer, StdioConfig::default());
         let peer = Peer::Task(tokio::spawn(served));
         let (reader, writer) = tokio::io::split(near);
-        Self::open(reader, writer, peer, config, hearing)
+        Self::open(reader, writer, peer, config, hub)
     }
 
     fn open(
@@ -107,7 +107,7 @@ impl Pipe {
         writer: impl AsyncWrite + Send + Unpin + 'static,
         peer: Peer,
         config: &ClientConfig,
-        hearing: Arc<Hearing>,
+        hub: Arc<NotificationHub>,
     ) -> Self {
         let (outgoing, lines) = mpsc::channel(OUTGOING);
         let waiting = Arc::new(Waiting(Mutex::new(Some(HashMap::new()))));
@@ -115,7 +115,7 @@ impl Pipe {
         let sender = outgoing.downgrade();
         let reading = Reading {
             waiting: Arc::clone(&waiting),
-            hearing,
+            hub,
             answering: Answering::new(config.answers.clone(), move |response| {
                 Box::pin(respond(sender.clone(), response))
             }),
@@ -256,7 +256,7 @@ impl Waiting {
 /// What the reading task works with.
 struct Reading {
     waiting: Arc<Waiting>,
-    hearing: Arc<Hearing>,
+    hub: Arc<NotificationHub>,
     answering: Answering<'static>,
 }
 
@@ -292,7 +292,7 @@ impl Reading {
         // Callers that still wait get the error that no answer will come.
         let ended = self.waiting.table().take();
         drop(ended);
-        self.hearing.over();
+        self.hub.over();
     }
 
     fn take(&mut self, line: &Line) {
@@ -308,9 +308,9 @@ impl Reading {
             Ok(Message::Notification(notification)) => {
                 self.answering.cancel(&notification);
                 if let Some(own) = self.waiting.own(&notification) {
-                    own.hear(&notification);
+                    own.receive(&notification);
                 }
-                self.hearing.hear(notification);
+                self.hub.publish(notification);
             }
             Ok(Message::Request(request)) => self.answering.take(request),
             Err(broken) => {

@@ -66,7 +66,7 @@ impl Pool {
     pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Hop, ClientError> {
         let (method, from) = (request.method().clone(), request.uri().clone());
         let response = self.0.request(request.map(Full::new)).await;
-        let response = response.map_err(|error| ClientError::Connection(told(&error)))?;
+        let response = response.map_err(|error| ClientError::Connection(describe(&error)))?;
         Ok(match target(&method, &from, &response)? {
             Some(uri) => Hop::Redirect(uri),
             None => Hop::Response(response),
@@ -102,7 +102,7 @@ impl Pool {
 /// Reads a body of at most `max_bytes`.
 pub(super) async fn whole(body: Incoming, max_bytes: usize) -> Result<Bytes, ClientError> {
     let body = Limited::new(body, max_bytes).collect().await;
-    let body = body.map_err(|error| ClientError::Connection(told(&*error)))?;
+    let body = body.map_err(|error| ClientError::Connection(describe(&*error)))?;
     Ok(body.to_bytes())
 }
 
@@ -118,7 +118,7 @@ pub(super) fn same_origin(one: &Uri, other: &Uri) -> bool {
 }
 
 /// An error with its causes: those of HTTP clients hide what happened in the last one.
-pub(super) fn told(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn describe(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

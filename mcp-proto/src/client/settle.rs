@@ -78,7 +78,7 @@ impl Client {
             if self.speaking().generation != generation {
                 return Ok(());
             }
-            self.0.hearing.missed();
+            self.0.hub.missed();
             let terms = self.terms().await?;
             if let Err(error) = self.restore(&terms).await {
                 self.abandon(&terms).await;
@@ -228,7 +228,7 @@ impl Client {
             ..Speaking::default()
         };
         let initialized = Notification::new("notifications/initialized", json!({}));
-        self.tell(&terms, initialized).await?;
+        self.send_notification(&terms, initialized).await?;
         Ok(terms)
     }
 

@@ -227,12 +227,12 @@ fn failed(status: TaskStatus) -> ClientError {
     let error = status.error.unwrap_or_default();
     let code = error.get("code").and_then(Value::as_i64);
     let text = error.get("message").and_then(Value::as_str);
-    let told = ErrorObject::new(
+    let rpc_error = ErrorObject::new(
         code.unwrap_or(ErrorObject::INTERNAL),
         text.unwrap_or(message),
     );
     ClientError::Rpc(match error.get("data") {
-        Some(data) => told.with_data(data.clone()),
-        None => told,
+        Some(data) => rpc_error.with_data(data.clone()),
+        None => rpc_error,
     })
 }

@@ -23,7 +23,7 @@ use super::reading::{self, Arrived, LongTurn, Text};
 use super::rejection::{Refused, Rejection};
 use super::{Inner, cors, modern};
 use crate::budget::Client;
-use crate::call::Heard;
+use crate::call::IncomingMessage;
 use crate::json::Meter;
 use crate::legacy::http::Legacy;
 
@@ -144,9 +144,10 @@ impl Inner {
         next.response().await
     }
 
-    async fn parse(&self, text: Text) -> Result<(Heard, Arrived), Refused> {
-        let read =
-            |text: &[u8], meter: &Meter| Heard::read(text, meter).map_err(Rejection::of_unread);
+    async fn parse(&self, text: Text) -> Result<(IncomingMessage, Arrived), Refused> {
+        let read = |text: &[u8], meter: &Meter| {
+            IncomingMessage::read(text, meter).map_err(Rejection::of_unread)
+        };
         text.parse(self.endpoint.config.max_body_memory, read).await
     }
 
@@ -156,19 +157,19 @@ impl Inner {
         head: &'h mut request::Parts,
         accepts: Accepts,
         client: &Client,
-        message: Heard,
+        message: IncomingMessage,
         arrived: Arrived,
     ) -> Result<Next<'h>, Refused> {
         let (endpoint, client) = (&self.endpoint, client.clone());
         Ok(match message {
-            Heard::Request(called) if modern::is_modern(&head.headers, &called) => {
+            IncomingMessage::Request(called) if modern::is_modern(&head.headers, &called) => {
                 let id = called.id().clone();
                 let Arrived { held, turn } = arrived;
                 let exchange = endpoint.call_modern(head, accepts, client, held, called);
                 let exchange = exchange.map_err(|rejection| (rejection, Some(id)))?;
                 Next::Call(exchange, accepts, turn)
             }
-            Heard::Notification(notification)
+            IncomingMessage::Notification(notification)
                 if modern::is_modern_notification(&head.headers, &notification) =>
             {
                 let judged = modern::judge_notification(&head.headers, &notification.params);
@@ -213,7 +214,7 @@ impl Inner {
         if rejection.is_of_share() || rejection.is_unauthorized() {
             client.refusal().await;
         }
-        if self.strangers.is_new(&rejection) {
+        if self.logged_rejections.is_new(&rejection) {
             tracing::warn!(
                 ?rejection,
                 "refused a request; further ones alike are logged at debug level"

@@ -61,7 +61,7 @@ impl<'c> Asking<'c> {
 
     /// Tells the client that what is still open need not be answered any more.
     pub(super) async fn take_back(self) {
-        let told = async {
+        let sending = async {
             for (id, _) in self.open {
                 let cancelled =
                     json!({ "requestId": id, "reason": "the answer is no longer needed" });
@@ -75,7 +75,7 @@ impl<'c> Asking<'c> {
             }
         };
         // A client that is gone, or that does not read what it has been sent already, need not be told.
-        let _told = tokio::time::timeout(TAKING_BACK, told).await;
+        let _sent = tokio::time::timeout(TAKING_BACK, sending).await;
     }
 
     async fn ask_all<'q>(

@@ -44,7 +44,7 @@ impl Server {
     pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
         Payload::of(&InitializeResult {
             protocol_version: version,
-            capabilities: &self.capabilities().told(version),
+            capabilities: &self.capabilities().for_version(version),
             server_info: self.info(),
             instructions: self.instructions(),
         })
@@ -120,8 +120,8 @@ impl InitializeParams {
 
 /// Whether a session may keep both; stops to count where they do not.
 fn fits(client_info: &Implementation, capabilities: &Value) -> bool {
-    struct Room(usize);
-    impl io::Write for Room {
+    struct BoundedWriter(usize);
+    impl io::Write for BoundedWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0 = self
                 .0
@@ -134,7 +134,7 @@ fn fits(client_info: &Implementation, capabilities: &Value) -> bool {
             Ok(())
         }
     }
-    let mut room = Room(MAX_CLIENT_BYTES);
-    serde_json::to_writer(&mut room, client_info).is_ok()
-        && serde_json::to_writer(&mut room, capabilities).is_ok()
+    let mut writer = BoundedWriter(MAX_CLIENT_BYTES);
+    serde_json::to_writer(&mut writer, client_info).is_ok()
+        && serde_json::to_writer(&mut writer, capabilities).is_ok()
 }

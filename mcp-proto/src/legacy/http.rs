@@ -19,7 +19,7 @@ use std::future::{Future, ready};
 use std::sync::Arc;
 
 use crate::budget::{Client, Held, Kind};
-use crate::call::{Called, Heard};
+use crate::call::{Called, IncomingMessage};
 use crate::context::{ClientSide, Context, Incoming, Principal};
 use crate::http::answer::{accepted, empty, event_stream, json, json_response};
 use crate::http::body::ResponseBody;
@@ -149,18 +149,18 @@ impl Legacy {
         accepts: Accepts,
         client: Client,
         arrived: Arrived,
-        message: Heard,
+        message: IncomingMessage,
     ) -> BoxFuture<'h, Result<Response<ResponseBody>, Refused>> {
         match message {
-            Heard::Request(called) => self.call(head, accepts, client, arrived, called),
-            Heard::Notification(notification) => Box::pin(async move {
+            IncomingMessage::Request(called) => self.call(head, accepts, client, arrived, called),
+            IncomingMessage::Notification(notification) => Box::pin(async move {
                 let session = self.session(head).await;
                 let session = session.map_err(|rejection| (rejection, None))?;
                 let notified = self.notified(&session, &notification, &head.extensions);
                 notified.await.map_err(|rejection| (rejection, None))?;
                 Ok(accepted())
             }),
-            Heard::Response(response) => Box::pin(async move {
+            IncomingMessage::Response(response) => Box::pin(async move {
                 if names_modern(&head.headers) || !head.headers.contains_key(SESSION_ID) {
                     return Err((Rejection::UnexpectedResponse, response.id));
                 }
@@ -306,7 +306,7 @@ impl Legacy {
                 hold: self.0.sessions.hold(&session.id, keep_alive),
                 detached: Some(self.0.detached.clone()),
                 away: None,
-                hears: accepts.events,
+                takes_events: accepts.events,
                 polls: session.protocol_version.has_polling(),
             },
         )

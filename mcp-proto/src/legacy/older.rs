@@ -48,7 +48,7 @@ fn block(block: &ContentBlock, version: ProtocolVersion) -> Option<ContentBlock>
             Some(ContentBlock::Resource(embedded(sound)))
         }
         ContentBlock::ResourceLink(link) if version < ProtocolVersion::V2025_06_18 => {
-            Some(ContentBlock::Text(told(link)))
+            Some(ContentBlock::Text(link_text(link)))
         }
         _ => None,
     }
@@ -72,7 +72,7 @@ fn embedded(sound: &MediaContent) -> EmbeddedResource {
     }
 }
 
-fn told(link: &Resource) -> TextContent {
+fn link_text(link: &Resource) -> TextContent {
     let name = link.title.as_deref().unwrap_or(&link.name);
     let mut text = format!("{name} <{}>", link.uri);
     // Writing to a string cannot fail.

@@ -16,7 +16,7 @@ use crate::legacy::batch::{is_batch, not_in_batch, read_batch};
 use crate::legacy::handshake::InitializeParams;
 use crate::legacy::session::{Session, SessionChange, too_many_subscriptions};
 use crate::lifecycle::ModernMeta;
-use crate::server::{Listener, Server, Told};
+use crate::server::{Listener, Server, SharedNotification};
 use crate::stdio::output::{write_answer, write_answers};
 use crate::version::ProtocolVersion;
 use asked::Asked;
@@ -174,7 +174,7 @@ impl Legacy {
         else {
             return;
         };
-        let mut interest = server.everything_told();
+        let mut interest = server.all_announced();
         interest.resources = session.subscriptions.clone();
         news.0 = server.changes().listen(interest);
         if news.0.is_none() {
@@ -235,7 +235,7 @@ impl News {
     }
 
     /// The next change; never without a session. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> Told {
+    pub(crate) async fn next(&mut self) -> SharedNotification {
         if let Some(listener) = &mut self.0
             && let Some(change) = listener.next().await
         {

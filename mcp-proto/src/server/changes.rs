@@ -1,6 +1,6 @@
 //! Changes of what the server offers: one broadcast, which every listener receives through its own filter.
 
-mod told;
+mod shared;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -13,9 +13,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch};
 
 use crate::change::{Change, ResourceUpdate};
 use crate::lifecycle::MAX_SUBSCRIPTIONS;
-use told::Sent;
+use shared::Sent;
 
-pub(crate) use told::Told;
+pub(crate) use shared::SharedNotification;
 
 /// How many listeners may be open at once unless the builder says otherwise.
 pub(super) const DEFAULT_MAX_LISTENERS: usize = 20_000;
@@ -54,20 +54,20 @@ pub(crate) struct Changes {
 /// One listener's end. Dropping it frees its permit.
 pub(crate) struct Listener {
     /// `None` for a listener without interests: it needs no permit, and only the server's close wakes it.
-    heard: Option<Heard>,
+    subscription: Option<Subscription>,
     closed: watch::Receiver<bool>,
     interest: Interest,
     matcher: Option<Matcher>,
-    pending: VecDeque<Told>,
+    pending: VecDeque<SharedNotification>,
     subscribed: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
-struct Heard {
+struct Subscription {
     receiver: broadcast::Receiver<Arc<Sent>>,
     permits: Arc<Semaphore>,
     /// `None` while no client is connected to be notified.
-    place: Option<OwnedSemaphorePermit>,
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Changes {
@@ -104,17 +104,17 @@ impl Changes {
         if !interest.resources.is_empty() {
             self.expect_updates();
         }
-        let heard = if interest == Interest::default() {
+        let subscription = if interest == Interest::default() {
             None
         } else {
-            Some(Heard {
-                place: Some(Arc::clone(&self.permits).try_acquire_owned().ok()?),
+            Some(Subscription {
+                permit: Some(Arc::clone(&self.permits).try_acquire_owned().ok()?),
                 permits: Arc::clone(&self.permits),
                 receiver: self.sender.subscribe(),
             })
         };
         Some(Listener {
-            heard,
+            subscription,
             closed: self.closed.subscribe(),
             interest,
             matcher: self.matcher.clone(),
@@ -124,7 +124,7 @@ impl Changes {
     }
 }
 
-impl Heard {
+impl Subscription {
     /// Skips the waiting changes, for a listener that is notified that everything may have changed. Returns their
     /// number.
     fn skip(&mut self) -> u64 {
@@ -136,20 +136,20 @@ impl Heard {
 
 impl Listener {
     /// The next change as a notification; `None` once the server closes. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> Option<Told> {
+    pub(crate) async fn next(&mut self) -> Option<SharedNotification> {
         loop {
-            if let Some(told) = self.pending.pop_front() {
-                return Some(told);
+            if let Some(notification) = self.pending.pop_front() {
+                return Some(notification);
             }
             let change = tokio::select! {
                 biased;
                 _ = self.closed.wait_for(|closed| *closed) => return None,
-                change = hear(&mut self.heard) => change,
+                change = next_change(&mut self.subscription) => change,
             };
             match change {
-                Ok(sent) => self.hear_of(&sent),
+                Ok(sent) => self.receive(&sent),
                 Err(broadcast::error::RecvError::Lagged(missed)) => {
-                    let skipped = self.heard.as_mut().map_or(0, Heard::skip);
+                    let skipped = self.subscription.as_mut().map_or(0, Subscription::skip);
                     self.queue_everything(Some(missed.saturating_add(skipped)));
                 }
                 Err(broadcast::error::RecvError::Closed) => return None,
@@ -165,21 +165,21 @@ impl Listener {
 
     /// Gives its permit back while no client is connected; it still receives changes. The caller bounds the number of
     /// such listeners.
-    pub(crate) fn leave_place(&mut self) {
-        if let Some(heard) = &mut self.heard {
-            heard.place = None;
+    pub(crate) fn release_permit(&mut self) {
+        if let Some(subscription) = &mut self.subscription {
+            subscription.permit = None;
         }
     }
 
     /// Takes a permit again; false when none is free.
-    pub(crate) fn take_place(&mut self) -> bool {
-        let Some(heard) = &mut self.heard else {
+    pub(crate) fn acquire_permit(&mut self) -> bool {
+        let Some(subscription) = &mut self.subscription else {
             return true;
         };
-        if heard.place.is_none() {
-            heard.place = Arc::clone(&heard.permits).try_acquire_owned().ok();
+        if subscription.permit.is_none() {
+            subscription.permit = Arc::clone(&subscription.permits).try_acquire_owned().ok();
         }
-        heard.place.is_some()
+        subscription.permit.is_some()
     }
 
     /// Sets the resources that it is subscribed to; returns those before.
@@ -205,11 +205,11 @@ impl Listener {
             return;
         }
         self.pending
-            .extend(resources.map(|uri| Told::updated(uri, None)));
+            .extend(resources.map(|uri| SharedNotification::updated(uri, None)));
     }
 
     /// A matcher that panics must not end everything else on the connection.
-    fn hear_of(&mut self, sent: &Sent) {
+    fn receive(&mut self, sent: &Sent) {
         if catch_unwind(AssertUnwindSafe(|| self.queue(sent))).is_err() {
             tracing::error!("a subscription matcher panicked: a listener missed an update");
         }
@@ -222,14 +222,14 @@ impl Listener {
             Change::PromptsListChanged => interest.prompts_list.then_some(PROMPTS),
             Change::ResourcesListChanged => interest.resources_list.then_some(RESOURCES),
             Change::ResourceUpdated(update) => {
-                let told = subscribed(interest, self.matcher.as_ref(), update);
+                let notifications = subscribed(interest, self.matcher.as_ref(), update);
                 self.pending
-                    .extend(told.map(|uri| sent.updated(uri, update.meta.as_ref())));
+                    .extend(notifications.map(|uri| sent.updated(uri, update.meta.as_ref())));
                 return;
             }
         };
-        let told = list.map(|method| sent.list_changed(method));
-        self.pending.extend(told);
+        let notification = list.map(|method| sent.list_changed(method));
+        self.pending.extend(notification);
     }
 
     /// It missed some and cannot know which: everything it asked for may have changed. The bound is that of its
@@ -243,12 +243,12 @@ impl Listener {
         ];
         let lists = lists.into_iter().filter(|(wanted, _)| *wanted);
         self.pending
-            .extend(lists.map(|(_, method)| Told::list_changed(method)));
+            .extend(lists.map(|(_, method)| SharedNotification::list_changed(method)));
         let meta =
             missed.map(|missed| Map::from_iter([(META_MISSED.to_owned(), Value::from(missed))]));
         let resources = interest.resources.iter();
         self.pending
-            .extend(resources.map(|uri| Told::updated(uri, meta.clone())));
+            .extend(resources.map(|uri| SharedNotification::updated(uri, meta.clone())));
     }
 }
 
@@ -291,9 +291,11 @@ impl fmt::Debug for Listener {
     }
 }
 
-async fn hear(heard: &mut Option<Heard>) -> Result<Arc<Sent>, broadcast::error::RecvError> {
-    match heard {
-        Some(heard) => heard.receiver.recv().await,
+async fn next_change(
+    subscription: &mut Option<Subscription>,
+) -> Result<Arc<Sent>, broadcast::error::RecvError> {
+    match subscription {
+        Some(subscription) => subscription.receiver.recv().await,
         None => std::future::pending().await,
     }
 }

@@ -281,7 +281,7 @@ impl Server {
             return None;
         }
         let mut lists = offered.ready.iter();
-        let ready = lists.find(|(list, told, _)| *list == method && *told == version);
+        let ready = lists.find(|(list, shown, _)| *list == method && *shown == version);
         ready.map(|(_, _, list)| list.clone())
     }
 }

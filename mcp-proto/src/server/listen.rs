@@ -32,13 +32,13 @@ impl Server {
     }
 
     /// The interest of a listener in everything that this server notifies of.
-    pub(crate) fn everything_told(&self) -> Interest {
+    pub(crate) fn all_announced(&self) -> Interest {
         Interest {
-            tools_list: self.0.tells(&Change::ToolsListChanged),
-            prompts_list: self.0.tells(&Change::PromptsListChanged),
-            resources_list: self.0.tells(&Change::ResourcesListChanged),
+            tools_list: self.0.announces(&Change::ToolsListChanged),
+            prompts_list: self.0.announces(&Change::PromptsListChanged),
+            resources_list: self.0.announces(&Change::ResourcesListChanged),
             resources: BTreeSet::new(),
-            may_subscribe: self.0.tells_updates(),
+            may_subscribe: self.0.announces_updates(),
             tasks: false,
         }
     }
@@ -61,7 +61,7 @@ impl Server {
         }
         let tasks = self.tasks_to_watch(wanted.get("taskIds"), &context).await?;
         let mut interest = self.agree(&wanted, &context).await?;
-        let subscribes = self.0.tells_updates()
+        let subscribes = self.0.announces_updates()
             && wanted
                 .get("resourceSubscriptions")
                 .is_some_and(Value::is_array);
@@ -90,7 +90,7 @@ impl Server {
             let mut tasks = Watched::new(self.tasks(), tasks.unwrap_or_default());
             while let Some(mut change) = tokio::select! {
                 biased;
-                told = listener.next() => told.map(|told| told.notification().clone()),
+                change = listener.next() => change.map(|change| change.notification().clone()),
                 task = tasks.next() => Some(task),
             } {
                 mark(&mut change, &context.request_id);
@@ -110,7 +110,7 @@ impl Server {
     ) -> Result<Interest, ErrorObject> {
         let flag = |name: &str, change: &Change| match wanted.get(name) {
             None | Some(Value::Null) => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag && self.0.tells(change)),
+            Some(Value::Bool(flag)) => Ok(*flag && self.0.announces(change)),
             Some(_) => Err(ErrorObject::invalid_params(format!(
                 "params.notifications.{name} must be a boolean"
             ))),
@@ -123,7 +123,7 @@ impl Server {
             resources_list: flag("resourcesListChanged", &Change::ResourcesListChanged)?,
             ..Interest::default()
         };
-        if self.0.tells_updates() {
+        if self.0.announces_updates() {
             for uri in uris {
                 // A listen carries only changes, and nothing before its acknowledgement.
                 match self.check_subscription(&uri, || context.silent()).await {

@@ -56,7 +56,7 @@ impl Server {
     }
 
     fn set_hidden(&self, names: &[&str], hidden: bool) -> bool {
-        if !self.0.tells(&Change::ToolsListChanged) {
+        if !self.0.announces(&Change::ToolsListChanged) {
             return false;
         }
         let turn = self.turn_to_change();

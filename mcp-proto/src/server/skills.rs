@@ -38,7 +38,7 @@ impl Server {
             (std::mem::replace(&mut *served, skills), served.clone())
         };
         self.notify(Change::ResourcesListChanged);
-        if self.0.tells_updates() {
+        if self.0.announces_updates() {
             for uri in changed(&before, &after) {
                 self.notify(Change::resource_updated(uri));
             }

@@ -244,7 +244,7 @@ impl Server {
             (update.prompts, Change::PromptsListChanged, "prompts"),
         ];
         for (changes, change, list) in &lists {
-            if *changes && !self.0.tells(change) {
+            if *changes && !self.0.announces(change) {
                 return Err(BuildError::Server(format!(
                     "the list of {list} cannot change: ServerBuilder::{list}_list_changed declares that it does"
                 )));

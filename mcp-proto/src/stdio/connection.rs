@@ -18,7 +18,7 @@ use super::StdioConfig;
 use super::call::{Call, Said};
 use super::lines::{Line, Lines};
 use super::output::{Output, has_room, write_answer, write_line};
-use crate::call::{Called, Heard};
+use crate::call::{Called, IncomingMessage};
 use crate::context::{Context, Incoming};
 use crate::json::Meter;
 use crate::jsonrpc::{
@@ -231,10 +231,12 @@ impl Connection {
             return self.take_batch(line);
         }
         let meter = Meter::new(self.config.max_line_memory);
-        match Heard::read(line, &meter) {
-            Ok(Heard::Request(called)) => self.take_request(called),
-            Ok(Heard::Notification(notification)) => self.take_notification(&notification),
-            Ok(Heard::Response(response)) => self.legacy.answered(response),
+        match IncomingMessage::read(line, &meter) {
+            Ok(IncomingMessage::Request(called)) => self.take_request(called),
+            Ok(IncomingMessage::Notification(notification)) => {
+                self.take_notification(&notification)
+            }
+            Ok(IncomingMessage::Response(response)) => self.legacy.answered(response),
             Err(problem) => {
                 let is_request =
                     matches!(&problem, ReadError::LongId | ReadError::TooCostly { .. });

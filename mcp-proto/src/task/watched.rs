@@ -14,7 +14,7 @@ use super::store::Tasks;
 use super::view::TaskView;
 use crate::jsonrpc::{ErrorObject, Notification};
 
-/// Waits for changes of tasks. Changes that come faster than they are told are told as the last one.
+/// Waits for changes of tasks. Of changes that come faster than they are reported, the last one is reported.
 #[derive(Default)]
 pub(crate) struct Watched(FuturesUnordered<BoxFuture<'static, Changed>>);
 
@@ -64,21 +64,21 @@ impl Watched {
     /// The next `notifications/tasks`; never, once each has ended. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Notification {
         loop {
-            let Some((mut watch, told)) = self.0.next().await else {
+            let Some((mut watch, copy)) = self.0.next().await else {
                 return std::future::pending().await;
             };
-            let (told, over) = match &told {
-                Some(told) => {
+            let (notification, over) = match &copy {
+                Some(copy) => {
                     watch.seen.mark_unchanged();
-                    tell(told, &told.state())
+                    report(copy, &copy.state())
                 }
-                None => tell(&watch.entry, &watch.seen.borrow_and_update()),
+                None => report(&watch.entry, &watch.seen.borrow_and_update()),
             };
             if !over {
                 self.0.push(changed(watch));
             }
-            if let Some(told) = told {
-                return told;
+            if let Some(notification) = notification {
+                return notification;
             }
         }
     }
@@ -104,21 +104,21 @@ fn changed(mut watch: Watch) -> BoxFuture<'static, Changed> {
             () = following => {}
         }
         let turn = turn.lock().await;
-        let told = loop {
+        let copy = loop {
             match tasks.with_result(&watch.entry).await {
-                Ok(told) => break told,
+                Ok(copy) => break copy,
                 Err(error) if error.code == ErrorObject::INVALID_PARAMS => watch.entry.expire(),
                 // The store is away, and asked again when it may be back.
                 Err(_) => tokio::time::sleep(RETRY_PAUSE).await,
             }
         };
         drop(turn);
-        (watch, Some(told))
+        (watch, Some(copy))
     })
 }
 
-/// What is told of a task, and whether that is the last.
-fn tell(entry: &Entry, state: &State) -> (Option<Notification>, bool) {
+/// What is reported of a task, and whether that is the last.
+fn report(entry: &Entry, state: &State) -> (Option<Notification>, bool) {
     if matches!(state.stage, Stage::Expired) {
         return (None, true);
     }
@@ -131,9 +131,9 @@ fn tell(entry: &Entry, state: &State) -> (Option<Notification>, bool) {
         Ok(Value::Object(params)) => Some(params),
         _ => None,
     };
-    let told = params.map(|params| Notification {
+    let notification = params.map(|params| Notification {
         method: "notifications/tasks".to_owned(),
         params,
     });
-    (told, state.stage.is_over())
+    (notification, state.stage.is_over())
 }

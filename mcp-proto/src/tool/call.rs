@@ -92,13 +92,13 @@ impl Registered {
 
     /// A failure as a result.
     pub(super) fn failed(&self, error: ToolError) -> Result<CallToolResult, Interrupt> {
-        Ok(self.told(error.into_result()?))
+        Ok(self.for_clients(error.into_result()?))
     }
 
     /// A result in the form that clients accept. Structured content must fit the output schema (MCP "Output Schema"),
     /// that of a failure too: widely used clients check both, and throw. A failure that does not fit is sent as text
     /// alone.
-    fn told(&self, mut result: CallToolResult) -> CallToolResult {
+    fn for_clients(&self, mut result: CallToolResult) -> CallToolResult {
         if let (true, Some(schema)) = (result.is_error, &self.output) {
             let fits = |json: &RawValue| {
                 serde_json::from_str(json.get()).is_ok_and(|content| schema.check(&content).is_ok())
@@ -176,7 +176,7 @@ impl Started {
             });
             let checked = outcome.and_then(|result| {
                 registered.check_output(&result)?;
-                Ok(registered.told(result))
+                Ok(registered.for_clients(result))
             });
             checked.or_else(|error| registered.failed(error))
         })

@@ -84,7 +84,7 @@ async fn a_question_to_a_client_that_is_away_waits_for_it() {
         let service = StreamableHttpService::new(server);
         let session = session(&service, version).await;
         let mut stream = open(&service, greet_after(&session, true)).await;
-        assert_eq!(stream.told().await, "wait");
+        assert_eq!(stream.next_text().await, "wait");
         let last = stream.last.clone();
         drop(stream);
         go.notify_one();

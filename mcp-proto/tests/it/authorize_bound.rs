@@ -12,13 +12,13 @@ use crate::common::{Raw, Reply, Served, probe};
 use crate::tasks_common::{able, accept, builder, call};
 
 /// A server with tasks, questions and pages, and two callers of the same issuer.
-struct Room {
+struct Callers {
     served: Served,
     ada: String,
     eve: String,
 }
 
-async fn room() -> Room {
+async fn callers() -> Callers {
     let signer = Signer::new();
     let keys = IssuerKeys::from_text(&set(&[signer.named("one")])).unwrap();
     let (probe, _events) = probe();
@@ -27,14 +27,14 @@ async fn room() -> Room {
         .tools_list_changed()
         .build()
         .unwrap();
-    Room {
+    Callers {
         served: guarded(server, tokens(keys)).await,
         ada: signer.token(&claims("ada")),
         eve: signer.token(&claims("eve")),
     }
 }
 
-impl Room {
+impl Callers {
     async fn send(&self, raw: Raw, token: &str) -> Reply {
         over(self.served.address, with_token(raw, token), "/mcp").await
     }
@@ -68,36 +68,41 @@ fn modern(method: &str, mut params: Value) -> Raw {
 
 #[tokio::test]
 async fn what_the_modern_era_gives_one_caller_is_refused_from_another() {
-    let room = room().await;
+    let callers = callers().await;
     let same = |raw: Raw| (raw.clone(), raw);
     // A cursor.
-    let first = room.send(modern("tools/list", json!({})), &room.ada).await;
+    let first = callers
+        .send(modern("tools/list", json!({})), &callers.ada)
+        .await;
     let cursor = first.result()["nextCursor"].clone();
     let (eve, ada) = same(modern("tools/list", json!({ "cursor": cursor })));
-    room.is_of_ada(eve, ada, 200, -32602).await;
+    callers.is_of_ada(eve, ada, 200, -32602).await;
     // The state of a request.
     let asked = modern("tools/call", call("named", &json!({})));
-    let asked = room.send(asked, &room.ada).await.result();
+    let asked = callers.send(asked, &callers.ada).await.result();
     assert_eq!(asked["resultType"], "input_required");
     let mut params = call("named", &json!({}));
     params["requestState"] = asked["requestState"].clone();
     params["inputResponses"] = json!({ "user_name": accept(&json!({ "name": "Ada" })) });
     let (eve, ada) = same(modern("tools/call", params));
-    room.is_of_ada(eve, ada, 200, -32602).await;
+    callers.is_of_ada(eve, ada, 200, -32602).await;
     // A task.
     let begun = modern("tools/call", call("hang", &json!({})));
-    let task = room.send(begun, &room.ada).await.result()["taskId"].clone();
+    let task = callers.send(begun, &callers.ada).await.result()["taskId"].clone();
     assert!(task.is_string());
     for method in ["tasks/get", "tasks/cancel"] {
         let (eve, ada) = same(modern(method, json!({ "taskId": task })));
-        room.is_of_ada(eve, ada, 200, -32602).await;
+        callers.is_of_ada(eve, ada, 200, -32602).await;
     }
 }
 
 #[tokio::test]
 async fn what_a_session_has_is_refused_from_another_caller() {
-    let room = room().await;
-    let (of_ada, of_eve) = (room.session(&room.ada).await, room.session(&room.eve).await);
+    let callers = callers().await;
+    let (of_ada, of_eve) = (
+        callers.session(&callers.ada).await,
+        callers.session(&callers.eve).await,
+    );
     let by_both = |method: &str, params: &Value| {
         let raw = |session: &str| Raw::legacy(session, method, params);
         (raw(&of_eve), raw(&of_ada))
@@ -109,30 +114,30 @@ async fn what_a_session_has_is_refused_from_another_caller() {
         ("tools/call", call("greet", &json!({}))),
     ] {
         let raw = Raw::legacy(&of_ada, method, &params);
-        room.is_of_ada(raw.clone(), raw, 404, -32600).await;
+        callers.is_of_ada(raw.clone(), raw, 404, -32600).await;
     }
     for method in [Method::GET, Method::DELETE] {
         let raw = Raw::bare(method).set("mcp-session-id", &of_ada);
         let raw = raw.set("accept", "text/event-stream");
-        assert_eq!(room.send(raw, &room.eve).await.status, 404);
+        assert_eq!(callers.send(raw, &callers.eve).await.status, 404);
     }
     // A cursor.
     let (_, first) = by_both("tools/list", &json!({}));
-    let cursor = room.send(first, &room.ada).await.result()["nextCursor"].clone();
+    let cursor = callers.send(first, &callers.ada).await.result()["nextCursor"].clone();
     let (eve, ada) = by_both("tools/list", &json!({ "cursor": cursor }));
-    room.is_of_ada(eve, ada, 200, -32602).await;
+    callers.is_of_ada(eve, ada, 200, -32602).await;
     // A task.
     let mut params = call("hang", &json!({}));
     params["task"] = json!({});
     let (_, begun) = by_both("tools/call", &params);
-    let created = room.send(begun, &room.ada).await.result();
+    let created = callers.send(begun, &callers.ada).await.result();
     let params = json!({ "taskId": created["task"]["taskId"] });
     for method in ["tasks/get", "tasks/cancel"] {
         let (eve, ada) = by_both(method, &params);
-        room.is_of_ada(eve, ada, 200, -32602).await;
+        callers.is_of_ada(eve, ada, 200, -32602).await;
     }
     // The stream of the session, to its owner.
     let stream = Raw::bare(Method::GET).set("mcp-session-id", &of_ada);
-    let stream = with_token(stream.set("accept", "text/event-stream"), &room.ada);
-    assert_eq!(status_over(room.served.address, stream).await, 200);
+    let stream = with_token(stream.set("accept", "text/event-stream"), &callers.ada);
+    assert_eq!(status_over(callers.served.address, stream).await, 200);
 }

@@ -170,7 +170,7 @@ async fn a_legacy_call_is_cancelled_while_its_client_does_not_read() {
             chatter,
             async |probe: Probe, _: Map<String, Value>, context: Context| {
                 let _guard = probe.guard();
-                probe.tell("started");
+                probe.report("started");
                 for step in 1..=1_000_u32 {
                     context.progress(f64::from(step), None, None).await;
                 }

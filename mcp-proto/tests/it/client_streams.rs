@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_proto::client::{Client, ClientConfig, ClientError, Heard, Interest, Listening};
+use mcp_proto::client::{Client, ClientConfig, ClientError, Interest, ListenEvent, Listening};
 use mcp_proto::{Change, Era, Resource, ResourceContents, Server};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::common::{PATIENCE, every_client};
 async fn next(listening: &mut Listening) -> String {
     let heard = tokio::time::timeout(PATIENCE, listening.next()).await;
     match heard.expect("nothing was heard") {
-        Some(Heard::Notification(heard)) => {
+        Some(ListenEvent::Notification(heard)) => {
             let uri = heard.params.get("uri").and_then(Value::as_str);
             match uri {
                 Some(uri) => format!("{} {uri}", heard.method),

@@ -61,11 +61,11 @@ pub(crate) fn probe() -> (Probe, Events) {
 }
 
 impl Probe {
-    pub(crate) fn tell(&self, event: &'static str) {
+    pub(crate) fn report(&self, event: &'static str) {
         let _test_is_over = self.events.send(event);
     }
 
-    /// Tells `dropped` when it is.
+    /// Reports `dropped` when it is.
     pub(crate) fn guard(&self) -> Guard {
         Guard(self.clone())
     }
@@ -85,7 +85,7 @@ impl Events {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.tell("dropped");
+        self.0.report("dropped");
     }
 }
 
@@ -137,7 +137,7 @@ async fn hang(
     _: Context,
 ) -> Result<CallToolResult, ToolError> {
     let guard = Guard(probe);
-    guard.0.tell("started");
+    guard.0.report("started");
     std::future::pending::<()>().await;
     drop(guard);
     Ok(CallToolResult::text("never"))
@@ -150,7 +150,7 @@ async fn talk(
 ) -> Result<CallToolResult, ToolError> {
     let guard = Guard(probe);
     context.progress(1.0, None, None).await;
-    guard.0.tell("started");
+    guard.0.report("started");
     std::future::pending::<()>().await;
     drop(guard);
     Ok(CallToolResult::text("never"))
@@ -161,9 +161,9 @@ async fn gate(
     _: Map<String, Value>,
     _: Context,
 ) -> Result<CallToolResult, ToolError> {
-    probe.tell("started");
+    probe.report("started");
     probe.gate.notified().await;
-    probe.tell("finished");
+    probe.report("finished");
     Ok(CallToolResult::text("through"))
 }
 

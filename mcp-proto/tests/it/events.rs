@@ -124,9 +124,9 @@ where
     }
 
     /// What the next notification of progress says.
-    pub(crate) async fn told(&mut self) -> String {
+    pub(crate) async fn next_text(&mut self) -> String {
         let message = self.message().await.expect("the stream ended");
-        told(&message).to_owned()
+        text_of(&message).to_owned()
     }
 
     /// All that is left.
@@ -150,7 +150,7 @@ where
 }
 
 /// What a notification of progress says.
-pub(crate) fn told(message: &Value) -> &str {
+pub(crate) fn text_of(message: &Value) -> &str {
     assert_eq!(message["method"], "notifications/progress", "{message}");
     message["params"]["message"].as_str().unwrap()
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use crate::common::{Raw, open_session};
-use crate::events::{get, open, told};
+use crate::events::{get, open, text_of};
 use crate::resume::{answer_of, arguments, paced, steps_of};
 
 #[tokio::test(start_paused = true)]
@@ -21,7 +21,7 @@ async fn an_answer_that_nobody_heard_is_kept_for_five_minutes() {
     let mut ids = Vec::new();
     for tag in ["a", "b"] {
         let mut stream = open(&service, steps_of(&session, tag)).await;
-        stream.told().await;
+        stream.next_text().await;
         ids.push(stream.last.clone());
         drop(stream);
         (0..3).for_each(|_| paces.step(tag));
@@ -52,12 +52,12 @@ async fn what_is_kept_ends_with_its_session() {
     let service = StreamableHttpService::new(server);
     let session = open_session(&service).await;
     let mut stream = open(&service, steps_of(&session, "a")).await;
-    stream.told().await;
+    stream.next_text().await;
     let id = stream.last.clone();
     drop(stream);
     (0..3).for_each(|_| paces.step("a"));
     let mut running = open(&service, steps_of(&session, "b")).await;
-    running.told().await;
+    running.next_text().await;
     let delete = Raw::bare(Method::DELETE).set("mcp-session-id", &session);
     assert_eq!(delete.send(&service).await.status, 204);
     assert_eq!(running.event().await, None);
@@ -92,7 +92,7 @@ async fn the_ring_keeps_the_last_events_and_always_the_answer() {
         let params = arguments("much", &json!({"messages": messages, "bytes": bytes}));
         let raw = Raw::legacy(&session, "tools/call", &params);
         let mut stream = open(&service, raw).await;
-        stream.told().await;
+        stream.next_text().await;
         let first = stream.last.clone();
         drop(stream);
         paces.step("a");
@@ -117,7 +117,7 @@ async fn the_ring_keeps_the_last_events_and_always_the_answer() {
         // No gap in what is left.
         replayed.pop();
         for (message, step) in replayed.iter().rev().zip((1..=messages).rev()) {
-            assert_eq!(told(message), step.to_string());
+            assert_eq!(text_of(message), step.to_string());
         }
     }
 }
@@ -147,7 +147,7 @@ async fn only_so_many_streams_are_kept_for_a_session_and_in_all() {
     ] {
         (0..3).for_each(|_| paces.step("a"));
         let mut stream = open(&service, steps_of(session, "a")).await;
-        stream.told().await;
+        stream.next_text().await;
         let first = stream.last.clone();
         stream.rest().await;
         ended.push((session, first));
@@ -174,7 +174,7 @@ async fn only_so_many_bytes_are_kept_in_all_and_none_that_are_needed_now() {
         paces.step("a");
         let params = arguments("much", &json!({"messages": 1, "bytes": bytes}));
         let mut stream = open(&service, Raw::legacy(&session, "tools/call", &params)).await;
-        stream.told().await;
+        stream.next_text().await;
         let first = stream.last.clone();
         // Whoever reads gets everything, also what is more than may be kept.
         assert_eq!(answer_of(&stream.rest().await).len(), bytes);

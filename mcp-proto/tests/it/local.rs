@@ -78,7 +78,7 @@ async fn a_call_is_dropped_when_its_caller_goes_away_and_others_run_meanwhile() 
     let hanging = Local::on_thread("hanging", move || probe).unwrap();
     let hang = hanging.run(async move |probe: Rc<Probe>| {
         let _guard = probe.guard();
-        probe.tell("started");
+        probe.report("started");
         std::future::pending::<()>().await;
     });
     tokio::select! {

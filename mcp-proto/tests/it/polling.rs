@@ -7,7 +7,7 @@ use mcp_proto::http::HttpConfig;
 use serde_json::{Value, json};
 
 use crate::common::{Raw, Served, open_session, request};
-use crate::events::{dial, get, open, told};
+use crate::events::{dial, get, open, text_of};
 use crate::peer::Peer;
 use crate::resume::{arguments, paced, session_of};
 
@@ -35,7 +35,7 @@ async fn a_call_that_lets_its_connection_go_is_polled_for() {
         let mut again = dial(&served, resume).await;
         paces.step("a");
         let rest = again.rest().await;
-        assert_eq!(told(&rest[0]), "while away");
+        assert_eq!(text_of(&rest[0]), "while away");
         assert_eq!(rest[1]["result"]["content"][0]["text"], "reconnected");
         assert_eq!(rest.len(), 2);
     }

@@ -83,12 +83,12 @@ fn server(late: &Late) -> Server {
         .unwrap()
 }
 
-/// The params of what is told before the answer.
-async fn told(client: &Client, method: &str, params: Value) -> Vec<Value> {
-    let mut told = client.notifications();
+/// The params of what is sent before the answer.
+async fn progress_params(client: &Client, method: &str, params: Value) -> Vec<Value> {
+    let mut receiver = client.notifications();
     client.request(method, params).await.unwrap();
     let mut reports = Vec::new();
-    while let Ok(said) = told.try_recv() {
+    while let Ok(said) = receiver.try_recv() {
         assert_eq!(said.method, "notifications/progress");
         reports.push(Value::Object(said.params));
     }
@@ -107,7 +107,7 @@ async fn reports_grow_may_be_fractions_and_come_with_the_token_as_it_was() {
             ] {
                 params["_meta"] = json!({ "progressToken": token });
                 assert_eq!(
-                    told(client, method, params).await,
+                    progress_params(client, method, params).await,
                     [
                         json!({"progressToken": token, "progress": 0.0, "total": 2.5}),
                         json!({"progressToken": token, "progress": 0.25, "total": 2.5, "message": "a quarter"}),
@@ -126,8 +126,8 @@ async fn reports_grow_may_be_fractions_and_come_with_the_token_as_it_was() {
             json!({}),
         ] {
             let params = json!({"name": "report", "_meta": { "progressToken": token }});
-            let told = told(client, "tools/call", params).await;
-            assert!(told.is_empty(), "{how} {token}: {told:?}");
+            let reports = progress_params(client, "tools/call", params).await;
+            assert!(reports.is_empty(), "{how} {token}: {reports:?}");
         }
     }
 }
@@ -141,8 +141,8 @@ async fn a_token_that_is_too_long_counts_as_none() {
                 "name": "report",
                 "_meta": { "progressToken": "x".repeat(length) },
             });
-            let told = told(client, "tools/call", params).await;
-            assert_eq!(told.len(), reports, "{how} {length}");
+            let sent = progress_params(client, "tools/call", params).await;
+            assert_eq!(sent.len(), reports, "{how} {length}");
         }
     }
 }
@@ -159,10 +159,10 @@ async fn the_first_revision_has_no_messages_of_progress() {
             .await
             .unwrap();
         let params = json!({"name": "report", "_meta": {"progressToken": "p"}});
-        let told = told(&client, "tools/call", params).await;
-        assert_eq!(told.len(), 4);
-        let messages = told.iter().any(|report| report.get("message").is_some());
-        assert_eq!(messages, has_message, "{version:?}");
+        let reports = progress_params(&client, "tools/call", params).await;
+        assert_eq!(reports.len(), 4);
+        let with_message = reports.iter().any(|report| report.get("message").is_some());
+        assert_eq!(with_message, has_message, "{version:?}");
     }
 }
 

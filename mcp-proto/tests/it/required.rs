@@ -82,12 +82,12 @@ fn refusal(answer: Result<Value, ClientError>) -> ErrorObject {
     }
 }
 
-fn heard(notifications: &mut tokio::sync::broadcast::Receiver<Notification>) -> Vec<Value> {
-    let mut heard = Vec::new();
+fn received(notifications: &mut tokio::sync::broadcast::Receiver<Notification>) -> Vec<Value> {
+    let mut received = Vec::new();
     while let Ok(said) = notifications.try_recv() {
-        heard.push(json!({"method": said.method, "params": said.params}));
+        received.push(json!({"method": said.method, "params": said.params}));
     }
-    heard
+    received
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn a_client_of_2025_11_25_gets_the_urls_as_an_error_and_the_word_that_it_i
         let result = client.call_tool("files", json!({})).await.unwrap();
         assert_eq!(result["content"][0]["text"], "here they are");
         let done = json!({"method": "notifications/elicitation/complete", "params": {"elicitationId": "id-files"}});
-        assert_eq!(heard(&mut notifications), [done]);
+        assert_eq!(received(&mut notifications), [done]);
     }
 }
 
@@ -154,7 +154,7 @@ async fn other_clients_are_refused_or_asked_and_never_told_more() {
         for client in &clients {
             let mut notifications = client.notifications();
             client.call_tool("files", json!({})).await.unwrap();
-            assert_eq!(heard(&mut notifications), [Value::Null; 0], "{version}");
+            assert_eq!(received(&mut notifications), [Value::Null; 0], "{version}");
         }
     }
 }
@@ -210,7 +210,7 @@ async fn a_modern_client_is_asked_until_it_is_done_or_declined() {
         let mut notifications = client.notifications();
         let done = again(&second, ["accept", "accept"]).await.unwrap();
         assert_eq!(done["content"][0]["text"], "here they are");
-        assert_eq!(heard(&mut notifications), [Value::Null; 0]);
+        assert_eq!(received(&mut notifications), [Value::Null; 0]);
         assert_eq!(
             refusal(client.call_tool("none", json!({})).await).code,
             -32603

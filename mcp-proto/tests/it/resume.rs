@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 
 use crate::common::{Raw, Served, open_session, request, with_meta};
-use crate::events::{dial, get, open, stream_of, told};
+use crate::events::{dial, get, open, stream_of, text_of};
 
 /// Lets the calls of a tag take a step.
 #[derive(Debug, Clone)]
@@ -114,24 +114,27 @@ async fn a_resume_in_the_middle_of_a_call_gets_exactly_the_rest_of_it() {
     let mut a = dial(&served, steps_of(&session, "a")).await;
     let mut b = dial(&served, steps_of(&session, "b")).await;
     let mut outside = dial(&served, get(&session, None)).await;
-    assert_eq!((a.told().await, b.told().await), ("a1".into(), "b1".into()));
+    assert_eq!(
+        (a.next_text().await, b.next_text().await),
+        ("a1".into(), "b1".into())
+    );
     server.notify(Change::ToolsListChanged);
     let change = outside.message().await.unwrap();
     assert_eq!(change["method"], "notifications/tools/list_changed");
     // The client misses what comes between the first and the last drop.
     let first = a.last.clone();
     paces.step("a");
-    assert_eq!(a.told().await, "a2");
+    assert_eq!(a.next_text().await, "a2");
     drop(a);
     paces.step("b");
-    assert_eq!(b.told().await, "b2");
+    assert_eq!(b.next_text().await, "b2");
     server.notify(Change::ToolsListChanged);
     let mut a = dial(&served, get(&session, Some(&first))).await;
     assert_eq!(a.headers["content-type"], "text/event-stream");
-    assert_eq!(a.told().await, "a2");
+    assert_eq!(a.next_text().await, "a2");
     // Live from here on.
     paces.step("a");
-    assert_eq!(a.told().await, "a3");
+    assert_eq!(a.next_text().await, "a3");
     paces.step("a");
     let rest = a.rest().await;
     assert_eq!(
@@ -142,7 +145,7 @@ async fn a_resume_in_the_middle_of_a_call_gets_exactly_the_rest_of_it() {
     paces.step("b");
     paces.step("b");
     let rest = b.rest().await;
-    assert_eq!((told(&rest[0]), answer_of(&rest)), ("b3", "b"));
+    assert_eq!((text_of(&rest[0]), answer_of(&rest)), ("b3", "b"));
     assert!(outside.message().await.is_some());
     // And after its end, from any event of it: the reference server replays other streams here.
     for (after, wanted) in [(&first, 3), (&a.last, 0)] {
@@ -233,7 +236,7 @@ async fn an_id_of_another_session_or_stream_replays_nothing_of_it() {
     let (own, other) = (open_session(&service).await, open_session(&service).await);
     let mut call = open(&service, steps_of(&other, "a")).await;
     let mut outside = open(&service, get(&other, None)).await;
-    call.told().await;
+    call.next_text().await;
     server.notify(Change::ToolsListChanged);
     outside.message().await.unwrap();
     let name = stream_of(&call.last).to_owned();
@@ -321,7 +324,7 @@ async fn the_newer_connection_takes_a_stream_over() {
     let session = open_session(&served.service).await;
     // The old connections are open: nobody has noticed yet that the client gave them up.
     let mut old = dial(&served, steps_of(&session, "a")).await;
-    old.told().await;
+    old.next_text().await;
     let mut new = dial(&served, get(&session, Some(&old.last))).await;
     assert_eq!(old.event().await, None);
     (0..3).for_each(|_| paces.step("a"));
@@ -353,7 +356,7 @@ async fn two_services_over_one_store_keep_streams_of_their_own() {
     let (one, two) = (over(), over());
     let session = open_session(&one).await;
     let mut stream = open(&one, steps_of(&session, "a")).await;
-    stream.told().await;
+    stream.next_text().await;
     let id = stream.last.clone();
     drop(stream);
     (0..3).for_each(|_| paces.step("a"));
@@ -387,7 +390,7 @@ async fn a_client_that_does_not_read_holds_its_call_up_and_not_the_server() {
     let session = open_session(&served.service).await;
     let params = arguments("much", &json!({"messages": 100_000, "bytes": 1}));
     let mut lazy = dial(&served, Raw::legacy(&session, "tools/call", &params)).await;
-    lazy.told().await;
+    lazy.next_text().await;
     let first = lazy.last.clone();
     paces.step("a");
     // It is answered nevertheless, by a connection that reads.
@@ -397,7 +400,7 @@ async fn a_client_that_does_not_read_holds_its_call_up_and_not_the_server() {
     // Without a gap from where the ring began: what the first connection was given before that may be gone.
     let messages = &rest[..rest.len() - 1];
     for (message, step) in messages.iter().rev().zip((1..=100_000).rev()) {
-        assert_eq!(told(message), step.to_string());
+        assert_eq!(text_of(message), step.to_string());
     }
     assert!(messages.len() > 10_000, "{}", messages.len());
     drop(lazy);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::asking_common::{asker, greet};
 use crate::asking_legacy::{self, accepted};
 use crate::common::{Events, Raw, builder, call, open_session, probe, request, say};
-use crate::events::{Stream, get, open, stream_of, told};
+use crate::events::{Stream, get, open, stream_of, text_of};
 use crate::resume::{answer_of, arguments, paced, session_of, steps_of};
 use crate::shared_store::Logs;
 
@@ -164,21 +164,21 @@ async fn a_stream_is_resumed_at_another_process_and_back_without_loss_or_repetit
     let pair = Pair::new(server, paced().0);
     let session = open_session(&pair.a).await;
     let mut here = open(&pair.a, steps_of(&session, "a")).await;
-    assert_eq!(here.told().await, "a1");
+    assert_eq!(here.next_text().await, "a1");
     let first = here.last.clone();
     // Its server takes the lost connection for alive.
     let mut there = open(&pair.b, get(&session, Some(&first))).await;
     assert_eq!(there.headers["content-type"], "text/event-stream");
     assert_eq!(here.event().await, None);
     paces.step("a");
-    assert_eq!(there.told().await, "a2");
+    assert_eq!(there.next_text().await, "a2");
     assert_eq!(stream_of(&there.last), stream_of(&first));
     let second = there.last.clone();
     assert_ne!(second, first);
     drop(there);
     paces.step("a");
     let mut back = open(&pair.a, get(&session, Some(&second))).await;
-    assert_eq!(back.told().await, "a3");
+    assert_eq!(back.next_text().await, "a3");
     let third = back.last.clone();
     drop(back);
     let mut again = open(&pair.b, get(&session, Some(&third))).await;
@@ -205,7 +205,7 @@ async fn a_client_that_goes_from_process_to_process_gets_every_event_once() {
     let params = arguments("much", &json!({"messages": MESSAGES, "bytes": 100_000}));
     let raw = Raw::legacy(&session, "tools/call", &params);
     let mut stream = open(&pair.a, raw).await;
-    assert_eq!(stream.told().await, "first");
+    assert_eq!(stream.next_text().await, "first");
     paces.step("a");
     let mut turns = (0..).map(|turn: usize| {
         (
@@ -231,7 +231,7 @@ async fn a_client_that_goes_from_process_to_process_gets_every_event_once() {
     }
     assert_eq!(said.len() as u64, MESSAGES + 1);
     for (message, step) in said.iter().zip(1..=MESSAGES) {
-        assert_eq!(told(message), step.to_string());
+        assert_eq!(text_of(message), step.to_string());
     }
     assert_eq!(answer_of(&said).len(), 100_000);
 }
@@ -251,7 +251,7 @@ async fn a_stream_of_another_process_is_its_sessions_and_its_principals_alone() 
         .unwrap()
         .to_owned();
     let mut stream = Stream::of(by(&pair.a, steps_of(&session, "a"), "anna").await);
-    stream.told().await;
+    stream.next_text().await;
     let resume = get(&session, Some(&stream.last));
     pair.logs.until(|(_, events)| events == 2).await;
     assert_eq!(by(&pair.b, resume.clone(), "bert").await.status(), 404);
@@ -275,11 +275,11 @@ async fn a_process_that_ends_leaves_what_was_said_and_an_error_for_what_was_not(
     let pair = Pair::new(server, paced().0);
     let session = open_session(&pair.a).await;
     let mut here = open(&pair.a, steps_of(&session, "a")).await;
-    assert_eq!(here.told().await, "a1");
+    assert_eq!(here.next_text().await, "a1");
     let first = here.last.clone();
     let mut there = open(&pair.b, get(&session, Some(&first))).await;
     paces.step("a");
-    assert_eq!(there.told().await, "a2");
+    assert_eq!(there.next_text().await, "a2");
     pair.logs.kill(0);
     drop((here, pair.a));
     let rest = there.rest().await;
@@ -292,7 +292,7 @@ async fn a_process_that_ends_leaves_what_was_said_and_an_error_for_what_was_not(
     );
     // It is written: a reader that comes back for the same gets the same, and then nothing.
     let again = all(&pair.b, &session, &first).await;
-    assert_eq!((told(&again[0]), &again[1..]), ("a2", &rest[..]));
+    assert_eq!((text_of(&again[0]), &again[1..]), ("a2", &rest[..]));
     assert!(all(&pair.b, &session, &there.last).await.is_empty());
 }
 
@@ -302,7 +302,7 @@ async fn an_answer_outlives_the_process_that_gave_it() {
     let pair = Pair::new(server, paced().0);
     let session = open_session(&pair.a).await;
     let mut here = open(&pair.a, steps_of(&session, "a")).await;
-    assert_eq!(here.told().await, "a1");
+    assert_eq!(here.next_text().await, "a1");
     let first = here.last.clone();
     (0..3).for_each(|_| paces.step("a"));
     assert_eq!(answer_of(&here.rest().await), "a");
@@ -324,7 +324,7 @@ async fn what_is_not_kept_here_any_more_is_not_kept_there() {
     let pair = Pair::with(server, paced().0, &config);
     let session = open_session(&pair.a).await;
     let mut here = open(&pair.a, steps_of(&session, "a")).await;
-    here.told().await;
+    here.next_text().await;
     let first = here.last.clone();
     (0..3).for_each(|_| paces.step("a"));
     assert_eq!(here.rest().await.len(), 3);
@@ -351,7 +351,7 @@ async fn what_is_not_kept_here_any_more_is_not_kept_there() {
     pair.logs.until(|(streams, _)| streams == 0).await;
     drop(here);
     let mut here = open(&pair.a, steps_of(&session, "c")).await;
-    here.told().await;
+    here.next_text().await;
     pair.logs.until(|(streams, _)| streams == 1).await;
     let mut there = open(&pair.b, get(&session, Some(&here.last))).await;
     assert_eq!(end(&session).send(&pair.b).await.status, 204);
@@ -369,7 +369,7 @@ async fn what_is_too_large_for_the_store_is_at_its_own_process_alone() {
     let params = arguments("much", &json!({"messages": 0, "bytes": BYTES}));
     let raw = Raw::legacy(&session, "tools/call", &params);
     let mut here = open(&pair.a, raw).await;
-    assert_eq!(here.told().await, "first");
+    assert_eq!(here.next_text().await, "first");
     let first = here.last.clone();
     pair.logs.until(|kept| kept == (1, 2)).await;
     let mut there = open(&pair.b, get(&session, Some(&first))).await;
@@ -395,10 +395,10 @@ async fn without_the_store_calls_go_on_and_are_found_again_with_it() {
     let session = open_session(&pair.a).await;
     pair.logs.kill(0);
     let mut here = open(&pair.a, steps_of(&session, "a")).await;
-    here.told().await;
+    here.next_text().await;
     let first = here.last.clone();
     paces.step("a");
-    assert_eq!(here.told().await, "a2");
+    assert_eq!(here.next_text().await, "a2");
     // What a client sends for it to another server that is cut off is not taken for sent.
     pair.logs.kill(1);
     assert_eq!(cancel(&pair.b, &session, 9).await, 503);
@@ -409,7 +409,7 @@ async fn without_the_store_calls_go_on_and_are_found_again_with_it() {
     pair.logs.until(|(_, events)| events == 3).await;
     drop(here);
     let mut there = open(&pair.b, get(&session, Some(&first))).await;
-    assert_eq!(there.told().await, "a2");
+    assert_eq!(there.next_text().await, "a2");
     (0..2).for_each(|_| paces.step("a"));
     assert_eq!(answer_of(&there.rest().await), "a");
 }
@@ -431,8 +431,8 @@ async fn the_answers_of_a_batch_are_told_apart_when_its_process_ends() {
     let batch = json!([of("a"), of("b")]).to_string();
     let raw = Raw::post(batch).set("mcp-session-id", &session);
     let mut here = open(&pair.a, raw).await;
-    here.told().await;
-    here.told().await;
+    here.next_text().await;
+    here.next_text().await;
     let second = here.last.clone();
     (0..3).for_each(|_| paces.step("a"));
     pair.logs.until(|(_, events)| events == 5).await;
@@ -460,7 +460,7 @@ async fn a_server_that_closes_lets_readers_of_other_servers_streams_go() {
     let pair = Pair::new(server, paced().0);
     let session = open_session(&pair.a).await;
     let mut here = open(&pair.a, steps_of(&session, "a")).await;
-    here.told().await;
+    here.next_text().await;
     pair.logs.until(|(_, events)| events == 2).await;
     let mut there = open(&pair.b, get(&session, Some(&here.last))).await;
     assert_eq!(there.event().await.unwrap().data, "");

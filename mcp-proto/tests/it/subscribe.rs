@@ -24,7 +24,7 @@ fn server() -> Server {
     builder().build().unwrap()
 }
 
-async fn hear(service: &StreamableHttpService, session: &str) -> ResponseBody {
+async fn open_stream(service: &StreamableHttpService, session: &str) -> ResponseBody {
     let raw = Raw::bare(Method::GET)
         .set("accept", "text/event-stream")
         .set("mcp-session-id", session);
@@ -71,8 +71,8 @@ async fn a_get_stream_tells_its_session_of_what_it_subscribed_to_before_and_afte
     let session = open_session(&service).await;
     let other = open_session(&service).await;
     subscribe(&service, &session, "subscribe", "x:1").await;
-    let mut stream = hear(&service, &session).await;
-    let mut others = hear(&service, &other).await;
+    let mut stream = open_stream(&service, &session).await;
+    let mut others = open_stream(&service, &other).await;
     subscribe(&service, &session, "subscribe", "y:9").await;
     subscribe(&service, &other, "subscribe", "x:2").await;
     for uri in ["x:1", "x:2", "y:9", "y:99"] {
@@ -99,8 +99,8 @@ async fn a_new_stream_knows_what_the_session_subscribed_to() {
     let service = StreamableHttpService::new(server.clone());
     let session = open_session(&service).await;
     subscribe(&service, &session, "subscribe", "x:1").await;
-    drop(hear(&service, &session).await);
-    let mut stream = hear(&service, &session).await;
+    drop(open_stream(&service, &session).await);
+    let mut stream = open_stream(&service, &session).await;
     server.notify(Change::resource_updated("x:1"));
     assert_eq!(next(&mut stream).await, update("x:1"));
 }
@@ -116,7 +116,7 @@ async fn another_instance_over_the_same_store_learns_of_a_subscription() {
     let (here, there) = (instance(), instance());
     let session = open_session(&here).await;
     subscribe(&here, &session, "subscribe", "x:1").await;
-    let mut stream = hear(&there, &session).await;
+    let mut stream = open_stream(&there, &session).await;
     server.notify(Change::resource_updated("x:1"));
     assert_eq!(next(&mut stream).await, update("x:1"));
     // While its stream is open elsewhere: from the next time on that the stream is kept alive.
@@ -178,7 +178,7 @@ async fn nothing_is_missed_while_the_store_is_asked_what_was_subscribed_to() {
     let service =
         StreamableHttpService::with_sessions(server.clone(), HttpConfig::default(), store.clone());
     let session = open_session(&service).await;
-    let mut stream = hear(&service, &session).await;
+    let mut stream = open_stream(&service, &session).await;
     let marker = mark(&server);
     assert_eq!(next(&mut stream).await, marker);
     subscribe(&service, &session, "subscribe", "x:1").await;
@@ -197,7 +197,7 @@ async fn subscriptions_made_at_once_all_count() {
     let service = StreamableHttpService::new(server.clone());
     for _ in 0..20 {
         let session = open_session(&service).await;
-        let mut stream = hear(&service, &session).await;
+        let mut stream = open_stream(&service, &session).await;
         let uris: Vec<_> = (0..16).map(|number| format!("y:{number}")).collect();
         let asked = uris.iter().map(|uri| {
             let raw = Raw::legacy(&session, "resources/subscribe", &json!({ "uri": uri }));
@@ -409,7 +409,7 @@ async fn a_get_stream_that_lags_is_told_to_read_everything_again() {
     let service = StreamableHttpService::new(server.clone());
     let session = open_session(&service).await;
     subscribe(&service, &session, "subscribe", "x:1").await;
-    let mut stream = hear(&service, &session).await;
+    let mut stream = open_stream(&service, &session).await;
     for _ in 0..1_000 {
         server.notify(Change::resource_updated("x:2"));
     }

@@ -109,7 +109,7 @@ fn later(probe: &Probe) -> ServerBuilder<Probe> {
         .with_task_support(TaskSupport::Optional);
     let asks = async |probe: Probe, _, context: Context| {
         context.start_task()?;
-        probe.tell("started");
+        probe.report("started");
         probe.gate.notified().await;
         let form = ElicitForm::new("Really?").field("word", Field::text().required());
         let answer = context.elicit("confirm", &form)?;

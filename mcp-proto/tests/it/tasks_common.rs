@@ -71,13 +71,13 @@ pub(crate) fn config(change: impl FnOnce(&mut TasksConfig)) -> TasksConfig {
 async fn hang(probe: Probe, _: Map<String, Value>, context: Context) -> Outcome {
     context.start_task()?;
     let _guard = probe.guard();
-    probe.tell("started");
+    probe.report("started");
     std::future::pending().await
 }
 
 async fn gate(probe: Probe, _: Map<String, Value>, context: Context) -> Outcome {
     context.start_task()?;
-    probe.tell("started");
+    probe.report("started");
     probe.gate.notified().await;
     Ok(CallToolResult::text(context.task_id().unwrap_or("no task")))
 }
@@ -92,7 +92,7 @@ async fn sleep(_: Probe, arguments: Map<String, Value>, context: Context) -> Out
 
 /// Ends as it is told.
 async fn job(probe: Probe, arguments: Map<String, Value>, context: Context) -> Outcome {
-    probe.tell("called");
+    probe.report("called");
     context.start_task()?;
     match arguments["ends"].as_str().unwrap() {
         "well" => Ok(CallToolResult::text("done")),
@@ -135,7 +135,7 @@ async fn twice(_: Probe, _: Map<String, Value>, context: Context) -> Outcome {
 async fn named(probe: Probe, _: Map<String, Value>, context: Context) -> Outcome {
     let answer = context.elicit("user_name", &form("name"))?;
     context.start_task()?;
-    probe.tell("named");
+    probe.report("named");
     Ok(CallToolResult::text(
         answer.text("name").unwrap_or("nobody"),
     ))
@@ -148,10 +148,10 @@ async fn chatty(probe: Probe, _: Map<String, Value>, context: Context) -> Outcom
     context.task_status("half");
     context.progress(1.0, Some(2.0), Some("half")).await;
     context.log(LogLevel::Error, None, "half").await;
-    probe.tell("half");
+    probe.report("half");
     probe.gate.notified().await;
     context.task_status("x".repeat(5_000));
-    probe.tell("more");
+    probe.report("more");
     probe.gate.notified().await;
     Ok(CallToolResult::text("said"))
 }
@@ -160,7 +160,7 @@ async fn chatty(probe: Probe, _: Map<String, Value>, context: Context) -> Outcom
 async fn large(probe: Probe, arguments: Map<String, Value>, context: Context) -> Outcome {
     context.start_task()?;
     let bytes = arguments["bytes"].as_u64().unwrap();
-    probe.tell("made");
+    probe.report("made");
     Ok(CallToolResult::text("x".repeat(bytes as usize)))
 }
 
@@ -175,13 +175,13 @@ pub(crate) fn call(tool: &str, arguments: &Value) -> Value {
 
 /// Somebody who asks one thing after the other.
 pub(crate) struct Caller {
-    door: Door,
+    transport: Transport,
     era: Era,
     pub(crate) principal: Option<&'static str>,
     next_id: i64,
 }
 
-enum Door {
+enum Transport {
     Http(StreamableHttpService),
     Pipe(Box<Peer>),
 }
@@ -202,7 +202,7 @@ pub(crate) fn able() -> Value {
 impl Caller {
     pub(crate) fn modern(service: &StreamableHttpService, capabilities: Value) -> Self {
         Self {
-            door: Door::Http(service.clone()),
+            transport: Transport::Http(service.clone()),
             era: Era::Modern(capabilities),
             principal: None,
             next_id: 0,
@@ -223,7 +223,7 @@ impl Caller {
         let response = service.handle(http).await;
         let session = response.headers()["mcp-session-id"].to_str().unwrap();
         Self {
-            door: Door::Http(service.clone()),
+            transport: Transport::Http(service.clone()),
             era: Era::Legacy(session.to_owned()),
             principal,
             next_id: 0,
@@ -233,7 +233,7 @@ impl Caller {
     /// The same one at another server.
     pub(crate) fn at(&self, service: &StreamableHttpService) -> Self {
         Self {
-            door: Door::Http(service.clone()),
+            transport: Transport::Http(service.clone()),
             era: self.era.clone(),
             principal: self.principal,
             next_id: self.next_id + 1_000,
@@ -243,7 +243,7 @@ impl Caller {
     /// Over a pipe.
     pub(crate) fn modern_pipe(server: &Server) -> Self {
         Self {
-            door: Door::Pipe(Box::new(Peer::new(server.clone()))),
+            transport: Transport::Pipe(Box::new(Peer::new(server.clone()))),
             era: Era::Modern(able()),
             principal: None,
             next_id: 0,
@@ -255,7 +255,7 @@ impl Caller {
         peer.send(&initialization("2025-11-25")).await;
         peer.next().await;
         Self {
-            door: Door::Pipe(Box::new(peer)),
+            transport: Transport::Pipe(Box::new(peer)),
             era: Era::Legacy(String::new()),
             principal: None,
             next_id: 0,
@@ -281,8 +281,8 @@ impl Caller {
     pub(crate) async fn messages(&mut self, method: &str, params: &Value) -> Vec<Value> {
         self.next_id += 1;
         let (id, sent) = (self.next_id, self.raw(method, params));
-        match (&mut self.door, sent) {
-            (Door::Http(service), Sent::Http(http)) => {
+        match (&mut self.transport, sent) {
+            (Transport::Http(service), Sent::Http(http)) => {
                 let answered = async {
                     let response = service.handle(*http).await;
                     let is_json = response.headers()["content-type"] == "application/json";
@@ -294,7 +294,7 @@ impl Caller {
                 };
                 tokio::time::timeout(PATIENCE, answered).await.unwrap()
             }
-            (Door::Pipe(peer), Sent::Line(line)) => {
+            (Transport::Pipe(peer), Sent::Line(line)) => {
                 peer.send(&line).await;
                 let mut said = Vec::new();
                 loop {
@@ -314,7 +314,7 @@ impl Caller {
     pub(crate) async fn send(&mut self, method: &str, params: &Value) -> i64 {
         self.next_id += 1;
         let sent = self.raw(method, params);
-        let (Door::Pipe(peer), Sent::Line(line)) = (&mut self.door, sent) else {
+        let (Transport::Pipe(peer), Sent::Line(line)) = (&mut self.transport, sent) else {
             panic!("a pipe is wanted");
         };
         peer.send(&line).await;
@@ -322,9 +322,9 @@ impl Caller {
     }
 
     pub(crate) fn peer(&mut self) -> &mut Peer {
-        match &mut self.door {
-            Door::Pipe(peer) => peer,
-            Door::Http(_) => panic!("a pipe is wanted"),
+        match &mut self.transport {
+            Transport::Pipe(peer) => peer,
+            Transport::Http(_) => panic!("a pipe is wanted"),
         }
     }
 
@@ -397,8 +397,8 @@ impl Caller {
 
     fn raw(&self, method: &str, params: &Value) -> Sent {
         let id = self.next_id;
-        match (&self.door, &self.era) {
-            (Door::Http(_), Era::Modern(capabilities)) => {
+        match (&self.transport, &self.era) {
+            (Transport::Http(_), Era::Modern(capabilities)) => {
                 let mut params = params.clone();
                 params["_meta"][CAPABILITIES] = capabilities.clone();
                 let name = params.get("taskId").and_then(Value::as_str);
@@ -409,23 +409,23 @@ impl Caller {
                 }
                 Sent::Http(Box::new(self.of_principal(raw)))
             }
-            (Door::Http(_), Era::Legacy(session)) => {
+            (Transport::Http(_), Era::Legacy(session)) => {
                 let body = request(id, method, params).to_string();
                 let raw = Raw::post(body).set("mcp-session-id", session);
                 Sent::Http(Box::new(self.of_principal(raw)))
             }
-            (Door::Pipe(_), Era::Modern(capabilities)) => {
+            (Transport::Pipe(_), Era::Modern(capabilities)) => {
                 let mut params = params.clone();
                 params["_meta"][CAPABILITIES] = capabilities.clone();
                 Sent::Line(request(id, method, &with_meta(params)))
             }
-            (Door::Pipe(_), Era::Legacy(_)) => Sent::Line(request(id, method, params)),
+            (Transport::Pipe(_), Era::Legacy(_)) => Sent::Line(request(id, method, params)),
         }
     }
 
     /// Answers a question over HTTP.
     pub(crate) async fn reply(&self, id: &Value, result: &Value) {
-        let (Door::Http(service), Era::Legacy(session)) = (&self.door, &self.era) else {
+        let (Transport::Http(service), Era::Legacy(session)) = (&self.transport, &self.era) else {
             panic!("a legacy session over HTTP is wanted");
         };
         let body = json!({ "jsonrpc": "2.0", "id": id, "result": result });

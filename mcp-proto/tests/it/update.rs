@@ -24,7 +24,7 @@ fn tool(name: &str) -> Tool {
     Tool::new(name, "").with_input_schema(json!({"type": "object"}))
 }
 
-async fn told(
+async fn fixed_answer(
     text: &'static str,
     _: Map<String, Value>,
     _: Context,
@@ -63,7 +63,7 @@ async fn filled(_: &'static str, asked: Tone, _: Context) -> Result<GetPromptRes
 /// One of each kind.
 fn everything(state: &'static str) -> Update<&'static str> {
     Update::new(state)
-        .raw_tool(tool("late"), told)
+        .raw_tool(tool("late"), fixed_answer)
         .resource(Resource::new("memo://one", "one"), read)
         .resource_template(ResourceTemplate::new("day://{day}", "day"), day)
         .prompt(Prompt::new("tone", ""), filled)
@@ -79,7 +79,7 @@ fn nothing_left() -> Update<()> {
 
 fn changing() -> Server {
     let server = Server::builder("s", "1", "old")
-        .raw_tool(tool("always"), told)
+        .raw_tool(tool("always"), fixed_answer)
         .prompt(Prompt::new("old", ""), filled)
         .tools_list_changed()
         .resources_list_changed()
@@ -171,7 +171,7 @@ async fn a_tool_is_replaced_in_one_step_and_calls_that_run_go_on() {
             events.expect("started").await;
             let other = Update::new("another")
                 .without_tool("gate")
-                .raw_tool(tool("gate"), told);
+                .raw_tool(tool("gate"), fixed_answer);
             server.update(other).unwrap();
             let answer = client.request("tools/call", call("gate")).await.unwrap();
             assert_eq!(answer["content"][0]["text"], "another", "{name}");
@@ -183,9 +183,9 @@ async fn a_tool_is_replaced_in_one_step_and_calls_that_run_go_on() {
         let gate = Update::new(probe.clone()).without_tool("gate").raw_tool(
             tool("gate"),
             async |probe: crate::common::Probe, _, _| {
-                probe.tell("started");
+                probe.report("started");
                 probe.gate.notified().await;
-                probe.tell("finished");
+                probe.report("finished");
                 Ok(CallToolResult::text("through"))
             },
         );
@@ -251,16 +251,19 @@ async fn every_listener_hears_once_of_each_list_that_an_update_changes() {
 #[tokio::test]
 async fn what_cannot_be_served_changes_nothing() {
     let server = changing();
-    let late = || Update::new("x").raw_tool(tool("late"), told);
+    let late = || Update::new("x").raw_tool(tool("late"), fixed_answer);
     let bad_key = Map::from_iter([("no/key/".to_owned(), json!(1))]);
     let mut meta = tool("meta");
     meta.meta = Some(bad_key);
     for (update, wanted) in [
         (
-            late().raw_tool(tool("always"), told),
+            late().raw_tool(tool("always"), fixed_answer),
             "another tool has the same name",
         ),
-        (late().raw_tool(tool("no name"), told), "a tool's name has"),
+        (
+            late().raw_tool(tool("no name"), fixed_answer),
+            "a tool's name has",
+        ),
         (late().without_tool("none"), "cannot be taken away"),
         (late().without_prompt("none"), "cannot be taken away"),
         (
@@ -271,11 +274,11 @@ async fn what_cannot_be_served_changes_nothing() {
             late().without_resource_template("day://{x}"),
             "cannot be taken away",
         ),
-        (late().raw_tool(meta, told), "not a key for _meta"),
+        (late().raw_tool(meta, fixed_answer), "not a key for _meta"),
         (
             late().raw_tool(
                 tool("t").with_task_support(mcp_proto::TaskSupport::Optional),
-                told,
+                fixed_answer,
             ),
             "ServerBuilder::tasks",
         ),
@@ -293,7 +296,7 @@ fn a_list_that_was_not_declared_to_change_does_not() {
     let server = Server::builder("s", "1", ()).build().unwrap();
     for (update, wanted) in [
         (
-            Update::new("x").raw_tool(tool("late"), told),
+            Update::new("x").raw_tool(tool("late"), fixed_answer),
             "tools_list_changed",
         ),
         (
@@ -330,8 +333,8 @@ async fn scopes_by_annotation_hold_for_what_is_added_later() {
     server
         .update(
             Update::new("x")
-                .raw_tool(reading(), told)
-                .raw_tool(tool("own"), told)
+                .raw_tool(reading(), fixed_answer)
+                .raw_tool(tool("own"), fixed_answer)
                 .require_scopes(Guarded::Tool("own".to_owned()), Scopes::of(["read"])),
         )
         .unwrap();
@@ -340,13 +343,13 @@ async fn scopes_by_annotation_hold_for_what_is_added_later() {
     // Another tool under the name of one that only read.
     let writing = Update::new("x")
         .without_tool("late")
-        .raw_tool(tool("late"), told);
+        .raw_tool(tool("late"), fixed_answer);
     server.update(writing).unwrap();
     assert_eq!(status("late").await, 403);
     // What was asked for by hand stays.
     let again = Update::new("x")
         .without_tool("own")
-        .raw_tool(tool("own"), told);
+        .raw_tool(tool("own"), fixed_answer);
     server.update(again).unwrap();
     assert_eq!(status("own").await, 200);
 }
@@ -359,8 +362,8 @@ async fn a_server_that_only_reads_hides_what_writes_and_is_added_later() {
     server
         .update(
             Update::new("x")
-                .raw_tool(tool("late"), told)
-                .raw_tool(reading, told),
+                .raw_tool(tool("late"), fixed_answer)
+                .raw_tool(reading, fixed_answer),
         )
         .unwrap();
     let (clients, served) = every_client(&server).await;
@@ -377,7 +380,7 @@ async fn a_server_that_only_reads_hides_what_writes_and_is_added_later() {
 async fn what_comes_under_the_name_of_a_hidden_tool_is_hidden() {
     let server = changing();
     let update = |update: Update<&'static str>| server.update(update).unwrap();
-    update(Update::new("one").raw_tool(tool("late"), told));
+    update(Update::new("one").raw_tool(tool("late"), fixed_answer));
     assert!(server.hide_tools(&["late"]));
     let (clients, served) = every_client(&server).await;
     let listed = async |wanted: &[&str]| {
@@ -389,14 +392,14 @@ async fn what_comes_under_the_name_of_a_hidden_tool_is_hidden() {
         }
     };
     let gone = || Update::new("two").without_tool("late");
-    update(gone().raw_tool(tool("late"), told));
+    update(gone().raw_tool(tool("late"), fixed_answer));
     listed(&["always"]).await;
     update(gone());
-    update(Update::new("three").raw_tool(tool("late"), told));
+    update(Update::new("three").raw_tool(tool("late"), fixed_answer));
     listed(&["always"]).await;
     assert!(server.show_tools(&["late"]));
     listed(&["always", "late"]).await;
-    update(gone().raw_tool(tool("late"), told));
+    update(gone().raw_tool(tool("late"), fixed_answer));
     listed(&["always", "late"]).await;
     drop(clients);
     served.ended().await;
@@ -409,14 +412,14 @@ async fn what_answers_a_call_is_what_its_caller_was_allowed() {
         let judging = Arc::new(OnceLock::<Server>::new());
         let judge = Arc::clone(&judging);
         let server = Server::builder("s", "1", "old")
-            .raw_tool(tool("always"), told)
+            .raw_tool(tool("always"), fixed_answer)
             .tools_list_changed()
             .scopes_by(move |wanted, _| {
                 // Another tool takes the name while the call is judged, and asks for more.
                 if let (Wanted::Tool(name, Some(_)), Some(server)) = (wanted, judge.get()) {
                     let other = Update::new("new")
                         .without_tool(name)
-                        .raw_tool(tool(name), told)
+                        .raw_tool(tool(name), fixed_answer)
                         .require_scopes(Guarded::Tool(name.to_owned()), Scopes::of(["write"]));
                     server.update(other).unwrap();
                 }
@@ -462,7 +465,7 @@ async fn updates_at_once_are_all_there_afterwards() {
             scope.spawn(move || {
                 for number in 0..8 {
                     let name = format!("tool-{thread}-{number}");
-                    let update = Update::new("x").raw_tool(tool(&name), told);
+                    let update = Update::new("x").raw_tool(tool(&name), fixed_answer);
                     server.update(update).unwrap();
                     seen.lock().unwrap().push(name);
                 }

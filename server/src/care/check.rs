@@ -42,7 +42,7 @@ pub(super) fn check(dir: &Path) -> Result<ExitCode, CareError> {
         let CareError::Unreadable(error) = error else {
             return Err(error);
         };
-        tally.tell(&format!("the file is damaged: {error}"))?;
+        tally.report(&format!("the file is damaged: {error}"))?;
         tally.is_file = true;
     }
     if tally.is_file {
@@ -58,7 +58,7 @@ impl Tally {
     fn all(&mut self, inspector: &Inspector) -> Result<(), CareError> {
         for finding in inspector.integrity()? {
             self.is_file = true;
-            self.tell(&format!("the file is damaged: {finding}"))?;
+            self.report(&format!("the file is damaged: {finding}"))?;
         }
         present(inspector)?;
         let mut after = None;
@@ -108,7 +108,7 @@ impl Tally {
         Ok(code)
     }
 
-    fn tell(&mut self, problem: &str) -> Result<(), CareError> {
+    fn report(&mut self, problem: &str) -> Result<(), CareError> {
         self.problems += 1;
         say(problem).map(drop)
     }
@@ -120,12 +120,12 @@ impl Tally {
         let mut lost = problem.is_some().then_some(record.oldest);
         if let Some(problem) = problem {
             let at = record.oldest;
-            self.tell(&format!(
+            self.report(&format!(
                 "universe {id}: the state at its beginning, revision {at}, is damaged: {problem}"
             ))?;
         }
         if let Some(problem) = replay.no_snapshot.take() {
-            self.tell(&format!(
+            self.report(&format!(
                 "universe {id}: its snapshot is damaged: {problem}"
             ))?;
             if lost.is_none() {
@@ -145,7 +145,7 @@ impl Tally {
                             format!("the entries of the revisions {first} to {last} are damaged")
                         }
                     };
-                    self.tell(&format!("universe {id}: {entries}: {problem}"))?;
+                    self.report(&format!("universe {id}: {entries}: {problem}"))?;
                 }
             }
         }
@@ -188,7 +188,7 @@ impl Tally {
         let (id, at) = (&record.meta.id, snapshot.revision);
         match (read_state(snapshot.body), &replay.state) {
             (Err(problem), _) => {
-                self.tell(&format!(
+                self.report(&format!(
                     "universe {id}: its snapshot of revision {at} is damaged: {problem}"
                 ))?;
                 if lost.is_none() {
@@ -196,7 +196,7 @@ impl Tally {
                 }
             }
             (Ok(state), Some(replayed)) if state != *replayed => {
-                self.tell(&format!(
+                self.report(&format!(
                     "universe {id}: its snapshot of revision {at} is not what its log comes to"
                 ))?;
                 say(RESTORE)?;

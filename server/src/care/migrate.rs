@@ -36,7 +36,7 @@ pub struct Given {
         hide_env_values = true,
         value_name = "DIR|URL"
     )]
-    pub from: Place,
+    pub from: Location,
 
     /// Where they go: a data directory or the URL of a database, which no server uses yet. What is there already must
     /// be the beginning of what comes.
@@ -46,7 +46,7 @@ pub struct Given {
         hide_env_values = true,
         value_name = "DIR|URL"
     )]
-    pub to: Place,
+    pub to: Location,
 
     /// Copies what is written meanwhile, too, until the server of the data directory has ended, or, for a database,
     /// until this is stopped (Ctrl-C, SIGTERM) after its servers have ended; then compares what is left and ends.
@@ -54,9 +54,9 @@ pub struct Given {
     pub follow: bool,
 }
 
-/// A place for universes.
+/// Where universes are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// A data directory.
     Directory(PathBuf),
     /// A database.
@@ -98,10 +98,10 @@ impl Given {
         ))?;
         if copying.source().may_change() {
             say(match self.from {
-                Place::Directory(_) => {
+                Location::Directory(_) => {
                     "a server uses the directory and may have written since: let it end and do the same again, or use --follow"
                 }
-                Place::Database(_) => {
+                Location::Database(_) => {
                     "if servers still write to the database, let them end and do the same again, or use --follow"
                 }
             })?;
@@ -113,7 +113,7 @@ impl Given {
 /// Goes on until the source is let go.
 async fn follow(
     copying: &mut Copying,
-    to: &Place,
+    to: &Location,
     stop: &CancellationToken,
 ) -> Result<(), CareError> {
     let mut is_told = false;
@@ -142,7 +142,7 @@ async fn follow(
     }
 }
 
-impl Place {
+impl Location {
     /// The store there, to be written to.
     async fn open(&self, authorities: Option<&Path>) -> Result<Arc<dyn UniverseLog>, CareError> {
         match self {
@@ -159,7 +159,7 @@ impl Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for Location {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -170,7 +170,7 @@ impl FromStr for Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory(dir) => dir.display().fmt(f),

@@ -22,7 +22,7 @@ use service_host::apart;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout};
 
-use super::place::Place;
+use super::target::Target;
 use super::{ClientError, Common};
 use crate::care::{CareError, is_present};
 use crate::commands::{CommandService, ServiceLimits};
@@ -47,7 +47,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// The body of an answer that is read as it comes.
 pub(super) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
-/// The way to the universes of one place.
+/// The way to the universes of one target.
 pub(super) struct Connection {
     way: Way,
     sender: Option<SendRequest<Full<Bytes>>>,
@@ -55,7 +55,7 @@ pub(super) struct Connection {
 
 enum Way {
     /// A URL.
-    Url(Place),
+    Url(Target),
     /// The socket in a data directory.
     Socket(PathBuf),
     /// A data directory that this process holds.
@@ -97,7 +97,7 @@ impl Connection {
     /// The same where only a server will do.
     pub(super) async fn to_server(common: &Common, dir: &Path) -> Result<Self, ClientError> {
         let way = match &common.url {
-            Some(url) => Way::Url(Place::read(url, common)?),
+            Some(url) => Way::Url(Target::read(url, common)?),
             None => Way::Socket(dir.to_owned()),
         };
         let mut connection = Self { way, sender: None };
@@ -225,7 +225,7 @@ impl Connection {
         body: Bytes,
     ) -> Result<(http::response::Parts, Body), ClientError> {
         let (host, base) = match &self.way {
-            Way::Url(place) => (place.host(), place.base()),
+            Way::Url(target) => (target.host(), target.base()),
             Way::Socket(_) | Way::Here(_) => ("localhost", ""),
         };
         let mut request = Request::builder()
@@ -235,8 +235,8 @@ impl Connection {
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, "application/json");
         }
-        if let Way::Url(place) = &self.way
-            && let Some(token) = place.authorization()
+        if let Way::Url(target) = &self.way
+            && let Some(token) = target.authorization()
         {
             request = request.header(AUTHORIZATION, token);
         }
@@ -261,9 +261,9 @@ impl Connection {
         };
         let answered = sender.send_request(request).await;
         let answered = answered.map_err(|error| match &self.way {
-            Way::Url(place) if error.is_parse() => self.failed(&format_args!(
+            Way::Url(target) if error.is_parse() => self.failed(&format_args!(
                 "it does not speak HTTP/1.1 ({error}){}",
-                place.hint_of_scheme()
+                target.hint_of_scheme()
             )),
             _ => self.failed(&error),
         })?;
@@ -274,8 +274,8 @@ impl Connection {
     async fn connect(&mut self) -> Result<(), ClientError> {
         let connected = match &self.way {
             Way::Here(_) => return Ok(()),
-            Way::Url(place) => {
-                let stream = timeout(CONNECT_TIME, place.connect()).await;
+            Way::Url(target) => {
+                let stream = timeout(CONNECT_TIME, target.connect()).await;
                 let stream = stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
                 let stream = stream.map_err(|error| self.failed(&error))?;
                 handshake(stream).await
@@ -297,10 +297,10 @@ impl Connection {
         let told: Option<Value> = serde_json::from_slice(body).ok();
         let told = told.as_ref().and_then(|told| told.get("error")?.as_str());
         let problem = match (&self.way, told) {
-            (Way::Url(place), _)
-                if status == StatusCode::UNAUTHORIZED && place.authorization().is_none() =>
+            (Way::Url(target), _)
+                if status == StatusCode::UNAUTHORIZED && target.authorization().is_none() =>
             {
-                format!("{place} asks for a token: name it with --token-file or --token-env")
+                format!("{target} asks for a token: name it with --token-file or --token-env")
             }
             (_, Some(told)) => told.to_owned(),
             (_, None) => format!("the server answered {status}"),
@@ -313,7 +313,7 @@ impl Connection {
 
     fn failed(&self, problem: &dyn std::fmt::Display) -> ClientError {
         let place = match &self.way {
-            Way::Url(place) => place.to_string(),
+            Way::Url(target) => target.to_string(),
             Way::Socket(dir) => format!("the server that uses {}", dir.display()),
             Way::Here(_) => "the data directory".to_owned(),
         };

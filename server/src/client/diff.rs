@@ -67,7 +67,7 @@ impl Arguments {
         let difference = Difference::between(&from, &to);
         match self.common.json {
             true => print::json(&difference)?,
-            false => print::lines(&difference.told(&from, &to))?,
+            false => print::lines(&difference.describe(&from, &to))?,
         }
         match difference.is_none() {
             true => Ok(ExitCode::SUCCESS),
@@ -119,14 +119,14 @@ impl Difference {
             && self.from.time.to_bits() == self.to.time.to_bits()
     }
 
-    fn told(&self, from: &Universe, to: &Universe) -> String {
-        let mut told = format!("from {}\nto   {}", from.headline(), to.headline());
+    fn describe(&self, from: &Universe, to: &Universe) -> String {
+        let mut text = format!("from {}\nto   {}", from.headline(), to.headline());
         if self.is_none() {
-            told.push_str("\nno difference");
-            return told;
+            text.push_str("\nno difference");
+            return text;
         }
         let mut line = |line: &str| {
-            let _ = write!(told, "\n{}", print::one_line(line));
+            let _ = write!(text, "\n{}", print::one_line(line));
         };
         for family in Family::ALL.map(Family::name) {
             let ids =
@@ -144,7 +144,7 @@ impl Difference {
                 }
             }
         }
-        told
+        text
     }
 }
 

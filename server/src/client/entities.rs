@@ -19,7 +19,7 @@ pub(super) struct Universe {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct UniverseReply {
     id: String,
     name: String,
     revision: u64,
@@ -49,13 +49,13 @@ pub(super) async fn universe(
     revision: Option<u64>,
 ) -> Result<Universe, ClientError> {
     let body = record(connection, id, revision).await?;
-    let told: Told = connection.read(&body)?;
-    let state = State::from_partial(told.state);
+    let reply: UniverseReply = connection.read(&body)?;
+    let state = State::from_partial(reply.state);
     let state = state.map_err(|findings| ClientError::Given(findings.to_string()))?;
     Ok(Universe {
-        id: told.id,
-        name: told.name,
-        revision: told.revision,
+        id: reply.id,
+        name: reply.name,
+        revision: reply.revision,
         state,
     })
 }

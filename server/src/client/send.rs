@@ -122,16 +122,16 @@ impl Arguments {
         let answer: Value = connection.read(&reply.body)?;
         match self.common.json {
             true => print::json(&answer)?,
-            false => print::lines(&told(&answer))?,
+            false => print::lines(&describe(&answer))?,
         }
         Ok(answer.get("revision").and_then(Value::as_u64))
     }
 }
 
 /// An answer in words.
-fn told(answer: &Value) -> String {
+fn describe(answer: &Value) -> String {
     let number = |member: &str| answer.get(member).cloned().unwrap_or_default();
-    let mut told = format!("revision {}, time {} s", number("revision"), number("time"));
+    let mut line = format!("revision {}, time {} s", number("revision"), number("time"));
     let families = |at: &str| answer.pointer(at).and_then(Value::as_object).cloned();
     let mut names = Vec::new();
     for (family, entities) in families("/changes").unwrap_or_default() {
@@ -156,14 +156,14 @@ fn told(answer: &Value) -> String {
         names.push(format!("{count} more of {family}"));
     }
     if !names.is_empty() {
-        told = format!("{told}; {}", names.join(", "));
+        line = format!("{line}; {}", names.join(", "));
     }
     let warnings = answer.get("warnings").and_then(Value::as_array);
     for warning in warnings.into_iter().flatten() {
         let text = |member: &str| warning.get(member).and_then(Value::as_str).unwrap_or("");
-        told = format!("{told}\n  warning: {}: {}", text("path"), text("message"));
+        line = format!("{line}\n  warning: {}: {}", text("path"), text("message"));
     }
-    told
+    line
 }
 
 /// Reads the commands, a few ahead of their consumer, on a thread that may block.

@@ -94,7 +94,7 @@ impl Arguments {
                 if clears {
                     io::stdout().lock().write_all(CLEAR.as_bytes())?;
                 }
-                print::lines(&shown.told())?;
+                print::lines(&shown.summary())?;
             }
             if self.once {
                 return Ok(ExitCode::SUCCESS);
@@ -174,7 +174,7 @@ impl Shown {
         }
     }
 
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let append = match self.append_seconds {
             Some(seconds) => format!("{:.1} ms to be durable", seconds * 1e3),
             None => "none to be durable".to_owned(),

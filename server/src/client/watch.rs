@@ -45,10 +45,10 @@ impl Arguments {
             Some(after) => after,
             None => head(&mut connection, &self.id).await?,
         };
-        let mut told = 0;
+        let mut printed = 0;
         let mut away = false;
         loop {
-            if self.count.is_some_and(|count| told >= count) {
+            if self.count.is_some_and(|count| printed >= count) {
                 return Ok(ExitCode::SUCCESS);
             }
             let path = format!("{}/events", path_of(&self.id));
@@ -66,9 +66,9 @@ impl Arguments {
                         match feed.next().await {
                             Ok(Some(event)) => {
                                 last = event.id.unwrap_or(last);
-                                self.tell(&event)?;
-                                told += 1;
-                                if event.kind == "deleted" || self.count == Some(told) {
+                                self.report(&event)?;
+                                printed += 1;
+                                if event.kind == "deleted" || self.count == Some(printed) {
                                     return Ok(ExitCode::SUCCESS);
                                 }
                             }
@@ -98,7 +98,7 @@ impl Arguments {
         }
     }
 
-    fn tell(&self, event: &Event) -> Result<(), ClientError> {
+    fn report(&self, event: &Event) -> Result<(), ClientError> {
         let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
         if self.common.json {
             let line = json!({ "revision": event.id, "event": event.kind, "data": data });

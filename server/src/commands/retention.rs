@@ -118,7 +118,7 @@ impl CommandService {
         }
         let noted = Arc::<Noted>::default();
         let notes = Arc::clone(&noted);
-        self.watch(move |change| notes.hear(change));
+        self.watch(move |change| notes.note(change));
         let retention = Retention {
             service: self.clone(),
             keep,
@@ -130,7 +130,7 @@ impl CommandService {
 }
 
 impl Noted {
-    fn hear(&self, change: Change<'_>) {
+    fn note(&self, change: Change<'_>) {
         let Change::Changed { before, after, .. } = change else {
             return;
         };

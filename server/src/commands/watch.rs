@@ -29,7 +29,7 @@ pub enum Change<'c> {
 
 type Watcher = Box<dyn Fn(Change<'_>) + Send + Sync>;
 
-/// Those who are told, for as long as the service is.
+/// Those who are notified, for as long as the service is.
 #[derive(Default)]
 pub(super) struct Watchers(RwLock<Vec<Watcher>>);
 
@@ -39,7 +39,7 @@ impl Watchers {
         watchers.push(Box::new(watcher));
     }
 
-    pub(super) fn tell(&self, change: Change<'_>) {
+    pub(super) fn notify(&self, change: Change<'_>) {
         let watchers = self.0.read().unwrap_or_else(PoisonError::into_inner);
         watchers.iter().for_each(|watcher| watcher(change));
     }

@@ -19,7 +19,7 @@ use self::refresh::Hints;
 pub(super) use self::refresh::is_current;
 use super::batch::{Batch, Outcome, Rules, reduce};
 use super::load::{Loaded, load};
-use super::writers::Place;
+use super::writers::WriterSlot;
 use super::{Change, CommandService, ServiceError};
 use crate::metrics;
 use crate::store::{AppendError, DeleteError, Revision, UniverseId};
@@ -30,7 +30,7 @@ const ATTEMPTS: usize = 5;
 pub(super) struct Writer {
     service: CommandService,
     id: UniverseId,
-    place: Place,
+    slot: WriterSlot,
     loaded: Option<Loaded>,
     /// The snapshot that is being kept; gives its bytes.
     snapshot: Option<oneshot::Receiver<usize>>,
@@ -39,11 +39,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(service: CommandService, id: UniverseId, place: Place) -> Self {
+    pub(super) fn new(service: CommandService, id: UniverseId, slot: WriterSlot) -> Self {
         Self {
             service,
             id,
-            place,
+            slot,
             loaded: None,
             snapshot: None,
             hints: None,
@@ -56,13 +56,13 @@ impl Writer {
         let mut jobs = Vec::new();
         loop {
             self.listen();
-            let queue = &mut self.place.queue;
+            let queue = &mut self.slot.queue;
             let received = queue.recv_many(&mut jobs, limits.max_batch.max(1));
             let received = tokio::select! {
                 biased;
                 received = received => received,
                 hint = refresh::next(&mut self.hints) => {
-                    self.hear(hint).await;
+                    self.refresh(hint).await;
                     continue;
                 }
             };
@@ -79,7 +79,7 @@ impl Writer {
     fn measure(&self) {
         let limits = self.service.0.limits;
         let bytes = self.loaded.as_ref().map_or(0, Loaded::bytes);
-        if self.place.size.set(bytes) > limits.max_loaded_bytes {
+        if self.slot.size.set(bytes) > limits.max_loaded_bytes {
             let mut writers = self.service.writers();
             writers.make_room(limits.max_loaded, limits.max_loaded_bytes);
         }
@@ -130,7 +130,7 @@ impl Writer {
                     Err(error) => return self.give_up(jobs, &error),
                 },
                 true => {}
-                false => self.place.latest.set(None),
+                false => self.slot.latest.set(None),
             }
             let start = Instant::now();
             let appended = append(self.service.store(), &self.id, &batch).await;
@@ -160,7 +160,7 @@ impl Writer {
     /// The universe is gone or cannot be read.
     fn give_up(&mut self, jobs: &mut Vec<Job>, error: &ServiceError) {
         if matches!(error, ServiceError::NotFound(_)) {
-            self.place.queue.close();
+            self.slot.queue.close();
         }
         answer_all(jobs.drain(..), error);
     }
@@ -201,15 +201,15 @@ impl Writer {
     async fn delete(&mut self, job: Job, expected: Option<Revision>) {
         // It must not land in another universe that gets this id later on.
         self.settle_snapshot().await;
-        self.place.latest.set(None);
+        self.slot.latest.set(None);
         let deleted = self.service.store().delete(&self.id, expected).await;
         if !matches!(deleted, Err(DeleteError::Conflict { .. })) {
             self.loaded = None;
-            self.place.queue.close();
+            self.slot.queue.close();
         }
         match (job, deleted) {
             (Job::Delete { reply, .. }, Ok(())) => {
-                self.service.0.watchers.tell(Change::Deleted(&self.id));
+                self.service.0.watchers.notify(Change::Deleted(&self.id));
                 drop(reply.send(Ok(())));
             }
             (job, Err(error)) => job.fail(ServiceError::deleting(&self.id, &error)),
@@ -223,9 +223,9 @@ impl Writer {
             let before = std::mem::replace(&mut loaded.universe, batch.universe.clone());
             loaded.entries += batch.entries.len() as u64;
             loaded.entry_bytes += batch.bytes;
-            self.place.latest.set(Some(batch.universe.clone()));
+            self.slot.latest.set(Some(batch.universe.clone()));
             if !batch.entries.is_empty() {
-                self.service.0.watchers.tell(Change::Changed {
+                self.service.0.watchers.notify(Change::Changed {
                     before: &before,
                     after: &batch.universe,
                     replaced: batch.replaced,
@@ -264,6 +264,6 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.service.forget(&self.id, self.place.key);
+        self.service.forget(&self.id, self.slot.key);
     }
 }

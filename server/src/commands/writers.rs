@@ -22,18 +22,18 @@ pub(super) struct Writers {
     closed: bool,
 }
 
-/// A place for a new writer, and what its maker needs to know.
+/// A slot for a new writer, and what its maker needs to know.
 pub(super) struct Seat {
     /// The way to the writer.
     pub(super) jobs: mpsc::Sender<Job>,
     /// The writer's side.
-    pub(super) place: Place,
+    pub(super) slot: WriterSlot,
     /// Resolves when the writer before it is gone. The next one waits for that, so that there are never two.
     pub(super) predecessor: Option<oneshot::Receiver<()>>,
 }
 
-/// A writer's own side of its place.
-pub(super) struct Place {
+/// A writer's own side of its slot.
+pub(super) struct WriterSlot {
     /// Tells a writer from an earlier one of the same universe.
     pub(super) key: u64,
     pub(super) queue: mpsc::Receiver<Job>,
@@ -84,7 +84,7 @@ impl Writers {
         handle.latest.get()
     }
 
-    /// Makes a place for the writer of a universe that has none, and room for it. `None` once closed.
+    /// Makes a slot for the writer of a universe that has none, and room for it. `None` once closed.
     pub(super) fn seat(&mut self, id: &UniverseId, limits: &ServiceLimits) -> Option<Seat> {
         if self.closed {
             return None;
@@ -108,7 +108,7 @@ impl Writers {
             ended,
         };
         let predecessor = self.by_universe.insert(id.clone(), handle);
-        let place = Place {
+        let slot = WriterSlot {
             key,
             queue,
             size,
@@ -117,7 +117,7 @@ impl Writers {
         };
         Some(Seat {
             jobs,
-            place,
+            slot,
             predecessor: predecessor.map(|handle| handle.ended),
         })
     }

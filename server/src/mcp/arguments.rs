@@ -12,7 +12,7 @@ use crate::store::{CommandId, UniverseId};
 pub(super) use command::malformed;
 
 /// How many findings are part of the message; all of them are in the data.
-const TOLD: usize = 3;
+const MAX_SHOWN: usize = 3;
 
 /// Where there are names to be judged: the arguments, and those of them that are objects of known members.
 const OBJECTS: [&str; 4] = ["", "/select", "/fork", "/generate"];
@@ -116,16 +116,16 @@ fn failure(universe: Option<&str>, code: &str, findings: &[Value]) -> ToolError 
             path => format!("{path}: {}", part("message")),
         }
     };
-    let mut told: Vec<_> = findings.iter().take(TOLD).map(text).collect();
-    if let more @ 1.. = findings.len().saturating_sub(TOLD) {
-        told.push(format!("and {more} more"));
+    let mut listed: Vec<_> = findings.iter().take(MAX_SHOWN).map(text).collect();
+    if let more @ 1.. = findings.len().saturating_sub(MAX_SHOWN) {
+        listed.push(format!("and {more} more"));
     }
     let mut data = Map::new();
     if let Some(id) = universe {
         data.insert("universeId".to_owned(), shown(id).into());
     }
     data.insert("findings".to_owned(), findings.into());
-    ToolError::new(code, about(universe, &told.join("; "))).with_data(data.into())
+    ToolError::new(code, about(universe, &listed.join("; "))).with_data(data.into())
 }
 
 /// Names that an object should not have, and those that it lacks.

@@ -46,10 +46,10 @@ replace all of them: read those that are there first and send them along.
 8. At the end read the tree resource of the universe, compare it with the plan, and say what you built, what is known \
 and what you invented.";
 
-/// Adds the prompts; `whence` explains where universes come from.
+/// Adds the prompts; `origin` explains where universes come from.
 pub(super) fn add(
     builder: ServerBuilder<CommandService>,
-    whence: &str,
+    origin: &str,
 ) -> ServerBuilder<CommandService> {
     let model = Prompt::new(
         MODEL,
@@ -67,12 +67,12 @@ pub(super) fn add(
     )
     .with_title("Explain a universe")
     .with_argument(universe_argument(true));
-    let whence: Arc<str> = whence.into();
+    let origin: Arc<str> = origin.into();
     builder
         .raw_prompt(model, move |service, arguments, context: Context| {
-            let whence = Arc::clone(&whence);
+            let origin = Arc::clone(&origin);
             let service = scopes::within(&service, &context);
-            async move { model_star_system(service, arguments, &whence).await }
+            async move { model_star_system(service, arguments, &origin).await }
         })
         .raw_prompt(explain, |service, arguments, context: Context| {
             explain_universe(scopes::within(&service, &context), arguments)
@@ -93,13 +93,13 @@ fn universe_argument(required: bool) -> PromptArgument {
 async fn model_star_system(
     service: CommandService,
     arguments: BTreeMap<String, String>,
-    whence: &str,
+    origin: &str,
 ) -> Result<GetPromptResult, RequestError> {
     let system = argument(&arguments, "system")?;
     let universe = argument(&arguments, "universe")?;
     let place = if universe.is_empty() {
         format!(
-            "Build it in the universe that I name; ask me if I have not. {} lists them. {whence}.",
+            "Build it in the universe that I name; ask me if I have not. {} lists them. {origin}.",
             address::LIST
         )
     } else {

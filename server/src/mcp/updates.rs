@@ -22,7 +22,7 @@ use crate::commands::{self, CommandService, Universe};
 use crate::store::UniverseId;
 
 /// The most entities that one change names; a larger change counts as a change of everything.
-const MAX_TOLD: usize = 1_000;
+const MAX_NOTIFIED: usize = 1_000;
 
 /// The parts of a universe that changed, for [`concerns`].
 struct Touched {
@@ -39,7 +39,7 @@ enum Parts {
 }
 
 /// Notifies the listeners of `server` of changes in `service`.
-pub(super) fn tell(service: &CommandService, server: &Server) {
+pub(super) fn watch(service: &CommandService, server: &Server) {
     // The server has the service: holding it here would keep both for ever.
     let server = server.downgrade();
     service.watch(move |change| {
@@ -51,7 +51,7 @@ pub(super) fn tell(service: &CommandService, server: &Server) {
 
 fn pass_on(server: &Server, change: commands::Change<'_>) {
     match change {
-        commands::Change::Created(_) => tell_list(server),
+        commands::Change::Created(_) => notify_list(server),
         commands::Change::Changed {
             before,
             after,
@@ -62,25 +62,25 @@ fn pass_on(server: &Server, change: commands::Change<'_>) {
                     true => Parts::Everything,
                     false => changed_parts(before, after),
                 };
-                tell_update(server, &after.id, parts);
+                notify_update(server, &after.id, parts);
             }
             if before.name != after.name {
-                tell_list(server);
+                notify_list(server);
             }
         }
         commands::Change::Deleted(id) => {
-            tell_update(server, id, Parts::Everything);
-            tell_list(server);
+            notify_update(server, id, Parts::Everything);
+            notify_list(server);
         }
     }
 }
 
-fn tell_list(server: &Server) {
+fn notify_list(server: &Server) {
     server.notify(Change::ResourcesListChanged);
     server.notify(Change::resource_updated(address::LIST));
 }
 
-fn tell_update(server: &Server, id: &UniverseId, parts: Parts) {
+fn notify_update(server: &Server, id: &UniverseId, parts: Parts) {
     let touched = Touched {
         universe: id.clone(),
         parts,
@@ -91,11 +91,11 @@ fn tell_update(server: &Server, id: &UniverseId, parts: Parts) {
 
 fn changed_parts(before: &Universe, after: &Universe) -> Parts {
     let (before, after) = (&before.state, &after.state);
-    let changed = after.changed_since(before).take(MAX_TOLD + 1);
+    let changed = after.changed_since(before).take(MAX_NOTIFIED + 1);
     let entities: HashSet<_> = changed
         .map(|(family, id)| (family, Id::clone(id)))
         .collect();
-    if entities.len() > MAX_TOLD {
+    if entities.len() > MAX_NOTIFIED {
         return Parts::Everything;
     }
     Parts::Some {

@@ -21,19 +21,19 @@ pub(super) struct Wanted {
 }
 
 /// A piece of the picture: left, top, right, bottom.
-type Room = [f64; 4];
+type Rect = [f64; 4];
 
 /// What is taken already.
 pub(super) struct Labels {
-    frame: Room,
-    taken: Vec<Room>,
+    frame: Rect,
+    taken: Vec<Rect>,
     wanted: Vec<Wanted>,
     /// Texts that have their place.
     placed: Vec<Text>,
 }
 
 impl Labels {
-    pub(super) fn new(frame: Room) -> Self {
+    pub(super) fn new(frame: Rect) -> Self {
         Self {
             frame,
             taken: Vec::new(),
@@ -70,11 +70,11 @@ impl Labels {
     pub(super) fn put(&mut self, text: Text) -> Option<Text> {
         let [x, y] = text.at;
         let half = text.size.height() / 2.0;
-        let room = [x, y - half, x + text.size.width(&text.text), y + half];
-        if self.is_taken(&room) {
+        let rect = [x, y - half, x + text.size.width(&text.text), y + half];
+        if self.is_taken(&rect) {
             return None;
         }
-        self.taken.push(room);
+        self.taken.push(rect);
         Some(text)
     }
 
@@ -127,8 +127,8 @@ impl Labels {
         })
     }
 
-    fn is_taken(&self, room: &Room) -> bool {
-        let [left, top, right, bottom] = *room;
+    fn is_taken(&self, rect: &Rect) -> bool {
+        let [left, top, right, bottom] = *rect;
         let [first, begin, last, end] = self.frame;
         left < first
             || top < begin

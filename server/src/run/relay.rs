@@ -97,7 +97,7 @@ impl Client {
             Ok(Err(_)) | Err(_) => End::Server,
         };
         if end != End::Client {
-            self.tell_running().await?;
+            self.fail_running().await?;
         }
         Ok(end)
     }
@@ -118,8 +118,8 @@ impl Client {
             drain_time,
             stop,
         } = self;
-        let (notices, told) = mpsc::channel(1);
-        let mut down = std::pin::pin!(pass_down(answers, output, memory, told, missed));
+        let (notices, noticed) = mpsc::channel(1);
+        let mut down = std::pin::pin!(pass_down(answers, output, memory, noticed, missed));
         let sent = tokio::select! {
             end = &mut down => return end,
             sent = pass_up(input, writer, memory, leave, notices, *max_line_bytes) => sent?,
@@ -180,7 +180,7 @@ impl Client {
     }
 
     /// The server ended with these requests unanswered: whether they were done is unknown here.
-    async fn tell_running(&mut self) -> Result<(), RunError> {
+    async fn fail_running(&mut self) -> Result<(), RunError> {
         let running = lock(&self.memory).take_running();
         for id in running {
             let line = format!(
@@ -196,13 +196,13 @@ impl Client {
 
 /// What changed without a server is unknown here, so everything may have.
 fn missed(subscriptions: &[String]) -> Vec<String> {
-    let told = |method: &str, params: serde_json::Value| {
+    let notification = |method: &str, params: serde_json::Value| {
         json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
     };
-    let list = told("notifications/resources/list_changed", json!({}));
+    let list = notification("notifications/resources/list_changed", json!({}));
     let updates = subscriptions
         .iter()
-        .map(|uri| told("notifications/resources/updated", json!({ "uri": uri })));
+        .map(|uri| notification("notifications/resources/updated", json!({ "uri": uri })));
     std::iter::once(list).chain(updates).collect()
 }
 

@@ -17,7 +17,7 @@ const PAGE_BYTES: usize = 256 * 1024;
 struct History<'e, N> {
     /// The revision the universe is at.
     revision: u64,
-    entries: Vec<Told<'e>>,
+    entries: Vec<HistoryEntry<'e>>,
     /// Where to read on; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<N>,
@@ -41,7 +41,7 @@ pub(crate) enum PageError {
 
 /// One entry: a command with its events, or what a `PUT` replaced.
 #[derive(Serialize)]
-struct Told<'e> {
+struct HistoryEntry<'e> {
     revision: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Timestamp>,
@@ -134,7 +134,7 @@ impl Page {
     ) -> Option<Box<RawValue>> {
         let history = to_raw_value(&History {
             revision: self.head,
-            entries: self.entries.iter().map(Told::of).collect(),
+            entries: self.entries.iter().map(HistoryEntry::of).collect(),
             next: self.next.map(next),
         });
         history
@@ -145,7 +145,7 @@ impl Page {
     }
 }
 
-impl<'e> Told<'e> {
+impl<'e> HistoryEntry<'e> {
     fn of(entry: &'e Result<Entry, Revision>) -> Self {
         let entry = match entry {
             Ok(entry) => entry,

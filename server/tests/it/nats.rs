@@ -56,7 +56,7 @@ async fn what_one_does_the_other_reads_at_once() {
     let uri = format!("universe://{id}");
     for era in Era::BOTH {
         let (at_a, at_b) = (Mcp::new(a.client, era).await, Mcp::new(b.client, era).await);
-        let mut heard = at_b.hear(&[&uri]).await;
+        let mut heard = at_b.subscribe(&[&uri]).await;
         let (before, star) = (b.client.universe(&id).await, format!("{era:?}"));
         let revision = before["revision"].as_u64().unwrap();
         let mut feed = b.client.feed(&id, Some(revision)).await;

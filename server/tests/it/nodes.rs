@@ -77,7 +77,7 @@ async fn what_one_does_the_other_reads_at_once() {
     let uri = format!("universe://{id}");
     for era in Era::BOTH {
         let mcp = Mcp::new(b.client, era).await;
-        let mut heard = mcp.hear(&[&uri]).await;
+        let mut heard = mcp.subscribe(&[&uri]).await;
         let (before, star) = (b.client.universe(&id).await, format!("{era:?}"));
         let revision = before["revision"].as_u64().unwrap();
         let mut feed = b.client.feed(&id, Some(revision)).await;

@@ -326,7 +326,9 @@ async fn models_look_at_it_by_resources_and_by_a_tool() {
             "{unknown}"
         );
 
-        let mut heard = mcp.hear(&[&format!("universe://{id}/picture.png")]).await;
+        let mut heard = mcp
+            .subscribe(&[&format!("universe://{id}/picture.png")])
+            .await;
         client.command(&id, &tick()).await;
         let [uri] = heard.updates().await;
         assert_eq!(uri, format!("universe://{id}/picture.png"));

@@ -3,8 +3,8 @@
 mod bodies;
 mod conditions;
 mod described;
-mod doors;
 mod encodings;
+mod hosts_origins;
 mod pages;
 mod table;
 mod uploads;

@@ -2,7 +2,7 @@
 
 use mcp_proto::{Operation, OperationError, Scopes, ServerBuilder};
 
-use crate::door::{READ, WRITE};
+use crate::endpoint::{READ, WRITE};
 
 /// Requires `read` or `write` of callers with known scopes, by the annotations of the tools, and writes a line into the
 /// log, at level info under the target `audit`, for each call of a tool that may write: answered, cancelled, or refused

@@ -1,11 +1,11 @@
 //! What surrounds the MCP server of a program: stdio or a port, authorization, signals, logs on stderr, watched
 //! folders, and files that are written whole or not at all.
 //!
-//! A program has its own arguments with a [`Door`] among them, builds its [`mcp_proto::Server`], and hands both to
+//! A program has its own arguments with a [`EndpointArgs`] among them, builds its [`mcp_proto::Server`], and hands both to
 //! [`Host::run`]; [`guard`] has callers asked for scopes and writes recorded; [`block_on`] owns the runtime around it.
 
 mod apart;
-mod door;
+mod endpoint;
 mod files;
 mod guard;
 mod log;
@@ -17,7 +17,9 @@ mod tls;
 mod watch;
 
 pub use apart::{NotDone, apart};
-pub use door::{Asked, Asking, Door, DoorError, KeysFile, Local, SharedKeys, memory, read_token};
+pub use endpoint::{
+    Asked, Asking, EndpointArgs, EndpointError, KeysFile, Local, SharedKeys, memory, read_token,
+};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
 pub use guard::{audit, guard};
 pub use log::{LogFormat, dropped_lines, log_to_stderr, log_to_stderr_as, say, visible};

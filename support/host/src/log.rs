@@ -109,7 +109,7 @@ fn writer() -> NonBlocking {
 }
 
 /// Says in the log how many lines were dropped, for ever.
-pub(crate) async fn tell_losses() {
+pub(crate) async fn report_losses() {
     let mut reports = tokio::time::interval(REPORT);
     let mut before = 0;
     loop {

@@ -26,7 +26,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::door::{Asked, Door, DoorError};
+use crate::endpoint::{Asked, EndpointArgs, EndpointError};
 use crate::log;
 use crate::process;
 use crate::snippet::{snippets, url};
@@ -59,7 +59,7 @@ pub struct Host {
 pub enum HostError {
     /// The arguments cannot be meant.
     #[error(transparent)]
-    Door(#[from] DoorError),
+    Endpoint(#[from] EndpointError),
     /// The address is taken or not ours.
     #[error("cannot listen on {address}: {error}")]
     Listen {
@@ -74,7 +74,7 @@ pub enum HostError {
 }
 
 impl Host {
-    /// Serves `server` where `door` says, until `stop` or, on stdin and stdout, the client's end. What runs then may
+    /// Serves `server` where `endpoint` says, until `stop` or, on stdin and stdout, the client's end. What runs then may
     /// finish within [`ServeConfig::shutdown_deadline`] or [`StdioConfig::drain_time`].
     ///
     /// A server that listens prints its address on stderr, with the configuration for a client, under the name
@@ -85,27 +85,32 @@ impl Host {
     pub async fn run(
         mut self,
         server: Server,
-        door: &Door,
+        endpoint: &EndpointArgs,
         program: &str,
         stop: CancellationToken,
     ) -> Result<(), HostError> {
-        if door.read_only {
+        if endpoint.read_only {
             server.hide_writing_tools();
         }
-        let Some(address) = door.address() else {
+        let Some(address) = endpoint.address() else {
             let input = UntilStopped::new(tokio::io::stdin(), stop);
             stdio::serve(server, input, tokio::io::stdout(), self.stdio).await?;
             return Ok(());
         };
-        self.serve.callers = door.guard(address, &mut self.http)?;
+        self.serve.callers = endpoint.guard(address, &mut self.http)?;
         self.serve.proxies = self.http.proxies.clone();
-        let asked = door.asking.asked()?;
-        let keys = door.keys.open()?;
-        let https = door.tls.https().map_err(DoorError::from)?;
+        let asked = endpoint.asking.asked()?;
+        let keys = endpoint.keys.open()?;
+        let https = endpoint.tls.https().map_err(EndpointError::from)?;
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        greet(program, door, (https.is_some(), address), asked.as_ref());
+        greet(
+            program,
+            endpoint,
+            (https.is_some(), address),
+            asked.as_ref(),
+        );
         self.http.authorization = asked.as_ref().map(Asked::authorization);
         let authorization = self.http.authorization.as_ref();
         let has_metadata = authorization.is_some_and(Authorization::has_resource);
@@ -167,11 +172,11 @@ where
 pub fn stop_signal() -> Result<CancellationToken, io::Error> {
     let signalled = signalled()?;
     let stop = CancellationToken::new();
-    let told = stop.clone();
+    let stopped = stop.clone();
     tokio::spawn(async move {
         signalled.await;
         tracing::info!("stopping");
-        told.cancel();
+        stopped.cancel();
     });
     Ok(stop)
 }
@@ -216,7 +221,7 @@ pub fn block_on<E: Error>(
         Err(error) => return fail(&error),
     };
     runtime.spawn(process::give_memory_back());
-    runtime.spawn(log::tell_losses());
+    runtime.spawn(log::report_losses());
     let outcome = runtime.block_on(main);
     runtime.shutdown_timeout(LINGER);
     log::finish();
@@ -226,12 +231,12 @@ pub fn block_on<E: Error>(
 /// Prints where the server is and how clients reach it.
 fn greet(
     program: &str,
-    door: &Door,
+    endpoint: &EndpointArgs,
     (is_https, address): (bool, SocketAddr),
     asked: Option<&Asked>,
 ) {
     let token = asked.and_then(Asked::shown_token);
-    let url = url(address, &door.allowed_host, is_https);
+    let url = url(address, &endpoint.allowed_host, is_https);
     let listening = format!("{}://{address}", if is_https { "https" } else { "http" });
     let base = url.as_ref().unwrap_or(&listening);
     let snippets = snippets(program, &format!("{base}{MCP_PATH}"), token);

@@ -50,19 +50,19 @@ pub struct WatchError {
 /// Watches until it is dropped.
 #[derive(Debug)]
 pub struct Watcher {
-    heard: Arc<Heard>,
+    pending: Arc<Pending>,
     /// Ends the watching when dropped.
     _sources: Vec<Source>,
 }
 
 #[derive(Debug)]
 enum Source {
-    Told { _watcher: RecommendedWatcher },
+    Notified { _watcher: RecommendedWatcher },
     Polled { _watcher: PollWatcher },
 }
 
 #[derive(Debug, Default)]
-struct Heard {
+struct Pending {
     changes: Mutex<Option<Changes>>,
     something: Notify,
 }
@@ -74,16 +74,16 @@ impl Watcher {
     /// # Errors
     /// [`WatchError`] for a path that is not there or may not be read.
     pub fn new(paths: &[(&Path, Depth)]) -> Result<Self, WatchError> {
-        let heard = Arc::new(Heard::default());
-        let sources = match told(paths, &heard) {
+        let pending = Arc::new(Pending::default());
+        let sources = match notified(paths, &pending) {
             Ok(source) => vec![source],
             Err(error) => {
                 tracing::info!(%error, "looking for changes every second instead");
-                vec![polled(paths, &heard)?]
+                vec![polled(paths, &pending)?]
             }
         };
         Ok(Self {
-            heard,
+            pending,
             _sources: sources,
         })
     }
@@ -92,8 +92,8 @@ impl Watcher {
     /// the future loses nothing.
     pub async fn changed(&mut self) -> Changes {
         loop {
-            if !self.heard.any() {
-                self.heard.something.notified().await;
+            if !self.pending.any() {
+                self.pending.something.notified().await;
                 continue;
             }
             let patience = Instant::now() + PATIENCE;
@@ -101,10 +101,10 @@ impl Watcher {
                 let quiet = Instant::now() + QUIET;
                 tokio::select! {
                     () = sleep_until(quiet.min(patience)) => break,
-                    () = self.heard.something.notified() => {}
+                    () = self.pending.something.notified() => {}
                 }
             }
-            if let Some(changes) = self.heard.take() {
+            if let Some(changes) = self.pending.take() {
                 return changes;
             }
         }
@@ -116,19 +116,19 @@ fn config() -> Config {
     Config::default().with_follow_symlinks(false)
 }
 
-fn told(paths: &[(&Path, Depth)], heard: &Arc<Heard>) -> Result<Source, WatchError> {
+fn notified(paths: &[(&Path, Depth)], pending: &Arc<Pending>) -> Result<Source, WatchError> {
     let first = paths.first().map_or(Path::new("."), |(path, _)| path);
-    let mut watcher =
-        RecommendedWatcher::new(handler(heard), config()).map_err(|error| refused(first, error))?;
+    let mut watcher = RecommendedWatcher::new(handler(pending), config())
+        .map_err(|error| refused(first, error))?;
     watch_all(&mut watcher, paths)?;
-    Ok(Source::Told { _watcher: watcher })
+    Ok(Source::Notified { _watcher: watcher })
 }
 
-fn polled(paths: &[(&Path, Depth)], heard: &Arc<Heard>) -> Result<Source, WatchError> {
+fn polled(paths: &[(&Path, Depth)], pending: &Arc<Pending>) -> Result<Source, WatchError> {
     let first = paths.first().map_or(Path::new("."), |(path, _)| path);
     let config = config().with_poll_interval(POLL);
     let mut watcher =
-        PollWatcher::new(handler(heard), config).map_err(|error| refused(first, error))?;
+        PollWatcher::new(handler(pending), config).map_err(|error| refused(first, error))?;
     watch_all(&mut watcher, paths)?;
     Ok(Source::Polled { _watcher: watcher })
 }
@@ -159,17 +159,17 @@ fn refused(path: &Path, error: notify::Error) -> WatchError {
     }
 }
 
-fn handler(heard: &Arc<Heard>) -> impl FnMut(notify::Result<notify::Event>) + Send + use<> {
-    let heard = Arc::clone(heard);
+fn handler(pending: &Arc<Pending>) -> impl FnMut(notify::Result<notify::Event>) + Send + use<> {
+    let pending = Arc::clone(pending);
     move |event| match event {
         // Reading is not a change.
         Ok(event) if matches!(event.kind, EventKind::Access(_)) && !event.need_rescan() => {}
-        Ok(event) => heard.add((!event.need_rescan()).then_some(event.paths)),
-        Err(_) => heard.add(None),
+        Ok(event) => pending.add((!event.need_rescan()).then_some(event.paths)),
+        Err(_) => pending.add(None),
     }
 }
 
-impl Heard {
+impl Pending {
     /// `None`: anything may have changed.
     fn add(&self, paths: Option<Vec<PathBuf>>) {
         {

@@ -1,4 +1,4 @@
-//! The room around a server: its files, its watches, its door.
+//! What surrounds a server: its files, its watches, its endpoint.
 
 #[path = "host/asking.rs"]
 mod asking;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use mcp_proto::Server;
 use mcp_proto::http::Hosts;
 use service_host::{
-    Asking, Changes, Depth, Door, Host, HostError, ReplaceError, Stamp, Watcher, replace,
+    Asking, Changes, Depth, EndpointArgs, Host, HostError, ReplaceError, Stamp, Watcher, replace,
     replace_unless_changed,
 };
 use tokio::time::timeout;
@@ -180,17 +180,17 @@ async fn an_address_that_others_reach_needs_a_name_and_a_token() -> Outcome {
         (vec!["specs.example".to_owned()], "--auth-token-file"),
         (vec!["*".to_owned()], "--auth-token-file"),
     ] {
-        let door = Door {
+        let endpoint = EndpointArgs {
             listen: Some("0.0.0.0:0".parse()?),
             allowed_host,
-            ..Door::default()
+            ..EndpointArgs::default()
         };
         let server = Server::builder("x", "1", ()).build()?;
         let refused = Host::default()
-            .run(server, &door, "x", CancellationToken::new())
+            .run(server, &endpoint, "x", CancellationToken::new())
             .await;
         assert!(
-            matches!(&refused, Err(HostError::Door(error)) if error.to_string().contains(needed)),
+            matches!(&refused, Err(HostError::Endpoint(error)) if error.to_string().contains(needed)),
             "{refused:?}"
         );
     }
@@ -208,17 +208,17 @@ async fn a_token_file_without_a_token_is_named() -> Outcome {
         (&long, "more than 4096 bytes"),
     ] {
         fs::write(&file, text)?;
-        let door = Door {
+        let endpoint = EndpointArgs {
             port: Some(0),
             asking: Asking {
                 token_file: Some(file.clone()),
                 ..Asking::default()
             },
-            ..Door::default()
+            ..EndpointArgs::default()
         };
         let server = Server::builder("x", "1", ()).build()?;
         let refused = Host::default()
-            .run(server, &door, "x", CancellationToken::new())
+            .run(server, &endpoint, "x", CancellationToken::new())
             .await;
         assert!(refused.is_err_and(|error| error.to_string().contains(problem)));
     }

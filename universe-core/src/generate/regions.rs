@@ -18,7 +18,7 @@ const NEBULAE: [(&str, &str); 5] = [
 /// How many systems a group has.
 const GROUP_SIZE: usize = 4;
 
-type Place = [f64; 3];
+type Position = [f64; 3];
 
 /// Adds all of it to the systems of a universe, each of which reaches as far as `extent`.
 pub(super) fn add(recipe: &Recipe, master: &Random, universe: &mut Universe, extent: f64) {
@@ -43,7 +43,7 @@ pub(super) fn add(recipe: &Recipe, master: &Random, universe: &mut Universe, ext
 }
 
 /// Groups the systems, a few each. Gives the groups with their places.
-fn add_groups(universe: &mut Universe, random: &mut Random) -> Vec<(String, Place)> {
+fn add_groups(universe: &mut Universe, random: &mut Random) -> Vec<(String, Position)> {
     let mut groups = Vec::new();
     for ((systems, color), n) in universe
         .systems
@@ -76,7 +76,7 @@ fn add_groups(universe: &mut Universe, random: &mut Random) -> Vec<(String, Plac
     groups
 }
 
-fn nebula(n: i32, groups: &[(String, Place)], extent: f64, random: &mut Random) -> Value {
+fn nebula(n: i32, groups: &[(String, Position)], extent: f64, random: &mut Random) -> Value {
     let (group, place) = match random.pick(groups) {
         Some((group, place)) => (vec![group], *place),
         None => (Vec::new(), [0.0; 3]),
@@ -129,6 +129,6 @@ fn rogue(n: i32, reach: f64, random: &mut Random) -> Body {
         )
 }
 
-fn position([x, y, z]: Place) -> Value {
+fn position([x, y, z]: Position) -> Value {
     json!({ "x": x, "y": y, "z": z })
 }

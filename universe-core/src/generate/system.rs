@@ -107,7 +107,7 @@ impl System {
     }
 
     /// The moons of a planet, and theirs, within a part of the room that it has.
-    fn add_moons(&mut self, around: &Place, moons: Moons, room: f64, random: &mut Random) {
+    fn add_moons(&mut self, around: &Primary, moons: Moons, room: f64, random: &mut Random) {
         // Between them the distances grow evenly by a factor.
         let inner = around.radius * 2.4;
         let outer = (room * 0.35).max(inner * 1.6);
@@ -135,17 +135,17 @@ impl System {
         named: (String, String),
         motion: Motion,
         random: &mut Random,
-    ) -> Place {
+    ) -> Primary {
         let mass = mass(kind, random);
         let mut body = Body::new(kind, mass, named, random);
         body.orbit = motion;
-        let place = Place {
+        let primary = Primary {
             id: body.id.clone(),
             name: body.name.clone(),
             radius: body.radius,
         };
         self.attach(body, parent);
-        place
+        primary
     }
 
     fn attach(&mut self, mut body: Body, parent: &str) {
@@ -169,7 +169,7 @@ impl System {
 }
 
 /// What moons need to know about the body that they circle.
-struct Place {
+struct Primary {
     id: String,
     name: String,
     radius: f64,

@@ -23,13 +23,13 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Until it is dropped. Begins anew, with the last message of each log, whenever the connection was lost, or the consumer
 /// falls silent.
 pub(super) async fn run(engine: Arc<Engine>) {
-    let heard = AtomicU64::new(0);
+    let received = AtomicU64::new(0);
     loop {
         let mut state = engine.link.state();
         let problem = tokio::select! {
-            problem = follow(&engine, &heard) => problem,
+            problem = follow(&engine, &received) => problem,
             _ = state.changed() => "the connection has changed".to_owned(),
-            () = silence(&engine, &heard) => "it has fallen silent".to_owned(),
+            () = silence(&engine, &received) => "it has fallen silent".to_owned(),
         };
         tracing::debug!(problem, "the consumer of the logs begins anew");
         tokio::time::sleep(PAUSE).await;
@@ -37,14 +37,14 @@ pub(super) async fn run(engine: Arc<Engine>) {
 }
 
 /// Takes what comes until something is wrong, and says what.
-async fn follow(engine: &Engine, heard: &AtomicU64) -> String {
-    match consume(engine, heard).await {
+async fn follow(engine: &Engine, received: &AtomicU64) -> String {
+    match consume(engine, received).await {
         Ok(()) => "it has ended".to_owned(),
         Err(problem) => problem.to_string(),
     }
 }
 
-async fn consume(engine: &Engine, heard: &AtomicU64) -> Result<(), async_nats::Error> {
+async fn consume(engine: &Engine, received: &AtomicU64) -> Result<(), async_nats::Error> {
     let (link, names) = (&engine.link, &engine.names);
     let stream = link.context().get_stream_no_info(names.log()).await?;
     let before = stream.get_info().await?.state.last_sequence;
@@ -70,7 +70,7 @@ async fn consume(engine: &Engine, heard: &AtomicU64) -> Result<(), async_nats::E
         let info = message.info()?;
         let (sequence, is_last) = (info.stream_sequence, info.pending == 0);
         let id = take(engine, &message, sequence);
-        heard.fetch_add(1, Ordering::Relaxed);
+        received.fetch_add(1, Ordering::Relaxed);
         if left == 0 {
             engine.known.send_replace(sequence);
             continue;
@@ -117,7 +117,7 @@ fn take(engine: &Engine, message: &jetstream::Message, sequence: u64) -> Option<
 }
 
 /// Resolves when nothing has come for a while though there is something.
-async fn silence(engine: &Engine, heard: &AtomicU64) {
+async fn silence(engine: &Engine, received: &AtomicU64) {
     let mut before = None;
     loop {
         tokio::time::sleep(LOOK).await;
@@ -125,7 +125,7 @@ async fn silence(engine: &Engine, heard: &AtomicU64) {
             before = None;
             continue;
         };
-        let (known, count) = (*engine.known.borrow(), heard.load(Ordering::Relaxed));
+        let (known, count) = (*engine.known.borrow(), received.load(Ordering::Relaxed));
         if before.is_some_and(|(last, counted)| known < last && counted == count) {
             return;
         }

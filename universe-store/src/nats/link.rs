@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::NatsOptions;
 use super::error::{Away, NatsError, Refusal, Verdict, judge};
-use super::url::{Login, Place};
+use super::url::{Login, NatsUrl};
 use crate::failure::Failure;
 use crate::tls;
 
@@ -70,11 +70,11 @@ struct AnswerError {
 }
 
 impl Link {
-    pub(super) async fn connect(place: &Place, options: &NatsOptions) -> Result<Self, NatsError> {
+    pub(super) async fn connect(url: &NatsUrl, options: &NatsOptions) -> Result<Self, NatsError> {
         let (states, state) = watch::channel(State::default());
         let mut connecting = ConnectOptions::new()
             .name("universe-server")
-            .require_tls(place.is_tls)
+            .require_tls(url.is_tls)
             .connection_timeout(options.connect_timeout)
             .ping_interval(Duration::from_secs(10))
             .reconnect_delay_callback(|attempts| {
@@ -104,7 +104,7 @@ impl Link {
                 path: options.authorities.clone().unwrap_or_default(),
                 problem,
             })?);
-        connecting = match &place.login {
+        connecting = match &url.login {
             Login::Anybody => connecting,
             Login::Token(token) => connecting.token(token.clone()),
             Login::User(user, password) => {
@@ -113,7 +113,7 @@ impl Link {
         };
         let unreachable =
             |problem: &(dyn std::error::Error + 'static)| NatsError::Unreachable(causes(problem));
-        let client = connecting.connect(place.servers.clone()).await;
+        let client = connecting.connect(url.servers.clone()).await;
         let client = client.map_err(|problem| unreachable(&problem))?;
         let context = ContextBuilder::new()
             .timeout(QUESTION)

@@ -11,7 +11,7 @@ use super::error::NatsError;
 const MAX_PREFIX: usize = 32;
 
 /// What a URL says.
-pub(super) struct Place {
+pub(super) struct NatsUrl {
     pub(super) servers: Vec<ServerAddr>,
     pub(super) login: Login,
     /// Whether TLS is asked for.
@@ -29,7 +29,7 @@ pub(super) enum Login {
     User(String, String),
 }
 
-impl Place {
+impl NatsUrl {
     /// Reads `nats://user:password@host:4222,host2:4222/prefix?replicas=3`; `tls://` asks for TLS. What it says of an error
     /// has no part of the user in it.
     pub(super) fn read(url: &str) -> Result<Self, NatsError> {
@@ -52,7 +52,7 @@ impl Place {
             server.flatten().ok_or(wrong("a host cannot be read"))
         });
         let servers = servers.collect::<Result<Vec<_>, _>>()?;
-        let mut place = Self {
+        let mut parsed = Self {
             servers,
             login: read_login(login)?,
             is_tls,
@@ -60,9 +60,9 @@ impl Place {
             replicas: None,
         };
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
-            place.take(parameter)?;
+            parsed.take(parameter)?;
         }
-        Ok(place)
+        Ok(parsed)
     }
 
     fn take(&mut self, parameter: &str) -> Result<(), NatsError> {

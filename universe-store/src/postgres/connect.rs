@@ -71,25 +71,25 @@ impl Connector {
     /// Connects again and again, without end. Each connection lasts until it is lost, or what `serve` does with it is done.
     pub(super) async fn keep<F: Future<Output = ()>>(
         &self,
-        heard: impl Fn(AsyncMessage),
+        receive: impl Fn(AsyncMessage),
         serve: impl Fn(Client) -> F,
     ) {
         let [mut pause, longest] = PAUSES;
-        let mut is_told = false;
+        let mut is_reported = false;
         loop {
             match self.connect().await {
                 Ok((client, driver)) => {
-                    (pause, is_told) = (PAUSES[0], false);
+                    (pause, is_reported) = (PAUSES[0], false);
                     // Dropped together: neither is of use without the other.
                     tokio::select! {
-                        () = drive(driver, &heard) => {}
+                        () = drive(driver, &receive) => {}
                         () = serve(client) => {}
                     }
                 }
                 // Once: it is tried many times.
-                Err(problem) if !is_told => {
+                Err(problem) if !is_reported => {
                     tracing::warn!(%problem, "the database cannot be reached, and is tried again");
-                    is_told = true;
+                    is_reported = true;
                 }
                 Err(problem) => tracing::debug!(%problem, "the database cannot be reached"),
             }
@@ -100,10 +100,10 @@ impl Connector {
 }
 
 /// Moves a connection's bytes until it ends.
-pub(super) async fn drive(mut driver: Driver, heard: impl Fn(AsyncMessage)) {
+pub(super) async fn drive(mut driver: Driver, receive: impl Fn(AsyncMessage)) {
     while let Some(message) = poll_fn(|cx| driver.poll_message(cx)).await {
         match message {
-            Ok(message) => heard(message),
+            Ok(message) => receive(message),
             Err(problem) => {
                 tracing::warn!(
                     problem = causes(&problem),
@@ -123,12 +123,12 @@ pub(super) struct Link {
     timeout: Duration,
 }
 
-/// What a link hears of other nodes.
-pub(super) struct Ears {
+/// What a link does with the notifications of other nodes.
+pub(super) struct NotificationHandler {
     pub(super) channel: &'static str,
     /// A notification has come.
-    pub(super) heard: Box<dyn Fn(&str) + Send + Sync>,
-    /// It hears from now on, and may have missed some before.
+    pub(super) received: Box<dyn Fn(&str) + Send + Sync>,
+    /// It receives them from now on, and may have missed some before.
     pub(super) joined: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -138,32 +138,33 @@ impl Link {
         connector: Arc<Connector>,
         options: &PostgresOptions,
     ) -> (Self, JoinHandle<()>) {
-        Self::with_ears(connector, options, None)
+        Self::with_handler(connector, options, None)
     }
 
-    /// The same for a connection that hears notifications, too.
-    pub(super) fn with_ears(
+    /// The same for a connection that receives notifications, too.
+    pub(super) fn with_handler(
         connector: Arc<Connector>,
         options: &PostgresOptions,
-        ears: Option<Ears>,
+        handler: Option<NotificationHandler>,
     ) -> (Self, JoinHandle<()>) {
         let (published, current) = watch::channel(None);
         let (drop_it, dropped) = watch::channel(0_u64);
         let timeout = options.statement_timeout;
         let task = tokio::spawn(async move {
-            let (published, ears) = (&published, ears.as_ref());
-            let heard = |message| {
-                if let (Some(ears), AsyncMessage::Notification(notification)) = (ears, message)
-                    && notification.channel() == ears.channel
+            let (published, handler) = (&published, handler.as_ref());
+            let receive = |message| {
+                if let (Some(handler), AsyncMessage::Notification(notification)) =
+                    (handler, message)
+                    && notification.channel() == handler.channel
                 {
-                    (ears.heard)(notification.payload());
+                    (handler.received)(notification.payload());
                 }
             };
             let serve = |client| {
                 let mut dropped = dropped.clone();
                 dropped.mark_unchanged();
                 async move {
-                    if !listen(&client, ears, timeout).await {
+                    if !listen(&client, handler, timeout).await {
                         return;
                     }
                     published.send_replace(Some(Arc::new(client)));
@@ -171,7 +172,7 @@ impl Link {
                     let _ = dropped.changed().await;
                 }
             };
-            connector.keep(heard, serve).await;
+            connector.keep(receive, serve).await;
         });
         let link = Self {
             current,
@@ -211,15 +212,19 @@ impl Link {
 }
 
 /// Has a connection hear what it is to hear; whether it does.
-async fn listen(client: &Client, ears: Option<&Ears>, patience: Duration) -> bool {
-    let Some(ears) = ears else {
+async fn listen(
+    client: &Client,
+    handler: Option<&NotificationHandler>,
+    patience: Duration,
+) -> bool {
+    let Some(handler) = handler else {
         return true;
     };
-    let sql = format!("LISTEN {}", ears.channel);
+    let sql = format!("LISTEN {}", handler.channel);
     let listening = tokio::time::timeout(patience, client.batch_execute(&sql)).await;
     let does = matches!(listening, Ok(Ok(())));
     if does {
-        (ears.joined)();
+        (handler.joined)();
     }
     does
 }

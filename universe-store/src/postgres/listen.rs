@@ -23,7 +23,7 @@ pub(super) fn start(
     readers: Arc<Reader>,
     live: Arc<Live>,
 ) -> JoinHandle<()> {
-    let heard = {
+    let receive = {
         let live = Arc::clone(&live);
         move |message| {
             if let AsyncMessage::Notification(notification) = message
@@ -51,7 +51,7 @@ pub(super) fn start(
                 }
             }
         };
-        connector.keep(heard, serve).await;
+        connector.keep(receive, serve).await;
     })
 }
 

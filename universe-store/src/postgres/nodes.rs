@@ -15,7 +15,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 use uuid::Uuid;
 
-use super::connect::{Connector, Ears, Link};
+use super::connect::{Connector, Link, NotificationHandler};
 use super::error::{causes, is_conflict};
 use super::watched::{self, Watched};
 use super::{PostgresOptions, Task};
@@ -71,13 +71,13 @@ struct Held {
 impl Nodes {
     pub(super) fn start(connector: &Arc<Connector>, options: &PostgresOptions) -> Self {
         let (watched, id) = (Arc::new(Watched::default()), Uuid::new_v4());
-        let (hearing, joined) = (Arc::clone(&watched), Arc::clone(&watched));
-        let ears = Ears {
+        let (receiving, joined) = (Arc::clone(&watched), Arc::clone(&watched));
+        let handler = NotificationHandler {
             channel: CHANNEL,
-            heard: Box::new(move |payload| hearing.take(payload, id)),
-            joined: Box::new(move || joined.tell_all()),
+            received: Box::new(move |payload| receiving.take(payload, id)),
+            joined: Box::new(move || joined.notify_all()),
         };
-        let (link, linking) = Link::with_ears(Arc::clone(connector), options, Some(ears));
+        let (link, linking) = Link::with_handler(Arc::clone(connector), options, Some(handler));
         let link = Arc::new(link);
         let lease = Arc::new(Lease {
             length: options.lease.max(Duration::from_millis(1)),

@@ -19,7 +19,7 @@ pub(super) struct Watched(Mutex<HashMap<Key, watch::Sender<()>>>);
 struct Watcher {
     watched: Arc<Watched>,
     key: Key,
-    told: Option<watch::Receiver<()>>,
+    changes: Option<watch::Receiver<()>>,
 }
 
 /// What is sent of a record, for [`Watched::take`].
@@ -30,17 +30,17 @@ pub(super) fn payload(node: Uuid, key: &Key) -> String {
 impl Watched {
     /// Reports whenever a notification names the record.
     pub(super) fn hints(watched: &Arc<Self>, key: Key) -> BoxStream<'static, ()> {
-        let told = match watched.table().entry(key) {
+        let changes = match watched.table().entry(key) {
             Entry::Occupied(entry) => entry.get().subscribe(),
             Entry::Vacant(entry) => entry.insert(watch::Sender::new(())).subscribe(),
         };
         let watcher = Watcher {
             watched: Arc::clone(watched),
             key,
-            told: Some(told),
+            changes: Some(changes),
         };
         Box::pin(stream::unfold(watcher, |mut watcher| async move {
-            watcher.told.as_mut()?.changed().await.ok()?;
+            watcher.changes.as_mut()?.changed().await.ok()?;
             Some(((), watcher))
         }))
     }
@@ -57,15 +57,15 @@ impl Watched {
         if sender == node.simple().to_string() {
             return;
         }
-        if let Some(told) = self.table().get(&key) {
-            told.send_replace(());
+        if let Some(sender) = self.table().get(&key) {
+            sender.send_replace(());
         }
     }
 
     /// Some may have been missed.
-    pub(super) fn tell_all(&self) {
-        for told in self.table().values() {
-            told.send_replace(());
+    pub(super) fn notify_all(&self) {
+        for sender in self.table().values() {
+            sender.send_replace(());
         }
     }
 
@@ -77,11 +77,11 @@ impl Watched {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        self.told = None;
+        self.changes = None;
         let mut table = self.watched.table();
         if table
             .get(&self.key)
-            .is_some_and(|told| told.receiver_count() == 0)
+            .is_some_and(|sender| sender.receiver_count() == 0)
         {
             table.remove(&self.key);
         }

@@ -89,7 +89,7 @@ impl Writer {
     /// Lets the queue run empty and waits for that, at most [`DRAIN`].
     pub(super) fn close(&self) {
         // A thread that has ended does not hear it.
-        let _heard = self.queue.send(None);
+        let _sent = self.queue.send(None);
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         // Under the lock, so that of two who close both return at the end.
         let Some(Thread { handle, ended }) = thread.take() else {

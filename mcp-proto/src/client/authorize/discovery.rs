@@ -82,7 +82,7 @@ pub(super) async fn server(web: &Web, issuer: &str) -> Result<Option<ServerDocum
         let problem = "an issuer has no query and no fragment (RFC 8414 §2)";
         return Err(OAuthError::fetched(issuer, problem));
     }
-    for url in places_of_server(&base) {
+    for url in metadata_urls_of_server(&base) {
         let Some(document) = web.document::<ServerDocument>(&url).await? else {
             continue;
         };
@@ -112,7 +112,7 @@ async fn resource(
         })?;
         return Ok(Some((url, document)));
     }
-    for url in places_of_resource(endpoint) {
+    for url in metadata_urls_of_resource(endpoint) {
         if let Some(document) = web.document(&url).await? {
             return Ok(Some((url, document)));
         }
@@ -162,7 +162,7 @@ fn not_named(at: &Url, only: Option<&str>) -> OAuthError {
 }
 
 /// The well-known paths of RFC 9728 §3.1: that of the endpoint, then that of the whole host.
-fn places_of_resource(endpoint: &Url) -> Vec<Url> {
+fn metadata_urls_of_resource(endpoint: &Url) -> Vec<Url> {
     let path = endpoint.path().trim_end_matches('/');
     let mut paths = vec![format!("/.well-known/oauth-protected-resource{path}")];
     if !path.is_empty() {
@@ -172,7 +172,7 @@ fn places_of_resource(endpoint: &Url) -> Vec<Url> {
 }
 
 /// With a path: OAuth inserted, OpenID inserted, OpenID appended. Without: OAuth, OpenID.
-fn places_of_server(issuer: &Url) -> Vec<Url> {
+fn metadata_urls_of_server(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');
     let mut paths = vec![
         format!("/.well-known/oauth-authorization-server{path}"),

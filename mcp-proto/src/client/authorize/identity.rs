@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::documents::{ServerDocument, lists};
 use super::error::OAuthError;
 use super::key::{SigningKey, seconds};
-use super::web::{Place, Web};
+use super::web::{AddressSpace, Web};
 
 /// A client that an authorization server knows already.
 #[derive(Clone)]
@@ -115,8 +115,9 @@ pub(super) async fn register(
         )));
     };
     let endpoint = web.url(endpoint)?;
-    let native = Url::parse(redirect)
-        .is_ok_and(|it| Place::of(&it) == Place::Machine || !it.scheme().starts_with("http"));
+    let native = Url::parse(redirect).is_ok_and(|it| {
+        AddressSpace::of(&it) == AddressSpace::Machine || !it.scheme().starts_with("http")
+    });
     let methods = server.token_endpoint_auth_methods_supported.as_ref();
     let known = ["none", "client_secret_basic", "client_secret_post"];
     let method = known

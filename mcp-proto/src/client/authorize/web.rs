@@ -24,12 +24,12 @@ pub(super) struct Web {
     pool: Pool,
     /// Where the MCP server is. It may name what is there or farther out; it must not have the client look around
     /// farther in.
-    place: Place,
+    address_space: AddressSpace,
 }
 
 /// Where a URL leads, from far out to far in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum AddressSpace {
     Public,
     /// A private or link-local address (RFC 1918, RFC 3927, RFC 4193, RFC 4291 §2.5.6).
     Network,
@@ -41,7 +41,7 @@ impl Web {
     pub(super) fn new(pool: Pool, endpoint: &Url) -> Self {
         Self {
             pool,
-            place: Place::of(endpoint),
+            address_space: AddressSpace::of(endpoint),
         }
     }
 
@@ -50,8 +50,8 @@ impl Web {
     pub(super) fn url(&self, text: &str) -> Result<Url, OAuthError> {
         let wrong = |problem: &str| OAuthError::fetched(text, problem);
         let url = Url::parse(text).map_err(|_| wrong("this is not a URL"))?;
-        let place = Place::of(&url);
-        let is_farther_in = place > self.place;
+        let address_space = AddressSpace::of(&url);
+        let is_farther_in = address_space > self.address_space;
         if url.has_host() && (!url.username().is_empty() || url.password().is_some()) {
             return Err(wrong("a URL with a user name or a password is not used"));
         }
@@ -60,7 +60,7 @@ impl Web {
                 "an MCP server elsewhere must not name a place on this machine or in its private network",
             )),
             "https" => Ok(url),
-            "http" if place == Place::Machine => Ok(url),
+            "http" if address_space == AddressSpace::Machine => Ok(url),
             _ => Err(wrong("the URL must begin with https://")),
         }
     }
@@ -120,7 +120,7 @@ impl Web {
     }
 }
 
-impl Place {
+impl AddressSpace {
     /// Where the host of a URL is, by the URL alone: names are not looked up.
     pub(super) fn of(url: &Url) -> Self {
         let address = match url.host() {

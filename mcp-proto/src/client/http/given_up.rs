@@ -14,33 +14,35 @@ use crate::version::Era;
 /// Sends a cancellation when it is dropped before the answer. Sending may outlive the client, by at most its time
 /// limit.
 pub(super) struct GivenUp {
-    told: Option<(Arc<HttpLink>, RequestId, Speaking)>,
+    cancellation: Option<(Arc<HttpLink>, RequestId, Speaking)>,
 }
 
 impl GivenUp {
     pub(super) fn new(link: &Arc<HttpLink>, request: &Request, speaking: &Speaking) -> Self {
         // `initialize` must not be cancelled (2025-11-25, "Cancellation").
-        let is_told = speaking.era() == Era::Legacy && request.method != "initialize";
-        let told = is_told.then(|| (Arc::clone(link), request.id.clone(), speaking.clone()));
-        Self { told }
+        let is_sent = speaking.era() == Era::Legacy && request.method != "initialize";
+        let cancellation =
+            is_sent.then(|| (Arc::clone(link), request.id.clone(), speaking.clone()));
+        Self { cancellation }
     }
 
     /// The answer is there.
     pub(super) fn is_answered(&mut self) {
-        self.told = None;
+        self.cancellation = None;
     }
 }
 
 impl Drop for GivenUp {
     fn drop(&mut self) {
-        let (Some((link, id, speaking)), Ok(runtime)) = (self.told.take(), Handle::try_current())
+        let (Some((link, id, speaking)), Ok(runtime)) =
+            (self.cancellation.take(), Handle::try_current())
         else {
             return;
         };
         let cancelled = Notification::new("notifications/cancelled", json!({ "requestId": id }));
         runtime.spawn(async move {
-            let told = link.notify(&cancelled, &speaking);
-            let _ = tokio::time::timeout(link.timeout, told).await;
+            let cancellation = link.notify(&cancelled, &speaking);
+            let _ = tokio::time::timeout(link.timeout, cancellation).await;
         });
     }
 }

@@ -12,8 +12,8 @@ use super::{HttpLink, media};
 use crate::client::ClientError;
 use crate::client::answering::Answering;
 use crate::client::backoff::pause;
-use crate::client::hearing::Own;
-use crate::client::pool::told;
+use crate::client::hub::Own;
+use crate::client::pool::describe;
 use crate::client::speaking::Speaking;
 use crate::http::EventReader;
 use crate::jsonrpc::{Message, Request, Response};
@@ -29,7 +29,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Where a stream is.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct StreamPosition {
     pub(super) id: Option<String>,
     pub(super) retry: Option<Duration>,
     /// Connections in a row that brought no event.
@@ -55,7 +55,7 @@ impl HttpLink {
         speaking: &Speaking,
         own: Option<&Own>,
     ) -> Result<Response, ClientError> {
-        let mut place = Place::default();
+        let mut position = StreamPosition::default();
         let mut answering = Answering::new(self.answers.clone(), |response| {
             Box::pin(self.respond(response, speaking))
         });
@@ -63,22 +63,26 @@ impl HttpLink {
         loop {
             if let Some(body) = body.take() {
                 match self
-                    .read(body, &mut place, &mut answering, own, speaking)
+                    .read(body, &mut position, &mut answering, own, speaking)
                     .await?
                 {
                     End::Answer(response) => return Ok(*response),
                     End::Over => {}
                 }
             }
-            let Some(id) = place.id.clone().filter(|_| speaking.era() == Era::Legacy) else {
+            let Some(id) = position
+                .id
+                .clone()
+                .filter(|_| speaking.era() == Era::Legacy)
+            else {
                 break;
             };
-            place.silent += 1;
-            if place.silent > MAX_RESUMES {
+            position.silent += 1;
+            if position.silent > MAX_RESUMES {
                 break;
             }
             let again = async {
-                tokio::time::sleep(pause(place.retry, place.silent)).await;
+                tokio::time::sleep(pause(position.retry, position.silent)).await;
                 self.open(Some(&id), speaking).await
             };
             match answering.during(again).await {
@@ -107,7 +111,7 @@ impl HttpLink {
     pub(super) async fn read(
         &self,
         mut body: Incoming,
-        place: &mut Place,
+        position: &mut StreamPosition,
         answering: &mut Answering<'_>,
         own: Option<&Own>,
         speaking: &Speaking,
@@ -118,7 +122,7 @@ impl HttpLink {
                 Some(Ok(frame)) => frame,
                 None => return Ok(End::Over),
                 Some(Err(error)) => {
-                    tracing::debug!(error = told(&error), "a stream of the server broke");
+                    tracing::debug!(error = describe(&error), "a stream of the server broke");
                     return Ok(End::Over);
                 }
             };
@@ -129,13 +133,13 @@ impl HttpLink {
                 .push(data)
                 .map_err(|error| ClientError::Protocol(error.to_string()))?;
             for event in events {
-                place.silent = 0;
-                place.id = event.id.or(place.id.take());
-                place.retry = event.retry.map(Duration::from_millis).or(place.retry);
+                position.silent = 0;
+                position.id = event.id.or(position.id.take());
+                position.retry = event.retry.map(Duration::from_millis).or(position.retry);
                 if event.data.is_empty() {
                     continue;
                 }
-                place.failures = 0;
+                position.failures = 0;
                 let message = Message::from_slice(event.data.as_bytes())
                     .map_err(|broken| ClientError::Protocol(broken.error.message))?;
                 match message {
@@ -143,9 +147,9 @@ impl HttpLink {
                     Message::Notification(notification) => {
                         answering.cancel(&notification);
                         if let Some(own) = own {
-                            own.hear(&notification);
+                            own.receive(&notification);
                         }
-                        self.hearing.hear(notification);
+                        self.hub.publish(notification);
                     }
                     // What needs no thinking goes out before the answer to the call can end this.
                     Message::Request(asked) => match answering.at_once(&asked) {

@@ -59,7 +59,7 @@ impl HttpLink {
                 credentials.refused(&refusal).await?;
             }
             // Answers to another caller are not for this one.
-            self.hearing.cache.clear();
+            self.hub.cache.clear();
             if tries >= MAX_TRIES {
                 return Ok(response);
             }

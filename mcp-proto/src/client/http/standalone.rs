@@ -9,7 +9,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use super::HttpLink;
-use super::reading::{End, Place, is_stream};
+use super::reading::{End, StreamPosition, is_stream};
 use crate::client::answering::Answering;
 use crate::client::backoff::pause;
 use crate::client::speaking::Speaking;
@@ -57,7 +57,7 @@ pub(in crate::client) async fn listen(
             continue;
         }
         // Until the server says otherwise.
-        link.hearing.set_stream(true);
+        link.hub.set_stream(true);
         let begun = Instant::now();
         let is_lost = tokio::select! {
             is_lost = keep(&link, &now, &mut known, &mut opened) => is_lost,
@@ -100,13 +100,13 @@ async fn keep(
     known: &mut Option<u64>,
     opened: &mut Option<oneshot::Sender<()>>,
 ) -> bool {
-    let mut place = Place::default();
+    let mut position = StreamPosition::default();
     let mut refusals = 0;
     loop {
-        place.failures += 1;
-        let attempt = attempt(link, speaking, &mut place, known, opened).await;
+        position.failures += 1;
+        let attempt = attempt(link, speaking, &mut position, known, opened).await;
         if matches!(attempt, Attempt::Never) {
-            link.hearing.set_stream(false);
+            link.hub.set_stream(false);
         }
         // The caller that waits for the first attempt may be gone.
         let _ = opened.take().map(|opened| opened.send(()));
@@ -116,29 +116,29 @@ async fn keep(
             Attempt::Refused => {
                 refusals += 1;
                 if refusals > MAX_REFUSALS {
-                    link.hearing.set_stream(false);
+                    link.hub.set_stream(false);
                     return false;
                 }
             }
             Attempt::Over => refusals = 0,
             Attempt::Failed => {}
         }
-        if place.id.is_none() {
+        if position.id.is_none() {
             // What was sent meanwhile is not sent again.
-            link.hearing.missed();
+            link.hub.missed();
         }
-        tokio::time::sleep(pause(place.retry, place.failures)).await;
+        tokio::time::sleep(pause(position.retry, position.failures)).await;
     }
 }
 
 async fn attempt(
     link: &Arc<HttpLink>,
     speaking: &Speaking,
-    place: &mut Place,
+    position: &mut StreamPosition,
     known: &mut Option<u64>,
     opened: &mut Option<oneshot::Sender<()>>,
 ) -> Attempt {
-    let response = match link.open(place.id.as_deref(), speaking).await {
+    let response = match link.open(position.id.as_deref(), speaking).await {
         Ok(response) => response,
         Err(error) => {
             tracing::debug!(%error, "the stream of a session could not be opened");
@@ -153,7 +153,7 @@ async fn attempt(
         // A server without the stream may have no route for GET: that says nothing about the session.
         StatusCode::NOT_FOUND if *known == Some(speaking.generation) => return Attempt::Lost,
         StatusCode::NOT_FOUND => return Attempt::Never,
-        StatusCode::BAD_REQUEST if place.id.take().is_some() => return Attempt::Refused,
+        StatusCode::BAD_REQUEST if position.id.take().is_some() => return Attempt::Refused,
         _ if !is_stream(&response) => return Attempt::Refused,
         _ => {}
     }
@@ -163,7 +163,10 @@ async fn attempt(
         Box::pin(link.respond(response, speaking))
     });
     let body = response.into_body();
-    match link.read(body, place, &mut answering, None, speaking).await {
+    match link
+        .read(body, position, &mut answering, None, speaking)
+        .await
+    {
         Ok(End::Over) => Attempt::Over,
         Ok(End::Answer(_)) => {
             tracing::warn!(

@@ -55,13 +55,13 @@ enum Phase {
 /// A task's place in a lane, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Seat {
-    place: Arc<Place>,
+    task: Arc<TaskRef>,
     waker: Waker,
 }
 
 /// The waker of a task: the task and its lane.
 #[derive(Debug)]
-struct Place {
+struct TaskRef {
     lane: Lane,
     key: usize,
 }
@@ -81,13 +81,13 @@ impl Lane {
             phase: Phase::Idle,
             waker: None,
         });
-        let place = Arc::new(Place {
+        let task = Arc::new(TaskRef {
             lane: self.clone(),
             key,
         });
         Seat {
-            waker: Waker::from(Arc::clone(&place)),
-            place,
+            waker: Waker::from(Arc::clone(&task)),
+            task,
         }
     }
 
@@ -144,7 +144,7 @@ impl Seat {
 
     /// Whether it may be polled now; otherwise it waits.
     fn begin(&self, waker: &Waker) -> bool {
-        let Place { lane, key } = &*self.place;
+        let TaskRef { lane, key } = &*self.task;
         let mut queue = lane.queue();
         let Queue {
             tasks,
@@ -175,7 +175,7 @@ impl Seat {
     }
 
     fn end(&self) {
-        let Place { lane, key } = &*self.place;
+        let TaskRef { lane, key } = &*self.task;
         let mut queue = lane.queue();
         let Queue {
             tasks,
@@ -206,7 +206,7 @@ impl Seat {
     }
 }
 
-impl Wake for Place {
+impl Wake for TaskRef {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -231,7 +231,7 @@ impl Wake for Place {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let Place { lane, key } = &*self.place;
+        let TaskRef { lane, key } = &*self.task;
         let mut queue = lane.queue();
         let task = queue.tasks.try_remove(*key);
         if task.is_some_and(|task| !matches!(task.phase, Phase::Idle | Phase::Waiting)) {

@@ -136,7 +136,7 @@ fn give_way(open: &mut HashMap<ClientName, Open>, client: &ClientName) -> Option
     let at = oldest.position(|connection| connection.running() == 0)?;
     let connection = connections.remove(at);
     connection.gives_way.notify_one();
-    connection.take_place()
+    connection.take_permit()
 }
 
 /// The client that has most connections.
@@ -168,7 +168,7 @@ impl Connection {
         self.gives_way.notified().await;
     }
 
-    fn take_place(&self) -> Option<Held> {
+    fn take_permit(&self) -> Option<Held> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         place.take()
     }
@@ -186,7 +186,7 @@ impl Drop for Admitted {
             }
         }
         drop(open);
-        drop(self.connection.take_place());
+        drop(self.connection.take_permit());
     }
 }
 

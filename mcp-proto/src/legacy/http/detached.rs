@@ -28,9 +28,9 @@ struct Bounds {
 #[derive(Debug)]
 pub(super) struct Driver(Detached);
 
-/// The place of one such call.
+/// The permit of one such call.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct DetachedPermit {
     bounds: Detached,
     _held: Held,
     _driver: Driver,
@@ -47,21 +47,21 @@ impl Detached {
         }))
     }
 
-    /// A place for a call to run on; `None` when its session has ended or has its share already, when every place is
+    /// A permit for a call to run on; `None` when its session has ended or has its share already, when every permit is
     /// taken, and once closed.
-    pub(super) fn place(&self, call: &CallGuard, client: &Client) -> Option<Place> {
+    pub(super) fn permit(&self, call: &CallGuard, client: &Client) -> Option<DetachedPermit> {
         if *self.0.closed.borrow() {
             return None;
         }
         let held = client.hold(Kind::DetachedCalls, 1).ok()?;
-        call.detach(self.0.max_per_session).then(|| Place {
+        call.detach(self.0.max_per_session).then(|| DetachedPermit {
             bounds: self.clone(),
             _held: held,
             _driver: self.driver(),
         })
     }
 
-    /// Gives no more places; the calls that have one get the time that is left to them after that.
+    /// Gives no more permits; the calls that have one get the time that is left to them after that.
     pub(super) fn close(&self) {
         self.0.closed.send_replace(true);
     }
@@ -79,7 +79,7 @@ impl Detached {
         Driver(self.clone())
     }
 
-    /// Waits until no place is taken and nothing is driven.
+    /// Waits until no permit is taken and nothing is driven.
     pub(super) async fn ended(&self) {
         let mut drivers = self.0.drivers.subscribe();
         // Fails only without a sender, and this is one.
@@ -106,7 +106,7 @@ impl Detached {
     }
 }
 
-impl Place {
+impl DetachedPermit {
     /// Drives what is left of a call to its end.
     pub(super) async fn drive(self, rest: impl Future<Output = ()>) {
         tokio::select! {

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::detached::{Detached, Place};
+use super::detached::{Detached, DetachedPermit};
 use super::live::{CallGuard, Cancelled};
 use super::sessions::Hold;
 use crate::budget::Over;
@@ -33,9 +33,9 @@ pub(super) struct SessionCall {
     /// How it may run on if its client goes; `None` once something else sees to that.
     pub(super) detached: Option<Detached>,
     /// Its permit among the calls that run without their client.
-    pub(super) away: Option<Place>,
+    pub(super) away: Option<DetachedPermit>,
     /// Whether its client takes events, so that messages and questions reach it.
-    pub(super) hears: bool,
+    pub(super) takes_events: bool,
     /// Whether its client comes back when its connection is let go.
     pub(super) polls: bool,
 }
@@ -111,7 +111,7 @@ impl Exchange {
             return true;
         };
         if hold.away.is_none() {
-            hold.away = detached.place(&hold.guard, &client);
+            hold.away = detached.permit(&hold.guard, &client);
         }
         hold.away.is_some()
     }
@@ -178,11 +178,11 @@ impl Exchange {
                 (Outgoing::Notification(said), _) => {
                     return Poll::Ready(Step::Said(Message::Notification(said)));
                 }
-                (Outgoing::Request(request, answer), Some(hold)) if hold.hears => {
+                (Outgoing::Request(request, answer), Some(hold)) if hold.takes_events => {
                     hold.guard.expect_answer(request.id.clone(), answer);
                     return Poll::Ready(Step::Said(Message::Request(request)));
                 }
-                (Outgoing::Release(retry), Some(hold)) if hold.hears && hold.polls => {
+                (Outgoing::Release(retry), Some(hold)) if hold.takes_events && hold.polls => {
                     return Poll::Ready(Step::Release(retry));
                 }
                 // Dropping a question says that no answer will come.
@@ -223,8 +223,8 @@ impl Drop for Exchange {
         let Some(detached) = hold.detached.take().filter(|_| call.is_running()) else {
             return;
         };
-        let (Some(place), Ok(runtime)) = (
-            detached.place(&hold.guard, &call.client()),
+        let (Some(permit), Ok(runtime)) = (
+            detached.permit(&hold.guard, &call.client()),
             tokio::runtime::Handle::try_current(),
         ) else {
             tracing::debug!(
@@ -233,8 +233,8 @@ impl Drop for Exchange {
             return;
         };
         // The client has no event id to come back with.
-        hold.hears = false;
+        hold.takes_events = false;
         let mut rest = Self::new(call, hold);
-        runtime.spawn(place.drive(async move { while rest.next().await.is_some() {} }));
+        runtime.spawn(permit.drive(async move { while rest.next().await.is_some() {} }));
     }
 }

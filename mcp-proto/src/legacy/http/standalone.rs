@@ -23,7 +23,7 @@ use crate::http::body::ResponseBody;
 use crate::http::head;
 use crate::http::rejection::Rejection;
 use crate::legacy::session::Session;
-use crate::server::{Listener, Told};
+use crate::server::{Listener, SharedNotification};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -115,7 +115,7 @@ impl Legacy {
         followed: Followed,
     ) -> Result<Listening, Rejection> {
         let place = client.hold(Kind::Listeners, 1)?;
-        let mut interest = self.0.endpoint.server.everything_told();
+        let mut interest = self.0.endpoint.server.all_announced();
         interest.resources = session.subscriptions.clone();
         let listener = self.0.endpoint.server.changes().listen(interest);
         let listener = listener.ok_or(Rejection::TooManyListeners)?;
@@ -175,7 +175,7 @@ impl Listening {
                 Audience::Here { room } => {
                     if self.away.take().is_some() {
                         self.stream.unkeep();
-                        if !self.listener.take_place() {
+                        if !self.listener.acquire_permit() {
                             tracing::warn!("a GET stream ends: others have taken every place");
                             return;
                         }
@@ -193,7 +193,7 @@ impl Listening {
                         }
                         self.stream.keep();
                         // Those who are there must not want for it.
-                        self.listener.leave_place();
+                        self.listener.release_permit();
                         self.away = Some(Box::pin(tokio::time::sleep(self.keep_listening)));
                     }
                     (false, room)
@@ -218,7 +218,7 @@ impl Listening {
                     Held::Unknown => {}
                 },
                 // Without room the listener lags, and is told in the end that everything may have changed.
-                change = heard(&mut self.listener, self.is_stale), if room => {
+                change = next_change(&mut self.listener, self.is_stale), if room => {
                     let Some(change) = change else {
                         // The server ends, and another may be there.
                         if here && self.primes {
@@ -242,7 +242,7 @@ impl Listening {
 }
 
 /// The next change; none but the end of the server while it is not known what is to be heard.
-async fn heard(listener: &mut Listener, is_stale: bool) -> Option<Told> {
+async fn next_change(listener: &mut Listener, is_stale: bool) -> Option<SharedNotification> {
     if is_stale {
         listener.closed().await;
         return None;

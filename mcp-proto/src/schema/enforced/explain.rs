@@ -42,15 +42,17 @@ pub(super) fn findings(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<Fi
         });
     }
     // "None of the alternatives fits" adds nothing to a finding inside the same value.
-    let told: BTreeSet<_> = findings
+    let named: BTreeSet<_> = findings
         .iter()
         .filter(|(_, vague)| !vague)
         .map(|(finding, _)| finding.path.clone())
         .collect();
     let says_nothing = |path: &str| {
         let inside = format!("{path}/");
-        let mut behind = told.range(inside.clone()..);
-        behind.next().is_some_and(|told| told.starts_with(&inside))
+        let mut behind = named.range(inside.clone()..);
+        behind
+            .next()
+            .is_some_and(|named| named.starts_with(&inside))
     };
     findings.retain(|(finding, vague)| !vague || !says_nothing(&finding.path));
     findings.truncate(MAX_FINDINGS);

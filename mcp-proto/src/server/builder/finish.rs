@@ -43,7 +43,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             |_| BuildError::Server("the server's description cannot be serialised".to_owned());
         let info_json = to_raw_value(&self.info).map_err(unfit)?;
         let discover = Payload::of(&wire::DiscoverResult::new(
-            &capabilities.told(ProtocolVersion::LATEST),
+            &capabilities.for_version(ProtocolVersion::LATEST),
             self.instructions.as_deref(),
             &info_json,
         ));

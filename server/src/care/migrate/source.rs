@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use universe_core::State;
 
-use super::{CareError, Place, failed};
+use super::{CareError, Location, failed};
 use crate::care::{export, off, present};
 use crate::commands::{CommandService, ServiceLimits};
 use crate::store::sqlite::{Inspector, OpenError, Options, Stretch, View};
@@ -30,9 +30,12 @@ pub(super) enum Source {
 }
 
 impl Source {
-    pub(super) async fn open(place: &Place, authorities: Option<&Path>) -> Result<Self, CareError> {
-        let Place::Directory(dir) = place else {
-            let log = place.open(authorities).await?;
+    pub(super) async fn open(
+        location: &Location,
+        authorities: Option<&Path>,
+    ) -> Result<Self, CareError> {
+        let Location::Directory(dir) = location else {
+            let log = location.open(authorities).await?;
             let is_directory = false;
             return Ok(Self::Open { log, is_directory });
         };

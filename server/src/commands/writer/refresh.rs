@@ -40,7 +40,7 @@ impl Writer {
     }
 
     /// Catches up, if a hint says that there is more than is in memory.
-    pub(super) async fn hear(&mut self, hint: Option<Revision>) {
+    pub(super) async fn refresh(&mut self, hint: Option<Revision>) {
         let Some(revision) = hint else {
             let again = self.service.store().hints(&self.id);
             let pause = stream::once(tokio::time::sleep(HINTS_PAUSE));
@@ -55,7 +55,7 @@ impl Writer {
         }
         match self.catch_up().await {
             Ok(()) => {}
-            Err(ServiceError::NotFound(_)) => self.place.queue.close(),
+            Err(ServiceError::NotFound(_)) => self.slot.queue.close(),
             // The next job tries again, and says what is wrong.
             Err(error) => {
                 tracing::warn!(universe = %self.id, %error, "a universe was not followed")
@@ -76,7 +76,7 @@ impl Writer {
             Err(error) => {
                 match error {
                     ReadError::NotFound => {
-                        self.service.0.watchers.tell(Change::Deleted(&self.id));
+                        self.service.0.watchers.notify(Change::Deleted(&self.id));
                     }
                     // It is what it was.
                     ReadError::Damaged | ReadError::Unavailable => self.loaded = Some(loaded),
@@ -88,7 +88,7 @@ impl Writer {
             self.loaded = Some(loaded);
             return Ok(());
         }
-        self.place.latest.set(None);
+        self.slot.latest.set(None);
         let before = loaded.universe.clone();
         let followed = follow(self.service.store(), &mut loaded, &record).await;
         let (loaded, replaced) = match followed {
@@ -96,8 +96,8 @@ impl Writer {
             // It was trimmed, or is another one: as it is now has to be read whole.
             None => (load::load(self.service.store(), &self.id).await?, true),
         };
-        self.place.latest.set(Some(loaded.universe.clone()));
-        self.service.0.watchers.tell(Change::Changed {
+        self.slot.latest.set(Some(loaded.universe.clone()));
+        self.service.0.watchers.notify(Change::Changed {
             before: &before,
             after: &loaded.universe,
             replaced,

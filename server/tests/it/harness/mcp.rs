@@ -1,7 +1,7 @@
 //! MCP over HTTP by the library's client, in both eras.
 
 use mcp_proto::client::{
-    Client as Calls, ClientConfig, ClientError, Heard as Told, Interest, Listening,
+    Client as Calls, ClientConfig, ClientError, Interest, ListenEvent, Listening,
 };
 use serde_json::{Value, json};
 
@@ -58,22 +58,22 @@ impl Mcp {
     }
 
     /// Subscribes to these resources and to the list of resources.
-    pub(crate) async fn hear(&self, uris: &[&str]) -> Heard {
+    pub(crate) async fn subscribe(&self, uris: &[&str]) -> Subscribed {
         let interest = uris
             .iter()
             .fold(Interest::new().resources(), |all, uri| all.resource(*uri));
-        let heard = self.listen(interest).await;
+        let subscribed = self.listen(interest).await;
         if self.0.era() == mcp_proto::Era::Modern {
             let mut sorted = uris.to_vec();
             sorted.sort_unstable();
             let agreed = json!({"resourceSubscriptions": sorted, "resourcesListChanged": true});
-            assert_eq!(heard.0.agreed(), agreed);
+            assert_eq!(subscribed.0.agreed(), agreed);
         }
-        heard
+        subscribed
     }
 
-    pub(crate) async fn listen(&self, interest: Interest) -> Heard {
-        Heard(self.0.listen(interest).await.unwrap())
+    pub(crate) async fn listen(&self, interest: Interest) -> Subscribed {
+        Subscribed(self.0.listen(interest).await.unwrap())
     }
 
     /// The result of a request that must have one.
@@ -107,14 +107,16 @@ impl Mcp {
     }
 }
 
-/// What a client hears that has subscribed.
-pub(crate) struct Heard(pub(crate) Listening);
+/// What a client that has subscribed receives.
+pub(crate) struct Subscribed(pub(crate) Listening);
 
-impl Heard {
+impl Subscribed {
     /// The parameters of the next message, which must be this one.
     async fn next(&mut self, method: &str) -> Value {
         match soon(self.0.next()).await {
-            Some(Told::Notification(told)) if told.method == method => Value::Object(told.params),
+            Some(ListenEvent::Notification(sent)) if sent.method == method => {
+                Value::Object(sent.params)
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -39,10 +39,10 @@ impl Collector {
     async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (tell, heard) = mpsc::unbounded_channel();
+        let (sender, received) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(hear(stream, tell.clone()));
+                tokio::spawn(collect(stream, sender.clone()));
             }
         });
         Self { address, heard }
@@ -66,7 +66,7 @@ impl Collector {
 }
 
 /// Reads requests of one connection and is content with all of them.
-async fn hear(stream: TcpStream, tell: mpsc::UnboundedSender<(String, Vec<u8>)>) {
+async fn collect(stream: TcpStream, sender: mpsc::UnboundedSender<(String, Vec<u8>)>) {
     let mut stream = BufReader::new(stream);
     loop {
         let mut head = Vec::new();
@@ -85,7 +85,7 @@ async fn hear(stream: TcpStream, tell: mpsc::UnboundedSender<(String, Vec<u8>)>)
             .find_map(|line| line.strip_prefix("content-length: "));
         let mut body = vec![0; length.unwrap().parse().unwrap()];
         stream.read_exact(&mut body).await.unwrap();
-        let _ = tell.send((head.remove(0), body));
+        let _ = sender.send((head.remove(0), body));
         let answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
         stream.write_all(answer.as_bytes()).await.unwrap();
     }

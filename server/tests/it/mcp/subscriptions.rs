@@ -28,7 +28,7 @@ async fn a_resource_s_subscribers_hear_of_its_changes_and_of_no_others() {
         // Neither needless encoding nor the case of its digits makes another resource.
         let (sun, earth) = (uri("/stars/s%75n"), uri("/stars/earth%2f1"));
         let group = uri("/groups/g");
-        let mut heard = mcp.hear(&[&earth, &group, &sun]).await;
+        let mut heard = mcp.subscribe(&[&earth, &group, &sun]).await;
         let one = [earth.clone()];
 
         client.command(&id, &tick()).await;
@@ -133,7 +133,9 @@ async fn the_whole_the_summary_and_the_events_change_with_everything_the_tree_wi
         let (summary, tree) = (uri("/summary"), uri("/tree"));
         let page = uri("/events?after=0");
         let every = [&whole, &events, &page, &summary].map(String::clone);
-        let mut heard = mcp.hear(&[&whole, &events, &page, &summary, &tree]).await;
+        let mut heard = mcp
+            .subscribe(&[&whole, &events, &page, &summary, &tree])
+            .await;
         client.command(&id, &tick()).await;
         assert_eq!(heard.updates().await, every);
         let mut with_tree = every.to_vec();
@@ -170,7 +172,7 @@ async fn the_list_changes_when_a_universe_comes_goes_or_is_renamed() {
     let client = server.client;
     for era in Era::BOTH {
         let mcp = Mcp::new(client, era).await;
-        let mut heard = mcp.hear(&["universe://"]).await;
+        let mut heard = mcp.subscribe(&["universe://"]).await;
         let id = client.create("u", json!({})).await;
         heard.list_changed().await;
         assert_eq!(heard.updates().await, ["universe://"]);
@@ -222,7 +224,7 @@ async fn more_changes_than_are_told_apart_are_told_as_one_of_everything() {
     let mcp = Mcp::new(client, Era::Modern).await;
     let uri = |rest: &str| format!("universe://{id}/stars/{rest}");
     let (apart, below) = (uri("apart"), uri("b1099"));
-    let mut heard = mcp.hear(&[&apart, &below]).await;
+    let mut heard = mcp.subscribe(&[&apart, &below]).await;
     client
         .command(&id, &json!({"type": "removeStar", "id": "top"}))
         .await;
@@ -265,7 +267,7 @@ async fn what_cannot_be_read_cannot_be_subscribed_to() {
     );
     // After unsubscribing, nothing is heard either.
     let uri = format!("universe://{id}");
-    let mut heard = legacy.hear(&[&uri]).await;
+    let mut heard = legacy.subscribe(&[&uri]).await;
     client.command(&id, &tick()).await;
     assert_eq!(heard.updates().await, [uri.as_str()]);
     legacy

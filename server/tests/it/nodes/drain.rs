@@ -17,11 +17,11 @@ const WRITERS: usize = 6;
 /// What each writer has done between one change of servers and the next, at least.
 const SOME: usize = 10;
 
-/// Sends commands until it is told to stop; each as often as it takes, under one key. Gives what it has sent.
-async fn write(client: Client, id: String, name: usize, told: Arc<Told>) -> Vec<String> {
+/// Sends commands until it is progress to stop; each as often as it takes, under one key. Gives what it has sent.
+async fn write(client: Client, id: String, name: usize, progress: Arc<Progress>) -> Vec<String> {
     let path = format!("/universes/{id}/commands");
     let mut sent = Vec::new();
-    while !told.enough.load(Ordering::Relaxed) {
+    while !progress.enough.load(Ordering::Relaxed) {
         let star = format!("star-{name}-{}", sent.len());
         let keyed = [("idempotency-key", star.as_str())];
         loop {
@@ -36,35 +36,35 @@ async fn write(client: Client, id: String, name: usize, told: Arc<Told>) -> Vec<
             match reply.map(|reply| reply.status) {
                 Some(200) => break,
                 None | Some(500..) => {
-                    told.failures.fetch_add(1, Ordering::Relaxed);
+                    progress.failures.fetch_add(1, Ordering::Relaxed);
                     tokio::task::yield_now().await;
                 }
                 Some(other) => panic!("{other}"),
             }
         }
-        told.done.fetch_add(1, Ordering::Relaxed);
+        progress.done.fetch_add(1, Ordering::Relaxed);
         sent.push(star);
     }
     sent
 }
 
 /// Reads a feed, and comes back with the last event whenever it ends; gives the revisions that it saw.
-async fn read(client: Client, id: String, told: Arc<Told>) -> Vec<u64> {
+async fn read(client: Client, id: String, progress: Arc<Progress>) -> Vec<u64> {
     let (mut seen, path) = (Vec::new(), format!("/universes/{id}/events"));
     loop {
         let last = seen.last().copied().unwrap_or(0_u64).to_string();
         let Some(mut connection) = client.try_connect().await else {
             continue;
         };
-        told.connections.fetch_add(1, Ordering::Relaxed);
+        progress.connections.fetch_add(1, Ordering::Relaxed);
         let Some(mut feed) = connection.stream(&path, &[("last-event-id", &last)]).await else {
             tokio::task::yield_now().await;
             continue;
         };
         while let Some(event) = feed.event().await {
             seen.push(event.id.unwrap());
-            let is_over = told.enough.load(Ordering::Relaxed);
-            if is_over && seen.len() as u64 == told.head.load(Ordering::Relaxed) as u64 {
+            let is_over = progress.enough.load(Ordering::Relaxed);
+            if is_over && seen.len() as u64 == progress.head.load(Ordering::Relaxed) as u64 {
                 return seen;
             }
         }
@@ -72,7 +72,7 @@ async fn read(client: Client, id: String, told: Arc<Told>) -> Vec<u64> {
 }
 
 #[derive(Default)]
-struct Told {
+struct Progress {
     enough: AtomicBool,
     done: AtomicUsize,
     failures: AtomicUsize,
@@ -93,14 +93,14 @@ async fn a_rolling_restart_loses_and_doubles_nothing() {
         balancer.add(server.client);
     }
     let id = old[0].client.create("u", json!({})).await;
-    let told = Arc::<Told>::default();
+    let progress = Arc::<Progress>::default();
     let writers = (0..WRITERS)
-        .map(|n| tokio::spawn(write(balancer.client, id.clone(), n, Arc::clone(&told))));
+        .map(|n| tokio::spawn(write(balancer.client, id.clone(), n, Arc::clone(&progress))));
     let writers: Vec<_> = writers.collect();
-    let reader = tokio::spawn(read(balancer.client, id.clone(), Arc::clone(&told)));
+    let reader = tokio::spawn(read(balancer.client, id.clone(), Arc::clone(&progress)));
     let some_more = async || {
-        let before = told.done.load(Ordering::Relaxed);
-        until(async || told.done.load(Ordering::Relaxed) >= before + SOME * WRITERS).await;
+        let before = progress.done.load(Ordering::Relaxed);
+        until(async || progress.done.load(Ordering::Relaxed) >= before + SOME * WRITERS).await;
     };
     some_more().await;
     let mut new = Vec::new();
@@ -115,7 +115,7 @@ async fn a_rolling_restart_loses_and_doubles_nothing() {
         .as_u64()
         .unwrap();
     assert!(head > 0);
-    told.enough.store(true, Ordering::Relaxed);
+    progress.enough.store(true, Ordering::Relaxed);
     let sent = soon(join_all(writers))
         .await
         .into_iter()
@@ -131,15 +131,15 @@ async fn a_rolling_restart_loses_and_doubles_nothing() {
     assert_eq!(stars, sent);
     assert_eq!(universe["revision"], sent.len());
     // The reader looks at the end of things whenever it sees an event.
-    told.head.store(sent.len() + 1, Ordering::Relaxed);
+    progress.head.store(sent.len() + 1, Ordering::Relaxed);
     new[0].client.command(&id, &tick()).await;
     let seen = soon(reader).await.unwrap();
     assert_eq!(seen, (1..=sent.len() as u64 + 1).collect::<Vec<_>>());
     eprintln!(
         "{} commands, {} requests sent again, {} connections of the reader",
         sent.len(),
-        told.failures.load(Ordering::Relaxed),
-        told.connections.load(Ordering::Relaxed)
+        progress.failures.load(Ordering::Relaxed),
+        progress.connections.load(Ordering::Relaxed)
     );
 }
 

@@ -34,7 +34,7 @@ async fn keyed(client: Client, id: &str, key: &str) -> Reply {
 }
 
 /// All that can be read of some universes.
-async fn told(client: Client, ids: &[String]) -> Vec<Value> {
+async fn states(client: Client, ids: &[String]) -> Vec<Value> {
     let mut told = vec![client.get("/universes?limit=1000").await.json()];
     for id in ids {
         told.push(client.universe(id).await);
@@ -99,7 +99,7 @@ async fn universes_move_into_a_database_and_back() {
     server.stop().await;
     trim(dir.path(), &ids[1], 200, &then["state"]).await;
     let mut server = Server::on(dir.path()).await;
-    let before = told(server.client, &ids).await;
+    let before = states(server.client, &ids).await;
     assert_eq!(
         server
             .client
@@ -120,7 +120,7 @@ async fn universes_move_into_a_database_and_back() {
         );
     }
     let mut server = node(&url).await;
-    assert_eq!(told(server.client, &ids).await, before);
+    assert_eq!(states(server.client, &ids).await, before);
     assert_eq!(
         server
             .client
@@ -131,10 +131,10 @@ async fn universes_move_into_a_database_and_back() {
     );
     let again = keyed(server.client, &ids[1], "once").await;
     assert_eq!((again.status, again.json()), (200, first.json()));
-    assert_eq!(told(server.client, &ids).await, before);
+    assert_eq!(states(server.client, &ids).await, before);
     server.client.command(&ids[3], &tick()).await;
     keyed(server.client, &ids[0], "twice").await;
-    let after = told(server.client, &ids).await;
+    let after = states(server.client, &ids).await;
 
     // The database has gone on, so the directory is not what it is a copy of any more.
     let refused = migrate(&at(&dir), &url).await;
@@ -148,10 +148,10 @@ async fn universes_move_into_a_database_and_back() {
     let ended = migrate(&url, &at(&back)).await;
     assert!(ended.status.success(), "{}", ended.stderr);
     let mut server = Server::on(back.path()).await;
-    assert_eq!(told(server.client, &ids).await, after);
+    assert_eq!(states(server.client, &ids).await, after);
     let again = keyed(server.client, &ids[0], "twice").await;
     assert_eq!(again.status, 200);
-    assert_eq!(told(server.client, &ids).await, after);
+    assert_eq!(states(server.client, &ids).await, after);
     server.stop().await;
     // The old directory is the beginning of what there is now.
     let ended = migrate(&at(&back), &at(&dir)).await;
@@ -226,7 +226,7 @@ async fn a_server_goes_on_while_its_universes_move() {
         client.create("late", json!({})).await,
     ];
     let first = keyed(client, &ids[2], "once").await;
-    let before = told(client, &ids).await;
+    let before = states(client, &ids).await;
     server.stop().await;
     let ended = soon(moving.wait_with_output()).await.unwrap();
     assert!(ended.status.success(), "{ended:?}");
@@ -237,7 +237,7 @@ async fn a_server_goes_on_while_its_universes_move() {
     );
     assert_eq!(soon(lines.next_line()).await.unwrap(), None);
     let server = node(&url).await;
-    assert_eq!(told(server.client, &ids).await, before);
+    assert_eq!(states(server.client, &ids).await, before);
     let again = keyed(server.client, &ids[2], "once").await;
     assert_eq!((again.status, again.json()), (200, first.json()));
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use service_host::{Door, Host, log_to_stderr, stop_signal};
+use service_host::{EndpointArgs, Host, log_to_stderr, stop_signal};
 use tokio_util::sync::CancellationToken;
 
 use super::paths::{Paths, close};
@@ -21,12 +21,12 @@ const DRAIN: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    door: Door,
+    endpoint: EndpointArgs,
 }
 
 impl Arguments {
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
-        if self.door.is_open() {
+        if self.endpoint.is_open() {
             return Err(CliError::Other(
                 "other machines can reach that address: say who may call, with a file of tokens (--token-file or \
                  --auth-token-file), an authorization server (--oauth-issuer), or --allow-anyone, or listen on a loopback address"
@@ -43,7 +43,7 @@ impl Arguments {
             let (service, over) = (service.clone(), over.clone());
             async move { service.run(&over).await }
         });
-        let served = host().run(server, &self.door, PROGRAM, stop).await;
+        let served = host().run(server, &self.endpoint, PROGRAM, stop).await;
         over.cancel();
         if tokio::time::timeout(DRAIN, sources).await.is_err() {
             tracing::warn!("a source did not stop in time");

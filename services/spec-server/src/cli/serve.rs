@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use service_host::{Door, Host, block_on, log_to_stderr, stop_signal};
+use service_host::{EndpointArgs, Host, block_on, log_to_stderr, stop_signal};
 
 use super::search::Options;
 use super::{CliError, PROGRAM, Repository};
@@ -13,7 +13,7 @@ use crate::view::Budget;
 #[derive(Debug, Clone, Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    door: Door,
+    endpoint: EndpointArgs,
 
     #[command(flatten)]
     search: Options,
@@ -41,14 +41,14 @@ impl Arguments {
             search: self.search.settings()?,
             without_events: self.no_events,
             // A client on another machine has other folders.
-            use_roots: self.door.address().is_none(),
+            use_roots: self.endpoint.address().is_none(),
         };
         log_to_stderr("warn");
         Ok(block_on(PROGRAM, async {
             let stop = stop_signal()?;
             let server = mcp::server(settings)?;
             Host::default()
-                .run(server, &self.door, PROGRAM, stop)
+                .run(server, &self.endpoint, PROGRAM, stop)
                 .await?;
             Ok::<_, CliError>(ExitCode::SUCCESS)
         }))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use mcp_proto::Era;
-use mcp_proto::client::{Client, Heard, Interest, Listening};
+use mcp_proto::client::{Client, Interest, ListenEvent, Listening};
 use serde_json::{Value, json};
 
 use crate::mcp::{Copy, HANG, binary, client, settings, structured};
@@ -32,7 +32,7 @@ impl Listener {
     async fn next(&mut self) -> (String, Value) {
         let heard = tokio::time::timeout(HANG, self.listening.next()).await;
         match heard.expect("nothing is told") {
-            Some(Heard::Notification(mut heard)) => {
+            Some(ListenEvent::Notification(mut heard)) => {
                 let uri = heard.params.get_mut("uri").map(Value::take);
                 (heard.method, uri.unwrap_or_default())
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use service_host::{Door, HostError, block_on, log_to_stderr, stop_signal};
+use service_host::{EndpointArgs, HostError, block_on, log_to_stderr, stop_signal};
 
 use crate::mcp::{FeedSource, RunError, UniverseServer};
 
@@ -39,7 +39,7 @@ pub struct ServeArguments {
 
     /// Where the server is reached.
     #[command(flatten)]
-    pub door: Door,
+    pub endpoint: EndpointArgs,
 }
 
 /// Serves until stopped.
@@ -67,7 +67,7 @@ pub(super) fn run(program: &str, arguments: &ServeArguments) -> ExitCode {
         server = server.with_connections(path);
     }
     block_on(program, async {
-        match server.run(&arguments.door, stop_signal()?).await {
+        match server.run(&arguments.endpoint, stop_signal()?).await {
             // The client has gone: it ended, as if it had closed its end of the other pipe.
             Err(RunError::Host(HostError::Io(error))) if error.kind() == ErrorKind::BrokenPipe => {}
             served => served?,

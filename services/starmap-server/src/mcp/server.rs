@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcp_proto::{BuildError, Server};
-use service_host::{Door, Host, HostError};
+use service_host::{EndpointArgs, Host, HostError};
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::{self, Activity};
@@ -147,13 +147,17 @@ impl UniverseServer {
         Ok(())
     }
 
-    /// Loads the map before anything is served, then serves it where `door` says until `stop` or the client's end. The
+    /// Loads the map before anything is served, then serves it where `endpoint` says until `stop` or the client's end. The
     /// files are loaded again when they change; a broken one is reported in the log, and the old contents are kept. An
     /// overlay and connections that cannot be read at the start are reported too: all that does not need them works.
     ///
     /// # Errors
     /// [`RunError`]
-    pub async fn run(self, door: &Door, stop: CancellationToken) -> Result<(), RunError> {
+    pub async fn run(
+        self,
+        endpoint: &EndpointArgs,
+        stop: CancellationToken,
+    ) -> Result<(), RunError> {
         // Taken before reading: what is written meanwhile is then seen as new.
         let sources = Sources::new(
             &self.graph_path,
@@ -181,7 +185,9 @@ impl UniverseServer {
         .await
         .map_err(io::Error::other)??;
         let following = tokio::spawn(reload::follow(sources, universe, server.downgrade()));
-        let served = Host::default().run(server, door, SERVER_NAME, stop).await;
+        let served = Host::default()
+            .run(server, endpoint, SERVER_NAME, stop)
+            .await;
         following.abort();
         drop(feed);
         Ok(served?)

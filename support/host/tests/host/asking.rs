@@ -13,7 +13,7 @@ use ring::digest::{SHA256, digest};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
-use service_host::{Asking, Door, Host, HostError, guard};
+use service_host::{Asking, EndpointArgs, Host, HostError, guard};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -37,7 +37,7 @@ fn server() -> Result<Server, mcp_proto::BuildError> {
     guard(builder).build()
 }
 
-/// A server behind a door, until it is dropped.
+/// A server behind a endpoint, until it is dropped.
 struct Running {
     address: SocketAddr,
     task: JoinHandle<Result<(), HostError>>,
@@ -54,16 +54,16 @@ impl Running {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = free.local_addr()?;
         drop(free);
-        let door = Door {
+        let endpoint = EndpointArgs {
             listen: Some(address),
             asking,
             read_only,
-            ..Door::default()
+            ..EndpointArgs::default()
         };
         let server = server()?;
         let run = async move {
             let stop = CancellationToken::new();
-            Host::default().run(server, &door, "x", stop).await
+            Host::default().run(server, &endpoint, "x", stop).await
         };
         let task = tokio::spawn(run);
         let begun = Instant::now();
@@ -242,13 +242,13 @@ async fn an_authorization_server_gives_out_the_tokens() -> Outcome {
             oauth_jwks: Some(place.to_owned()),
             ..asking.clone()
         };
-        let door = Door {
+        let endpoint = EndpointArgs {
             port: Some(0),
             asking,
-            ..Door::default()
+            ..EndpointArgs::default()
         };
         let refused = Host::default()
-            .run(server()?, &door, "x", CancellationToken::new())
+            .run(server()?, &endpoint, "x", CancellationToken::new())
             .await;
         assert!(refused.is_err_and(|it| it.to_string().contains(problem)));
     }
@@ -334,7 +334,7 @@ async fn each_write_is_a_line_in_the_log() -> Outcome {
 #[derive(Debug, clap::Parser)]
 struct Program {
     #[command(flatten)]
-    door: Door,
+    endpoint: EndpointArgs,
 }
 
 #[tokio::test]
@@ -348,12 +348,12 @@ async fn an_issuer_needs_its_audience_and_its_keys() -> Outcome {
         "--oauth-jwks",
         "k.json",
     ];
-    assert!(parse(&whole)?.door.asking.oauth_issuer.is_some());
+    assert!(parse(&whole)?.endpoint.asking.oauth_issuer.is_some());
     for part in [&whole[..2], &whole[..4], &whole[2..4], &whole[4..]] {
         let arguments = [&["--port", "0"], part].concat();
-        let door = parse(&arguments)?.door;
+        let endpoint = parse(&arguments)?.endpoint;
         let refused = Host::default()
-            .run(server()?, &door, "x", CancellationToken::new())
+            .run(server()?, &endpoint, "x", CancellationToken::new())
             .await;
         assert!(refused.is_err_and(|it| it.to_string().contains("give all three")));
     }

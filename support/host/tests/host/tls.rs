@@ -17,7 +17,7 @@ use mcp_proto::budget::Bound;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
-use service_host::{Door, Host, HostError, Tls};
+use service_host::{EndpointArgs, Host, HostError, Tls};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -41,14 +41,14 @@ impl Drop for Running {
     }
 }
 
-fn door(dir: &Path, address: SocketAddr) -> Door {
-    Door {
+fn endpoint(dir: &Path, address: SocketAddr) -> EndpointArgs {
+    EndpointArgs {
         listen: Some(address),
         tls: Tls {
             tls_cert: Some(dir.join("cert.pem")),
             tls_key: Some(dir.join("key.pem")),
         },
-        ..Door::default()
+        ..EndpointArgs::default()
     }
 }
 
@@ -57,8 +57,14 @@ impl Running {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = free.local_addr()?;
         drop(free);
-        let (door, server) = (door(dir, address), Server::builder("x", "1", ()).build()?);
-        let run = async move { host.run(server, &door, "x", CancellationToken::new()).await };
+        let (endpoint, server) = (
+            endpoint(dir, address),
+            Server::builder("x", "1", ()).build()?,
+        );
+        let run = async move {
+            host.run(server, &endpoint, "x", CancellationToken::new())
+                .await
+        };
         let task = tokio::spawn(run);
         let begun = Instant::now();
         while TcpStream::connect(address).await.is_err() {
@@ -267,36 +273,40 @@ async fn a_certificate_that_cannot_be_used_is_named_at_the_start() -> Outcome {
     certify(dir.path())?;
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     let (cert, key) = (dir.path().join("cert.pem"), dir.path().join("key.pem"));
-    let door = door(dir.path(), (Ipv4Addr::LOCALHOST, 0).into());
-    let refusal = async |door: &Door| -> Result<String, Box<dyn Error>> {
+    let endpoint = endpoint(dir.path(), (Ipv4Addr::LOCALHOST, 0).into());
+    let refusal = async |endpoint: &EndpointArgs| -> Result<String, Box<dyn Error>> {
         let server = Server::builder("x", "1", ()).build()?;
-        let run = Host::default().run(server, door, "x", CancellationToken::new());
+        let run = Host::default().run(server, endpoint, "x", CancellationToken::new());
         let refused = timeout(LONG, run).await?;
         Ok(refused.err().ok_or("it runs")?.to_string())
     };
-    let half = Door {
+    let half = EndpointArgs {
         tls: Tls {
             tls_key: None,
-            ..door.tls.clone()
+            ..endpoint.tls.clone()
         },
-        ..door.clone()
+        ..endpoint.clone()
     };
     assert!(refusal(&half).await?.contains("give both"));
     fs::write(&key, other.signing_key.serialize_pem())?;
-    assert!(refusal(&door).await?.contains("--tls-cert and --tls-key"));
+    assert!(
+        refusal(&endpoint)
+            .await?
+            .contains("--tls-cert and --tls-key")
+    );
     fs::write(&key, "nonsense")?;
     assert!(
-        refusal(&door)
+        refusal(&endpoint)
             .await?
             .contains("key.pem: it has no private key")
     );
     fs::write(&cert, "nonsense")?;
     assert!(
-        refusal(&door)
+        refusal(&endpoint)
             .await?
             .contains("cert.pem: it has no certificate")
     );
     fs::remove_file(&cert)?;
-    assert!(refusal(&door).await?.contains("cert.pem: "));
+    assert!(refusal(&endpoint).await?.contains("cert.pem: "));
     Ok(())
 }

@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// An inbox that is read.
 struct Inbox {
-    place: Place,
+    inbox: InboxRef,
     /// Keeps the notifications coming.
     _nodes: Arc<Nodes>,
     /// Whenever there may be a letter, or the session has changed or ended.
@@ -35,7 +35,7 @@ struct Inbox {
 }
 
 /// An inbox in the database.
-struct Place {
+struct InboxRef {
     link: Arc<Link>,
     key: Key,
     opened: Instant,
@@ -99,7 +99,7 @@ impl Logs {
         let key = sessions::key(session);
         let hints = [self.nodes.hints(news(&key)), self.nodes.hints(key)];
         let inbox = Inbox {
-            place: Place {
+            inbox: InboxRef {
                 link: Arc::clone(&self.link),
                 key,
                 opened: Instant::now(),
@@ -124,7 +124,7 @@ impl Inbox {
             }
             self.hints.next().await?;
             loop {
-                match self.place.read(self.last).await {
+                match self.inbox.read(self.last).await {
                     Ok(Some(letters)) => {
                         for (number, letter) in letters {
                             self.last = number;
@@ -140,7 +140,7 @@ impl Inbox {
     }
 }
 
-impl Place {
+impl InboxRef {
     /// The letters after the one of this number, each with its own; `None` when the session has ended.
     async fn read(&self, after: i64) -> Result<Option<Vec<(i64, Bytes)>>, Unavailable> {
         let sql = "SELECT l.n, l.body FROM session s LEFT JOIN session_letter l ON l.key = s.key AND l.n > $2 \

@@ -80,7 +80,7 @@ pub(super) struct Streams {
 }
 
 /// A stream in the database.
-struct Place {
+struct StreamRef {
     streams: Arc<Streams>,
     key: Key,
     name: String,
@@ -88,7 +88,7 @@ struct Place {
 
 /// A stream that is read on.
 struct Tail {
-    place: Place,
+    stream: StreamRef,
     /// The number of the last event that was read.
     after: i64,
     hints: BoxStream<'static, ()>,
@@ -216,7 +216,7 @@ impl Logs {
         let key = sessions::key(session);
         let tail = Tail {
             hints: self.nodes.hints(news(&key, stream)),
-            place: Place {
+            stream: StreamRef {
                 streams: Arc::clone(&self.streams),
                 key,
                 name: stream.to_owned(),
@@ -225,7 +225,7 @@ impl Logs {
             noted: None,
             over: false,
         };
-        if tail.place.read(tail.after).await?.is_none() {
+        if tail.stream.read(tail.after).await?.is_none() {
             return Ok(None);
         }
         Ok(Some(Box::pin(stream::unfold(
@@ -268,7 +268,7 @@ impl Tail {
             if let Some(next) = self.take(found?) {
                 return next;
             }
-            let quiet = self.place.streams.lease / 5;
+            let quiet = self.stream.streams.lease / 5;
             match tokio::time::timeout(quiet, self.hints.next()).await {
                 Ok(hint) => hint?,
                 Err(_elapsed) => {
@@ -292,16 +292,16 @@ impl Tail {
 
     /// Nothing came for a while: whether its node has ended.
     async fn look_after_writer(&mut self) -> Option<Option<Tailed>> {
-        let place = &self.place;
-        let Ok(Some(found)) = place.read(self.after).await else {
+        let stream = &self.stream;
+        let Ok(Some(found)) = stream.read(self.after).await else {
             return None;
         };
-        match place.streams.nodes.alive(&[found.node]).await {
+        match stream.streams.nodes.alive(&[found.node]).await {
             Ok(alive) if alive.is_empty() => {}
             _ => return None,
         }
         // What it wrote last may have come after the first look.
-        let Ok(found) = place.read(self.after).await else {
+        let Ok(found) = stream.read(self.after).await else {
             return None;
         };
         let Some(found) = found else {
@@ -319,14 +319,14 @@ impl Tail {
         let fresh = |noted: Instant| noted.elapsed() < WATCHED / 2;
         if !self.noted.is_some_and(fresh) {
             let noted = Instant::now();
-            self.place.note().await?;
+            self.stream.note().await?;
             self.noted = Some(noted);
         }
-        self.place.read(self.after).await
+        self.stream.read(self.after).await
     }
 }
 
-impl Place {
+impl StreamRef {
     async fn note(&self) -> Result<(), Unavailable> {
         let sql = "UPDATE session_stream SET watched = now() + make_interval(secs => $3) \
                    WHERE key = $1 AND name = $2 AND NOT ended";

@@ -1,6 +1,6 @@
 //! A client that has subscribed, in either era, over pipes and HTTP.
 
-use mcp_proto::client::{Client, Heard, Listening};
+use mcp_proto::client::{Client, ListenEvent, Listening};
 use serde_json::Value;
 
 use super::harness::HANG;
@@ -22,7 +22,7 @@ impl Listener {
     pub(super) async fn next(&mut self) -> Value {
         let heard = tokio::time::timeout(HANG, self.listening.next()).await;
         match heard.expect("nothing is told") {
-            Some(Heard::Notification(told)) => Value::Object(told.params),
+            Some(ListenEvent::Notification(told)) => Value::Object(told.params),
             // One that is lost is found out.
             other => panic!("{other:?}"),
         }

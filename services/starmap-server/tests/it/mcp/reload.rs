@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use mcp_proto::Era;
-use mcp_proto::client::{self, Client, ClientConfig, Heard, Interest};
+use mcp_proto::client::{self, Client, ClientConfig, Interest, ListenEvent};
 use serde_json::{Value, json};
 use starmap_server::load;
 use starmap_server::map::{Map, Parts};
@@ -44,7 +44,7 @@ async fn listener(url: &str) -> (Client, client::Listening) {
 /// The method of the next notification.
 async fn next_method(listening: &mut client::Listening) -> String {
     match soon(listening.next()).await {
-        Some(Heard::Notification(sent)) => sent.method,
+        Some(ListenEvent::Notification(sent)) => sent.method,
         other => panic!("{other:?}"),
     }
 }

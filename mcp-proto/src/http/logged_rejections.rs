@@ -10,9 +10,9 @@ const MAX_REMEMBERED: usize = 64;
 
 /// The names that were logged.
 #[derive(Debug, Default)]
-pub(super) struct Strangers(Mutex<BTreeSet<String>>);
+pub(super) struct LoggedRejections(Mutex<BTreeSet<String>>);
 
-impl Strangers {
+impl LoggedRejections {
     /// Whether this refuses a host or an origin that was not refused before.
     pub(super) fn is_new(&self, rejection: &Rejection) -> bool {
         let (Rejection::ForeignHost(name) | Rejection::ForeignOrigin(name)) = rejection else {

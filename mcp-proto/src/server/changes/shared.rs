@@ -10,7 +10,7 @@ use crate::jsonrpc::Notification;
 
 /// A notification for a listener. Cheap to clone; clones share the text.
 #[derive(Debug, Clone)]
-pub(crate) struct Told(Arc<Inner>);
+pub(crate) struct SharedNotification(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -23,10 +23,10 @@ struct Inner {
 pub(super) struct Sent {
     pub(super) change: Change,
     /// The notification for the first listener, which nearly all others receive too.
-    told: OnceLock<Told>,
+    first: OnceLock<SharedNotification>,
 }
 
-impl Told {
+impl SharedNotification {
     pub(super) fn list_changed(method: &str) -> Self {
         Self::new(method, Map::new())
     }
@@ -76,22 +76,28 @@ impl Sent {
     pub(super) fn new(change: Change) -> Self {
         Self {
             change,
-            told: OnceLock::new(),
+            first: OnceLock::new(),
         }
     }
 
     /// That a list has changed.
-    pub(super) fn list_changed(&self, method: &str) -> Told {
-        let told = self.told.get_or_init(|| Told::list_changed(method));
-        told.clone()
+    pub(super) fn list_changed(&self, method: &str) -> SharedNotification {
+        let first = self
+            .first
+            .get_or_init(|| SharedNotification::list_changed(method));
+        first.clone()
     }
 
     /// That a resource that was subscribed to has changed.
-    pub(super) fn updated(&self, uri: &str, meta: Option<&Map<String, Value>>) -> Told {
-        let make = || Told::updated(uri, meta.cloned());
-        let told = self.told.get_or_init(make);
-        match told.is_of(uri) {
-            true => told.clone(),
+    pub(super) fn updated(
+        &self,
+        uri: &str,
+        meta: Option<&Map<String, Value>>,
+    ) -> SharedNotification {
+        let make = || SharedNotification::updated(uri, meta.cloned());
+        let first = self.first.get_or_init(make);
+        match first.is_of(uri) {
+            true => first.clone(),
             // With a matcher one update may be of several resources.
             false => make(),
         }

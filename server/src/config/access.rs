@@ -6,7 +6,7 @@ use service_host::{Asking, KeysFile, Tls};
 
 /// Who may call, and how: each option has a variable in the environment.
 #[derive(Debug, Clone, Default)]
-pub struct Door {
+pub struct AccessArgs {
     /// Who may call.
     pub asking: Asking,
     /// The options of HTTPS.
@@ -15,7 +15,7 @@ pub struct Door {
     pub keys: KeysFile,
 }
 
-impl Args for Door {
+impl Args for AccessArgs {
     fn augment_args(command: Command) -> Command {
         let known: Vec<_> = command
             .get_arguments()
@@ -36,7 +36,7 @@ impl Args for Door {
     }
 }
 
-impl FromArgMatches for Door {
+impl FromArgMatches for AccessArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         Ok(Self {
             asking: Asking::from_arg_matches(matches)?,

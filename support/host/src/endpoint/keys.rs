@@ -9,7 +9,7 @@ use data_encoding::{BASE64, BASE64_NOPAD, HEXLOWER_PERMISSIVE};
 use mcp_proto::Keys;
 use tokio::task::JoinSet;
 
-use super::DoorError;
+use super::EndpointError;
 use super::reload::Reload;
 
 /// The most bytes of the file: keys, and words about them.
@@ -43,12 +43,12 @@ impl KeysFile {
     /// Reads the file; `None` if there is nothing to read.
     ///
     /// # Errors
-    /// [`DoorError::SharedKeys`], in a sentence for the person who gave it.
-    pub fn open(&self) -> Result<Option<SharedKeys>, DoorError> {
+    /// [`EndpointError::SharedKeys`], in a sentence for the person who gave it.
+    pub fn open(&self) -> Result<Option<SharedKeys>, EndpointError> {
         let Some(path) = &self.keys_file else {
             return Ok(None);
         };
-        let wrong = |problem| DoorError::SharedKeys {
+        let wrong = |problem| EndpointError::SharedKeys {
             file: path.display().to_string(),
             problem,
         };

@@ -17,7 +17,7 @@ pub const NOTIFICATIONS: usize = 256;
 
 /// Where all notifications of a connection go.
 #[derive(Debug)]
-pub(super) struct Hearing {
+pub(super) struct NotificationHub {
     sender: broadcast::Sender<Notification>,
     pub(super) cache: Cache,
     /// What tools were listed with.
@@ -44,7 +44,7 @@ pub(super) struct Own(Arc<dyn Fn(&Notification) + Send + Sync>);
 #[derive(Debug, Default)]
 pub(super) struct Owned(Mutex<Option<JoinHandle<()>>>);
 
-impl Hearing {
+impl NotificationHub {
     pub(super) fn new(cache_bytes: usize) -> Arc<Self> {
         Arc::new(Self {
             sender: broadcast::channel(NOTIFICATIONS).0,
@@ -56,8 +56,8 @@ impl Hearing {
     }
 
     /// Passes a notification to all receivers. Cached answers that it makes stale are dropped first.
-    pub(super) fn hear(&self, notification: Notification) {
-        self.cache.heard(&notification);
+    pub(super) fn publish(&self, notification: Notification) {
+        self.cache.invalidate(&notification);
         if notification.method == "notifications/tools/list_changed" {
             self.listed.clear();
         }
@@ -95,11 +95,11 @@ impl Hearing {
 }
 
 impl Own {
-    pub(super) fn new(hear: impl Fn(&Notification) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(hear))
+    pub(super) fn new(receive: impl Fn(&Notification) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(receive))
     }
 
-    pub(super) fn hear(&self, notification: &Notification) {
+    pub(super) fn receive(&self, notification: &Notification) {
         (self.0)(notification);
     }
 }

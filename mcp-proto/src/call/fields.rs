@@ -1,4 +1,4 @@
-//! What the readers of a call share: each place is filled once, and unusual input ends the reading.
+//! What the readers of a call share: each field is filled once, and unusual input ends the reading.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ pub(super) fn unusual<E: Error>() -> E {
     E::custom("not a plain tools/call")
 }
 
-/// Puts a value into its place, which must be free.
-pub(super) fn put<T, E: Error>(place: &mut Option<T>, value: T) -> Result<(), E> {
-    match place.replace(value) {
+/// Puts a value into its field, which must be free.
+pub(super) fn put<T, E: Error>(field: &mut Option<T>, value: T) -> Result<(), E> {
+    match field.replace(value) {
         None => Ok(()),
         Some(_) => Err(unusual()),
     }

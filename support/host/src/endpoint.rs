@@ -21,7 +21,7 @@ const MOST_MEMORY: ByteSize = ByteSize::tib(1);
 
 /// Where the server is reached: on stdin and stdout unless it listens.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Door {
+pub struct EndpointArgs {
     /// Listens on this address instead of serving stdin and stdout; port 0 picks a free one.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "port")]
     pub listen: Option<SocketAddr>,
@@ -66,10 +66,10 @@ pub struct Door {
     pub keys: KeysFile,
 }
 
-/// Arguments of a [`Door`] that cannot be meant.
+/// Arguments of a [`EndpointArgs`] that cannot be meant.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DoorError {
+pub enum EndpointError {
     /// Listening to the network without saying under which name.
     #[error(
         "{0} is reachable from other machines: name the hosts it is called by with --allowed-host (or * for any), \
@@ -145,13 +145,13 @@ pub fn memory(text: &str) -> Result<ByteSize, String> {
     })
 }
 
-impl Door {
+impl EndpointArgs {
     /// Whether other machines can reach the server and callers need no authorization: [`Host::run`](crate::Host::run)
     /// refuses that.
     #[must_use]
     pub fn is_open(&self) -> bool {
         let callers = self.address().map(|address| self.asking.callers(address));
-        matches!(callers, Some(Err(DoorError::NeedsToken(_))))
+        matches!(callers, Some(Err(EndpointError::NeedsToken(_))))
     }
 
     /// The address to listen on; `None` for stdin and stdout.
@@ -164,25 +164,26 @@ impl Door {
     /// Sets the hosts, origins and authorization of `config`, and returns who may call.
     ///
     /// # Errors
-    /// [`DoorError`], in a sentence for the person who gave the arguments.
+    /// [`EndpointError`], in a sentence for the person who gave the arguments.
     pub(crate) fn guard(
         &self,
         address: SocketAddr,
         config: &mut HttpConfig,
-    ) -> Result<Callers, DoorError> {
+    ) -> Result<Callers, EndpointError> {
         config.hosts = match self.allowed_host.is_empty() {
-            false => Hosts::from_names(&self.allowed_host).map_err(DoorError::Host)?,
+            false => Hosts::from_names(&self.allowed_host).map_err(EndpointError::Host)?,
             true if address.ip().is_loopback() => Hosts::Loopback,
-            true => return Err(DoorError::NeedsHost(address)),
+            true => return Err(EndpointError::NeedsHost(address)),
         };
         if let Some(memory) = self.max_memory {
             let memory = usize::try_from(memory.as_u64()).unwrap_or(usize::MAX);
             *config = std::mem::take(config).memory(memory);
         }
         let callers = self.asking.callers(address)?;
-        config.proxies = Proxies::from_names(&self.trusted_proxy).map_err(DoorError::Proxy)?;
+        config.proxies = Proxies::from_names(&self.trusted_proxy).map_err(EndpointError::Proxy)?;
         if !self.allowed_origin.is_empty() {
-            config.origins = Origins::from_urls(&self.allowed_origin).map_err(DoorError::Origin)?;
+            config.origins =
+                Origins::from_urls(&self.allowed_origin).map_err(EndpointError::Origin)?;
         }
         Ok(callers)
     }

@@ -17,7 +17,7 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
 /// Where a server is.
-pub(super) struct Place {
+pub(super) struct Target {
     authority: Authority,
     /// The path that its own paths begin with.
     base: String,
@@ -27,7 +27,7 @@ pub(super) struct Place {
     authorization: Option<HeaderValue>,
 }
 
-impl Place {
+impl Target {
     /// What the arguments say of it.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.trust.is_some() {
             "https"

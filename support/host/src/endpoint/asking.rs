@@ -19,7 +19,7 @@ use mcp_proto::http::authorize::{
 use mcp_proto::{Principal, Scopes};
 use tokio::task::JoinSet;
 
-use super::DoorError;
+use super::EndpointError;
 use super::reload::Reload;
 
 /// The most bytes of the one token: more does not fit into the header that shows it.
@@ -103,21 +103,21 @@ impl Asking {
     ///
     /// # Errors
     /// It was not decided, or in two ways at once.
-    pub fn callers(&self, address: SocketAddr) -> Result<Callers, DoorError> {
+    pub fn callers(&self, address: SocketAddr) -> Result<Callers, EndpointError> {
         match (self.is_some(), self.allow_anyone) {
-            (true, true) => Err(DoorError::TwoDecisions),
+            (true, true) => Err(EndpointError::TwoDecisions),
             (true, false) => Ok(Callers::Authorized),
             (false, true) => Ok(Callers::Anyone),
             (false, false) if address.ip().to_canonical().is_loopback() => Ok(Callers::Local),
-            (false, false) => Err(DoorError::NeedsToken(address)),
+            (false, false) => Err(EndpointError::NeedsToken(address)),
         }
     }
 
     /// The authorization by the arguments; `None` without one.
     ///
     /// # Errors
-    /// [`DoorError`], in a sentence for the person who gave them.
-    pub fn asked(&self) -> Result<Option<Asked>, DoorError> {
+    /// [`EndpointError`], in a sentence for the person who gave them.
+    pub fn asked(&self) -> Result<Option<Asked>, EndpointError> {
         if !self.is_some() {
             return Ok(None);
         }
@@ -163,19 +163,20 @@ impl Asking {
     fn issued(
         &self,
         files: &mut Vec<Reload>,
-    ) -> Result<Option<(JwtTokens, Option<ProtectedResource>)>, DoorError> {
+    ) -> Result<Option<(JwtTokens, Option<ProtectedResource>)>, EndpointError> {
         let (Some(issuer), Some(audience), Some(place)) =
             (&self.oauth_issuer, &self.oauth_audience, &self.oauth_jwks)
         else {
             let oauth = [&self.oauth_issuer, &self.oauth_audience, &self.oauth_jwks];
             return match oauth.iter().any(|it| it.is_some()) {
-                true => Err(DoorError::Incomplete),
+                true => Err(EndpointError::Incomplete),
                 false => Ok(None),
             };
         };
         let keys = match place.contains("://") {
             true => IssuerKeys::fetched(
-                HttpsKeys::new(place).map_err(|problem| DoorError::Keys(problem.to_string()))?,
+                HttpsKeys::new(place)
+                    .map_err(|problem| EndpointError::Keys(problem.to_string()))?,
             ),
             false => keys_of(Path::new(place), files)?,
         };
@@ -249,9 +250,9 @@ impl Authorizer for Tokens {
 /// The token in a file for `--token-file`: its first line, at most 4,096 bytes.
 ///
 /// # Errors
-/// [`DoorError::Token`]: the file cannot be read, or its first line is not a token.
-pub fn read_token(file: &Path) -> Result<String, DoorError> {
-    let wrong = |problem: String| DoorError::Token {
+/// [`EndpointError::Token`]: the file cannot be read, or its first line is not a token.
+pub fn read_token(file: &Path) -> Result<String, EndpointError> {
+    let wrong = |problem: String| EndpointError::Token {
         file: file.display().to_string(),
         problem,
     };
@@ -274,8 +275,8 @@ pub fn read_token(file: &Path) -> Result<String, DoorError> {
     }
 }
 
-fn listed(file: &Path, files: &mut Vec<Reload>) -> Result<Arc<BearerTokens>, DoorError> {
-    let wrong = |problem: String| DoorError::Tokens {
+fn listed(file: &Path, files: &mut Vec<Reload>) -> Result<Arc<BearerTokens>, EndpointError> {
+    let wrong = |problem: String| EndpointError::Tokens {
         file: file.display().to_string(),
         problem,
     };
@@ -288,8 +289,8 @@ fn listed(file: &Path, files: &mut Vec<Reload>) -> Result<Arc<BearerTokens>, Doo
     Ok(set)
 }
 
-fn keys_of(file: &Path, files: &mut Vec<Reload>) -> Result<IssuerKeys, DoorError> {
-    let wrong = |problem: String| DoorError::Keys(format!("{}: {problem}", file.display()));
+fn keys_of(file: &Path, files: &mut Vec<Reload>) -> Result<IssuerKeys, EndpointError> {
+    let wrong = |problem: String| EndpointError::Keys(format!("{}: {problem}", file.display()));
     let (text, reload) = Reload::open(file, MAX_KEY_SET_BYTES as u64).map_err(wrong)?;
     let keys = IssuerKeys::from_text(&text).map_err(|problem| wrong(problem.to_string()))?;
     let replaced = keys.clone();
