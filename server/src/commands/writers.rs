@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
 
 use super::writer::Job;
 use super::{ServiceLimits, Universe};
@@ -18,6 +17,8 @@ pub(super) struct Writers {
     /// The bytes of all of them.
     total: Arc<AtomicUsize>,
     next_key: u64,
+    /// How often one of them was used: the order of uses, which a clock may not tell apart.
+    uses: u64,
     /// No further writer is started.
     closed: bool,
 }
@@ -48,7 +49,8 @@ struct Handle {
     key: u64,
     /// `None` once it was told to end; it still does what is waiting.
     jobs: Option<mpsc::Sender<Job>>,
-    used: Instant,
+    /// Which of all uses was its last.
+    used: u64,
     size: Arc<Size>,
     latest: Latest,
     ended: oneshot::Receiver<()>,
@@ -70,17 +72,19 @@ pub(super) struct Latest(Arc<Mutex<Option<Universe>>>);
 impl Writers {
     /// The way to the writer of a universe, if there is one that takes jobs.
     pub(super) fn open(&mut self, id: &UniverseId) -> Option<mpsc::Sender<Job>> {
+        self.uses += 1;
         let handle = self.by_universe.get_mut(id)?;
         let jobs = handle.jobs.as_ref().filter(|jobs| !jobs.is_closed())?;
-        handle.used = Instant::now();
+        handle.used = self.uses;
         Some(jobs.clone())
     }
 
     /// A universe as it is, if it is in memory and nothing is being written.
     pub(super) fn latest(&mut self, id: &UniverseId) -> Option<Universe> {
+        self.uses += 1;
         let handle = self.by_universe.get_mut(id)?;
         handle.jobs.as_ref().filter(|jobs| !jobs.is_closed())?;
-        handle.used = Instant::now();
+        handle.used = self.uses;
         handle.latest.get()
     }
 
@@ -94,6 +98,7 @@ impl Writers {
         let (end, ended) = oneshot::channel();
         let key = self.next_key;
         self.next_key = key.wrapping_add(1);
+        self.uses += 1;
         let size = Arc::new(Size {
             own: AtomicUsize::new(0),
             total: Arc::clone(&self.total),
@@ -102,7 +107,7 @@ impl Writers {
         let handle = Handle {
             key,
             jobs: Some(jobs.clone()),
-            used: Instant::now(),
+            used: self.uses,
             size: Arc::clone(&size),
             latest: latest.clone(),
             ended,
