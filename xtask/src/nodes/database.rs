@@ -144,7 +144,23 @@ impl Database {
         Ok(())
     }
 
+    /// Starts one of the two. What is left of it after a crash may hold its memory for a moment yet, so this is tried for
+    /// a while.
     fn serve(&self, which: usize) -> Result<()> {
+        let end = Instant::now() + DEADLINE;
+        while !self.try_serve(which)? {
+            if Instant::now() >= end {
+                let log = fs::read_to_string(self.dir.join(format!("log-{which}")));
+                let log = log.unwrap_or_default();
+                let last = log.lines().last().unwrap_or_default();
+                return Err(format!("PostgreSQL does not start: {last}").into());
+            }
+            thread::sleep(POLL);
+        }
+        Ok(())
+    }
+
+    fn try_serve(&self, which: usize) -> Result<bool> {
         let (host, dir) = (Side::Database.host(), self.dir.display());
         let options = format!(
             "-p {} -c listen_addresses={host} -c unix_socket_directories={dir} -c wal_retrieve_retry_interval=500ms",
@@ -161,10 +177,7 @@ impl Database {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        match status.status()?.success() {
-            true => Ok(()),
-            false => Err("PostgreSQL does not start".into()),
-        }
+        Ok(status.status()?.success())
     }
 
     fn sql(&self, statement: &str) -> Result<String> {
