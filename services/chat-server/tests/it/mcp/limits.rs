@@ -62,7 +62,7 @@ async fn a_connection_has_thirty_seconds_to_say_what_it_wants() {
     }
 }
 
-/// A setup whose export has become a pipe into which nobody writes: whoever reads a file of it does not come back.
+/// A setup whose export has become a pipe that no program writes into: what reads a file of it does not come back.
 struct Stuck {
     setup: TestSetup,
     uri: String,
