@@ -9,6 +9,8 @@
 //! `postgres`) a database that many nodes share, `NatsStore` (feature `nats`) streams that they share. One suite of tests
 //! judges all.
 
+#[cfg(any(feature = "nats", feature = "postgres"))]
+pub mod clients;
 mod error;
 mod failure;
 #[cfg(any(feature = "nats", feature = "postgres"))]

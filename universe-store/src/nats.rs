@@ -13,16 +13,21 @@ mod error;
 mod feed;
 mod index;
 mod link;
+pub mod logs;
 mod names;
+pub mod nodes;
 mod reader;
+mod records;
+pub mod sessions;
 mod streams;
+pub mod tasks;
 mod tidy;
 mod url;
 mod writer;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -33,9 +38,17 @@ use tokio::task::JoinSet;
 use self::engine::Engine;
 pub use self::error::NatsError;
 use self::link::Link;
+use self::logs::Logs;
 use self::names::Names;
+use self::nodes::Nodes;
+use self::sessions::Sessions;
+use self::tasks::Tasks;
 use self::url::NatsUrl;
 use self::writer::MAX_NAME;
+use super::clients::LEASE;
+use super::clients::logs::LogBounds;
+use super::clients::sessions::SessionBounds;
+use super::clients::tasks::TaskBounds;
 use super::hints;
 use super::tail;
 use super::{
@@ -57,6 +70,9 @@ pub struct NatsOptions {
     pub write_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,
+    /// How long the lease of this node lasts ([`NatsStore::nodes`]): after it, others take the node for ended. It is made
+    /// longer five times in that time. Default 15 s.
+    pub lease: Duration,
 }
 
 impl Default for NatsOptions {
@@ -66,6 +82,7 @@ impl Default for NatsOptions {
             connect_timeout: Duration::from_secs(5),
             write_timeout: Duration::from_secs(5),
             authorities: None,
+            lease: LEASE,
         }
     }
 }
@@ -80,6 +97,8 @@ pub struct NatsStore {
     engine: Arc<Engine>,
     /// Of the stream that has the fewest.
     replicas: usize,
+    lease: Duration,
+    nodes: OnceLock<Arc<Nodes>>,
     _tasks: JoinSet<()>,
 }
 
@@ -116,8 +135,36 @@ impl NatsStore {
         Ok(Self {
             engine,
             replicas,
+            lease: options.lease,
+            nodes: OnceLock::new(),
             _tasks: tasks,
         })
+    }
+
+    /// This node among those that use the streams, over the same connection. Its lease begins when it is first asked for. It
+    /// outlives the store.
+    #[must_use]
+    pub fn nodes(&self) -> Arc<Nodes> {
+        let start = || Arc::new(Nodes::start(Arc::clone(&self.engine), self.lease));
+        Arc::clone(self.nodes.get_or_init(start))
+    }
+
+    /// The sessions of clients beside the universes. They outlive the store.
+    #[must_use]
+    pub fn sessions(&self, bounds: SessionBounds) -> Sessions {
+        Sessions::start(self.nodes(), bounds)
+    }
+
+    /// The streams and inboxes of these sessions. They outlive the store.
+    #[must_use]
+    pub fn logs(&self, bounds: LogBounds) -> Logs {
+        Logs::start(self.nodes(), bounds)
+    }
+
+    /// The tasks of clients beside the universes. They outlive the store.
+    #[must_use]
+    pub fn tasks(&self, bounds: TaskBounds) -> Tasks {
+        Tasks::new(self.nodes(), bounds)
     }
 }
 

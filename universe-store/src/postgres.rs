@@ -15,7 +15,6 @@ mod reader;
 mod schema;
 pub mod sessions;
 pub mod tasks;
-mod watched;
 mod writer;
 
 use std::fmt;
@@ -37,6 +36,7 @@ use self::reader::Reader;
 use self::sessions::{SessionBounds, Sessions};
 use self::tasks::{TaskBounds, Tasks};
 use self::writer::Writer;
+use super::clients::LEASE;
 use super::hints;
 use super::live::Live;
 use super::tail;
@@ -72,7 +72,7 @@ impl Default for PostgresOptions {
             connect_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
             authorities: None,
-            lease: nodes::LEASE,
+            lease: LEASE,
         }
     }
 }

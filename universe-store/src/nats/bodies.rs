@@ -37,11 +37,22 @@ pub(super) async fn keep(
     (uni, kind): (i64, Kind),
     body: Bytes,
 ) -> Result<(Body, Bytes), Failure> {
-    let crc = crc32fast::hash(&body);
-    let size = piece_size(link);
-    if body.len() <= size {
+    if body.len() <= piece_size(link) {
+        let crc = crc32fast::hash(&body);
         return Ok((Body { crc, pieces: None }, body));
     }
+    let place = keep_apart(link, names, (uni, kind), body).await?;
+    Ok((place, Bytes::new()))
+}
+
+/// Puts a body in pieces, however small it is.
+pub(super) async fn keep_apart(
+    link: &Link,
+    names: &Names,
+    (uni, kind): (i64, Kind),
+    body: Bytes,
+) -> Result<Body, Failure> {
+    let (crc, size) = (crc32fast::hash(&body), piece_size(link));
     let name = kind.name();
     let put = |number: u32| {
         let start = size.saturating_mul(number as usize).min(body.len());
@@ -66,7 +77,7 @@ pub(super) async fn keep(
                 count,
                 size,
             });
-            Ok((Body { crc, pieces }, Bytes::new()))
+            Ok(Body { crc, pieces })
         }
         Err(refusal) => {
             drop_named(link, names, uni, &name).await;
@@ -85,6 +96,8 @@ pub(super) enum Kind {
     Entries(u64),
     Base(u64),
     Snapshot(u64),
+    /// Of a record of clients.
+    Record,
 }
 
 impl Kind {
@@ -93,6 +106,7 @@ impl Kind {
             Self::Entries(revision) => ('e', revision),
             Self::Base(revision) => ('b', revision),
             Self::Snapshot(revision) => ('s', revision),
+            Self::Record => ('r', 0),
         };
         format!("{letter}{revision}-{}", Uuid::new_v4().simple())
     }

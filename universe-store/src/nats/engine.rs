@@ -74,24 +74,6 @@ impl Engine {
             .ok_or(ReadError::NotFound)
     }
 
-    /// The last sequence of the log's stream.
-    pub(super) async fn last_sequence(&self) -> Result<u64, Away> {
-        let stream = self.link.stream(&self.names.log()).await?;
-        let info = self.link.ask(|| stream.get_info()).await?;
-        Ok(info.state.last_sequence)
-    }
-
-    /// Waits until the index knows all that was acknowledged before.
-    pub(super) async fn catch_up(&self) -> Result<(), Away> {
-        let last = self.last_sequence().await?;
-        let mut known = self.known.subscribe();
-        let reached = known.wait_for(|known| *known >= last);
-        match tokio::time::timeout(self.link.patience(), reached).await {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(Away),
-        }
-    }
-
     /// A sequence from which on to read for what follows a revision; the universe has come further than that.
     pub(super) async fn place(
         &self,

@@ -1,6 +1,7 @@
-//! From the stream of all logs to the index and the tails of this node: one consumer, which has the headers alone.
+//! From a stream to what this node knows of it: one consumer, which has the headers alone.
 
 use std::collections::HashSet;
+use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,10 +9,13 @@ use std::time::Duration;
 use async_nats::jetstream;
 use async_nats::jetstream::consumer::{DeliverPolicy, push};
 use futures_util::StreamExt as _;
+use tokio::sync::watch;
 
 use super::card::{self, Card};
 use super::engine::Engine;
+use super::error::Away;
 use super::index::Known;
+use super::link::Link;
 use crate::{Revision, UniverseId};
 
 /// How often it is looked whether the consumer has come as far as the stream.
@@ -20,38 +24,75 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long to wait before there is another consumer.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Until it is dropped. Begins anew, with the last message of each log, whenever the connection was lost, or the consumer
+/// What a node knows of a stream by the last message of each subject.
+pub(super) trait Follower: Send + Sync {
+    /// What a subject is of.
+    type Key: Hash + Eq + Send;
+
+    fn link(&self) -> &Link;
+
+    /// The name of the stream, and its subjects.
+    fn source(&self) -> (String, String);
+
+    /// Up to which sequence of the stream all is known.
+    fn known(&self) -> &watch::Sender<u64>;
+
+    /// Takes one message, and gives what it is of.
+    fn take(&self, message: &jetstream::Message, sequence: u64) -> Option<Self::Key>;
+
+    /// Forgets all that is not among these and not newer than a sequence.
+    fn retain(&self, there: &HashSet<Self::Key>, sequence: u64);
+}
+
+/// Waits until all is known that was acknowledged before.
+pub(super) async fn catch_up(follower: &impl Follower) -> Result<(), Away> {
+    let last = last_sequence(follower).await?;
+    let mut known = follower.known().subscribe();
+    let reached = known.wait_for(|known| *known >= last);
+    match tokio::time::timeout(follower.link().patience(), reached).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(Away),
+    }
+}
+
+async fn last_sequence(follower: &impl Follower) -> Result<u64, Away> {
+    let stream = follower.link().stream(&follower.source().0).await?;
+    let info = follower.link().ask(|| stream.get_info()).await?;
+    Ok(info.state.last_sequence)
+}
+
+/// Until it is dropped. Begins again, with the last message of each subject, whenever the connection was lost, or the consumer
 /// falls silent.
-pub(super) async fn run(engine: Arc<Engine>) {
+pub(super) async fn run<F: Follower>(follower: Arc<F>) {
     let received = AtomicU64::new(0);
     loop {
-        let mut state = engine.link.state();
+        let mut state = follower.link().state();
         let problem = tokio::select! {
-            problem = follow(&engine, &received) => problem,
+            problem = follow(&*follower, &received) => problem,
             _ = state.changed() => "the connection has changed".to_owned(),
-            () = silence(&engine, &received) => "it has fallen silent".to_owned(),
+            () = silence(&*follower, &received) => "it has fallen silent".to_owned(),
         };
-        tracing::debug!(problem, "the consumer of the logs begins anew");
+        tracing::debug!(problem, "a consumer begins again");
         tokio::time::sleep(PAUSE).await;
     }
 }
 
 /// Takes what comes until something is wrong, and says what.
-async fn follow(engine: &Engine, received: &AtomicU64) -> String {
-    match consume(engine, received).await {
+async fn follow(follower: &impl Follower, received: &AtomicU64) -> String {
+    match consume(follower, received).await {
         Ok(()) => "it has ended".to_owned(),
         Err(problem) => problem.to_string(),
     }
 }
 
-async fn consume(engine: &Engine, received: &AtomicU64) -> Result<(), async_nats::Error> {
-    let (link, names) = (&engine.link, &engine.names);
-    let stream = link.context().get_stream_no_info(names.log()).await?;
+async fn consume(follower: &impl Follower, received: &AtomicU64) -> Result<(), async_nats::Error> {
+    let (link, (stream, subjects)) = (follower.link(), follower.source());
+    let stream = link.context().get_stream_no_info(stream).await?;
     let before = stream.get_info().await?.state.last_sequence;
     let config = push::OrderedConfig {
         deliver_subject: link.client().new_inbox(),
         description: Some("a node of universe-server".to_owned()),
-        filter_subject: names.every_log(),
+        filter_subject: subjects,
         headers_only: true,
         deliver_policy: DeliverPolicy::LastPerSubject,
         ..push::OrderedConfig::default()
@@ -59,26 +100,26 @@ async fn consume(engine: &Engine, received: &AtomicU64) -> Result<(), async_nats
     let consumer = stream.create_consumer(config).await?;
     let pending = consumer.cached_info().num_pending;
     let mut messages = consumer.messages().await?;
-    // What there is of each universe comes first, and only all of it says what there is.
+    // What there is of each subject comes first, and only all of it says what there is.
     let mut there = HashSet::new();
     let mut left = pending;
     if left == 0 {
-        fill(engine, &there, before, before);
+        fill(follower, &there, before, before);
     }
     while let Some(message) = messages.next().await {
         let message = message?;
         let info = message.info()?;
         let (sequence, is_last) = (info.stream_sequence, info.pending == 0);
-        let id = take(engine, &message, sequence);
+        let key = follower.take(&message, sequence);
         received.fetch_add(1, Ordering::Relaxed);
         if left == 0 {
-            engine.known.send_replace(sequence);
+            follower.known().send_replace(sequence);
             continue;
         }
-        there.extend(id);
+        there.extend(key);
         left = if is_last { 0 } else { left.saturating_sub(1) };
         if left == 0 {
-            fill(engine, &there, before, sequence.max(before));
+            fill(follower, &there, before, sequence.max(before));
             there = HashSet::new();
         }
     }
@@ -86,46 +127,66 @@ async fn consume(engine: &Engine, received: &AtomicU64) -> Result<(), async_nats
 }
 
 /// All is there that was there when the consumer was made, when the stream had come to `before`.
-fn fill(engine: &Engine, there: &HashSet<UniverseId>, before: u64, sequence: u64) {
-    let gone = engine.index.retain(there, before);
-    let mut channels = engine.live.channels();
-    for uni in gone {
-        channels.deleted(uni);
-    }
-    engine.known.send_replace(sequence);
+fn fill<F: Follower>(follower: &F, there: &HashSet<F::Key>, before: u64, sequence: u64) {
+    follower.retain(there, before);
+    follower.known().send_replace(sequence);
 }
 
-/// Takes one message, and gives the universe that it is of.
-fn take(engine: &Engine, message: &jetstream::Message, sequence: u64) -> Option<UniverseId> {
-    let id = engine.names.id_in(&message.subject);
-    let card: Option<Card> = message.headers.as_ref().and_then(card::read);
-    let (Some(id), Some(card)) = (id, card) else {
-        tracing::error!(sequence, subject = %message.subject, "a message of a log cannot be read");
-        return None;
-    };
-    let (uni, revision, deleted) = (card.uni, Revision(card.revision), card.deleted);
-    engine.index.take(&id, &Known { card, sequence });
-    let mut channels = engine.live.channels();
-    match deleted {
-        false => channels.reached(uni, revision),
-        true => {
+impl Follower for Engine {
+    type Key = UniverseId;
+
+    fn link(&self) -> &Link {
+        &self.link
+    }
+
+    fn source(&self) -> (String, String) {
+        (self.names.log(), self.names.every_log())
+    }
+
+    fn known(&self) -> &watch::Sender<u64> {
+        &self.known
+    }
+
+    fn take(&self, message: &jetstream::Message, sequence: u64) -> Option<UniverseId> {
+        let id = self.names.id_in(&message.subject);
+        let card: Option<Card> = message.headers.as_ref().and_then(card::read);
+        let (Some(id), Some(card)) = (id, card) else {
+            tracing::error!(sequence, subject = %message.subject, "a message of a log cannot be read");
+            return None;
+        };
+        let (uni, revision, deleted) = (card.uni, Revision(card.revision), card.deleted);
+        self.index.take(&id, &Known { card, sequence });
+        let mut channels = self.live.channels();
+        match deleted {
+            false => channels.reached(uni, revision),
+            true => {
+                channels.deleted(uni);
+                self.doomed.note(sequence, &id, uni);
+            }
+        }
+        Some(id)
+    }
+
+    fn retain(&self, there: &HashSet<UniverseId>, sequence: u64) {
+        let gone = self.index.retain(there, sequence);
+        let mut channels = self.live.channels();
+        for uni in gone {
             channels.deleted(uni);
-            engine.doomed.note(sequence, &id, uni);
         }
     }
-    Some(id)
 }
 
 /// Resolves when nothing has come for a while though there is something.
-async fn silence(engine: &Engine, received: &AtomicU64) {
+async fn silence(follower: &impl Follower, received: &AtomicU64) {
     let mut before = None;
     loop {
         tokio::time::sleep(LOOK).await;
-        let Ok(last) = engine.last_sequence().await else {
+        let Ok(last) = last_sequence(follower).await else {
             before = None;
             continue;
         };
-        let (known, count) = (*engine.known.borrow(), received.load(Ordering::Relaxed));
+        let known = *follower.known().borrow();
+        let count = received.load(Ordering::Relaxed);
         if before.is_some_and(|(last, counted)| known < last && counted == count) {
             return;
         }

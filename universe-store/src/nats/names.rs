@@ -5,7 +5,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use crate::{CommandId, Revision, UniverseId};
 
 /// What of an id is written as `%XX`: all that may not stand in a subject, and more.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+pub(super) const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
 /// The names below one prefix.
 #[derive(Debug, Clone)]
@@ -98,8 +98,38 @@ impl Names {
         format!("{}.snapshot.{uni}", self.0)
     }
 
+    /// The stream of what nodes share of their clients, but for events.
+    pub(super) fn records(&self) -> String {
+        format!("{}_records", self.0)
+    }
+
+    /// The stream of the events of calls.
+    pub(super) fn events(&self) -> String {
+        format!("{}_events", self.0)
+    }
+
+    /// The record of a path, or all records below it.
+    pub(super) fn record(&self, path: &str) -> String {
+        format!("{}.record.{path}", self.0)
+    }
+
+    /// The path in the subject of a record.
+    pub(super) fn path_in<'a>(&self, subject: &'a str) -> Option<&'a str> {
+        subject
+            .strip_prefix(self.0.as_str())?
+            .strip_prefix(".record.")
+    }
+
+    /// The event of a number in a stream of this place, or all of them.
+    pub(super) fn event(&self, place: &str, number: Option<u64>) -> String {
+        match number {
+            Some(number) => format!("{}.event.{place}.{number}", self.0),
+            None => format!("{}.event.{place}.>", self.0),
+        }
+    }
+
     /// What each stream has.
-    pub(super) fn subjects(&self) -> [(String, Vec<String>); 3] {
+    pub(super) fn subjects(&self) -> [(String, Vec<String>); 5] {
         [
             (self.log(), vec![self.every_log()]),
             (self.keys(), vec![format!("{}.key.*.*.*", self.0)]),
@@ -110,6 +140,8 @@ impl Names {
                     format!("{}.snapshot.*", self.0),
                 ],
             ),
+            (self.records(), vec![self.record(">")]),
+            (self.events(), vec![format!("{}.event.*.*.*", self.0)]),
         ]
     }
 }

@@ -10,6 +10,7 @@ use super::bodies;
 use super::card::{self, Card, SnapshotCard};
 use super::engine::Engine;
 use super::error::Away;
+use super::feed;
 use super::names::Names;
 use crate::tail::{Chunk, History};
 use crate::{
@@ -35,12 +36,12 @@ impl Engine {
     }
 
     pub(super) async fn list(&self, page: &Page) -> Result<Vec<Record>, ReadError> {
-        self.catch_up().await?;
+        feed::catch_up(self).await?;
         Ok(self.index.page(page))
     }
 
     pub(super) async fn count(&self) -> Result<u64, ReadError> {
-        self.catch_up().await?;
+        feed::catch_up(self).await?;
         Ok(self.index.count() as u64)
     }
 
@@ -216,7 +217,7 @@ impl Engine {
         if let Some(id) = self.index.id_of(uni) {
             return Ok(id);
         }
-        self.catch_up().await?;
+        feed::catch_up(self).await?;
         self.index.id_of(uni).ok_or(TailError::Deleted)
     }
 

@@ -29,11 +29,30 @@ pub(super) const LEAST_PAYLOAD: usize = 64 << 10;
 /// How long streams may take to be made, with elections.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How old messages in the streams of a store become at the most; `ZERO` for always.
-fn max_age(names: &Names, stream: &str) -> Duration {
-    match stream == names.keys() {
-        true => KEY_TIME + KEY_GRACE,
-        false => Duration::ZERO,
+/// What a stream keeps.
+#[derive(Default)]
+struct Keeps {
+    /// How old its messages become at the most; `ZERO` for always.
+    max_age: Duration,
+    /// Of a subject the last message alone.
+    is_once: bool,
+    /// Its messages may say how long they are kept.
+    has_ttl: bool,
+}
+
+impl Keeps {
+    fn of(names: &Names, stream: &str) -> Self {
+        let is_keys = stream == names.keys();
+        let is_records = stream == names.records();
+        Self {
+            max_age: if is_keys {
+                KEY_TIME + KEY_GRACE
+            } else {
+                Duration::ZERO
+            },
+            is_once: is_keys || is_records || stream == names.events(),
+            has_ttl: is_records,
+        }
     }
 }
 
@@ -57,20 +76,18 @@ pub(super) async fn prepare(
     });
     let mut fewest = usize::MAX;
     for (name, subjects) in names.subjects() {
-        let age = max_age(names, &name);
-        let is_once = age > Duration::ZERO;
-        fewest = fewest.min(one(link, name, subjects, (age, is_once), wanted).await?);
+        let keeps = Keeps::of(names, &name);
+        fewest = fewest.min(one(link, name, subjects, keeps, wanted).await?);
     }
     Ok(fewest)
 }
 
-/// Makes one stream unless it is there, and gives the number of its replicas. Of a subject it keeps the last message alone
-/// if it `is_once`.
-pub(super) async fn one(
+/// Makes one stream unless it is there, and gives the number of its replicas.
+async fn one(
     link: &Link,
     name: String,
     subjects: Vec<String>,
-    (max_age, is_once): (Duration, bool),
+    keeps: Keeps,
     wanted: usize,
 ) -> Result<usize, NatsError> {
     let wish = Config {
@@ -80,8 +97,9 @@ pub(super) async fn one(
         discard: DiscardPolicy::New,
         storage: StorageType::File,
         num_replicas: wanted,
-        max_age,
-        max_messages_per_subject: if is_once { 1 } else { -1 },
+        max_age: keeps.max_age,
+        max_messages_per_subject: if keeps.is_once { 1 } else { -1 },
+        allow_message_ttl: keeps.has_ttl,
         duplicate_window: DUPLICATES,
         allow_direct: true,
         description: Some(
@@ -182,6 +200,10 @@ fn check(name: &str, wish: &Config, found: &Info) -> Result<(), NatsError> {
         (
             !found.deny_delete && !found.deny_purge && !found.sealed,
             "it lets nothing be deleted (deny_delete, deny_purge, sealed)",
+        ),
+        (
+            found.allow_message_ttl || !wish.allow_message_ttl,
+            "its messages must have times of their own (allow_msg_ttl)",
         ),
         (
             found.allow_direct,

@@ -1,8 +1,7 @@
-//! What nodes share of sessions that are at work: an inbox for each, and the event streams of its calls. All texts are
-//! opaque here.
+//! What nodes share of sessions that are at work: an inbox for each, and the event streams of its calls.
 //!
-//! Both go with their session. They have a connection of their own, since what goes over it may be large. Its other end
-//! knows a session by the hash of its name alone.
+//! They have a connection of their own, since what goes over it may be large. Its other end knows a session by the hash of
+//! its name alone.
 
 mod inbox;
 mod streams;
@@ -10,64 +9,24 @@ mod streams;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
 use tokio::task::JoinHandle;
 use tokio_postgres::types::Type;
 
 use self::streams::Streams;
 use super::connect::{Connector, Link};
-use super::nodes::{Nodes, Parameters, Unavailable, get, query};
+use super::nodes::{Nodes, Parameters, get, query};
 use super::{PostgresOptions, Task};
+use crate::clients::logs::{self, LOOK};
+use crate::clients::nodes::Unavailable;
 
-pub use self::streams::{Event, Fate, Tailed, Write};
-
-/// How often what is too old is taken away, and the rest counted.
-const LOOK: Duration = Duration::from_secs(30);
+pub use crate::clients::logs::{Event, Fate, LetterBound, LogBounds, LogError, Tailed, Write};
 
 /// How many go with one statement.
 const STEP: i64 = 1_000;
-
-/// The bounds of [`Logs`].
-///
-/// What streams take in the database is bounded by the nodes that write them: each says which events are kept, and which
-/// streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LogBounds {
-    /// The most letters in the inbox of a session, 64 by default, and their bytes, 8 MiB.
-    pub of_session: LetterBound,
-    /// The same for all sessions of one owner: 1,024 letters by default, and 32 MiB.
-    pub of_owner: LetterBound,
-    /// The most bytes of all letters, as of the last count: 256 MiB by default. Each node counts once in 30 s, and its own
-    /// between.
-    pub bytes: usize,
-    /// How long a letter is kept, give or take 30 s. A minute by default.
-    pub keep_letters: Duration,
-    /// How long a stream is kept that has ended, or whose node has. 5 minutes by default.
-    pub keep_streams: Duration,
-}
-
-/// A bound on letters that are kept at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LetterBound {
-    /// How many.
-    pub letters: usize,
-    /// How large they are together.
-    pub bytes: usize,
-}
-
-/// Why something was not kept or found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LogError {
-    /// The database does not answer, or takes no writes.
-    #[error("the database is unavailable")]
-    Unavailable,
-    /// There are as many letters as there may be.
-    #[error("too many letters wait to be read")]
-    Full,
-}
 
 /// The inboxes and streams of all nodes that use one database.
 pub struct Logs {
@@ -107,33 +66,36 @@ impl Logs {
     }
 }
 
+impl logs::Logs for Logs {
+    fn send<'a>(
+        &'a self,
+        session: &'a str,
+        letter: &'a [u8],
+    ) -> BoxFuture<'a, Result<(), LogError>> {
+        Box::pin(self.send(session, letter))
+    }
+
+    fn inbox(&self, session: &str) -> BoxStream<'static, Bytes> {
+        self.inbox(session)
+    }
+
+    fn write<'a>(&'a self, writes: &'a [Write<'a>]) -> BoxFuture<'a, Result<(), LogError>> {
+        Box::pin(self.write(writes))
+    }
+
+    fn tail<'a>(
+        &'a self,
+        session: &'a str,
+        stream: &'a str,
+        after: u64,
+    ) -> BoxFuture<'a, Result<Option<BoxStream<'static, Tailed>>, LogError>> {
+        Box::pin(self.tail(session, stream, after))
+    }
+}
+
 impl fmt::Debug for Logs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Logs").finish_non_exhaustive()
-    }
-}
-
-impl From<Unavailable> for LogError {
-    fn from(_: Unavailable) -> Self {
-        Self::Unavailable
-    }
-}
-
-impl Default for LogBounds {
-    fn default() -> Self {
-        Self {
-            of_session: LetterBound {
-                letters: 64,
-                bytes: 8 << 20,
-            },
-            of_owner: LetterBound {
-                letters: 1_024,
-                bytes: 32 << 20,
-            },
-            bytes: 256 << 20,
-            keep_letters: Duration::from_secs(60),
-            keep_streams: Duration::from_secs(5 * 60),
-        }
     }
 }
 

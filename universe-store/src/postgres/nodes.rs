@@ -5,9 +5,10 @@
 //! was away itself no lease holds; so a node judges others only once its own lease has held for its whole length.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -17,17 +18,14 @@ use uuid::Uuid;
 
 use super::connect::{Connector, Link, NotificationHandler};
 use super::error::{causes, is_conflict};
-use super::watched::{self, Watched};
 use super::{PostgresOptions, Task};
+use crate::clients::watched::Watched;
+use crate::clients::{Key, Lease, REFRESHES, nodes};
+
+pub use crate::clients::nodes::Unavailable;
 
 /// The channel of all nodes: which node has changed or ended which record. The first such records were sessions.
 pub(super) const CHANNEL: &str = "universe_session";
-
-/// How long a lease lasts by default ([`PostgresOptions::lease`]).
-pub(super) const LEASE: Duration = Duration::from_secs(15);
-
-/// How often a lease is made longer while it lasts: every 3 s by default.
-const REFRESHES: u32 = 5;
 
 /// How many lengths of its lease after its end a node is forgotten.
 const FORGOTTEN: u32 = 20;
@@ -35,15 +33,7 @@ const FORGOTTEN: u32 = 20;
 /// How often a statement is tried that loses against another one.
 const TRIES: usize = 16;
 
-/// The name of a record, as it is notified of: a hash.
-pub(super) type Key = [u8; 32];
-
 pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
-
-/// The database does not answer, or takes no writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the database is unavailable")]
-pub struct Unavailable;
 
 /// This node among those that use one database. It has one connection, which what nodes share of their clients uses, too.
 ///
@@ -56,33 +46,22 @@ pub struct Nodes {
     tasks: [Task; 2],
 }
 
-/// How long this node's own lease has held.
-struct Lease {
-    length: Duration,
-    held: Mutex<Option<Held>>,
-}
-
-#[derive(Clone, Copy)]
-struct Held {
-    since: Instant,
-    refreshed: Instant,
-}
-
 impl Nodes {
     pub(super) fn start(connector: &Arc<Connector>, options: &PostgresOptions) -> Self {
         let (watched, id) = (Arc::new(Watched::default()), Uuid::new_v4());
         let (receiving, joined) = (Arc::clone(&watched), Arc::clone(&watched));
         let handler = NotificationHandler {
             channel: CHANNEL,
-            received: Box::new(move |payload| receiving.take(payload, id)),
+            received: Box::new(move |payload| {
+                if let Some(key) = changed(payload, id) {
+                    receiving.notify(&key);
+                }
+            }),
             joined: Box::new(move || joined.notify_all()),
         };
         let (link, linking) = Link::with_handler(Arc::clone(connector), options, Some(handler));
         let link = Arc::new(link);
-        let lease = Arc::new(Lease {
-            length: options.lease.max(Duration::from_millis(1)),
-            held: Mutex::default(),
-        });
+        let lease = Arc::new(Lease::new(options.lease));
         let keeping = keep(Arc::clone(&link), Arc::clone(&lease), id);
         Self {
             id,
@@ -93,18 +72,11 @@ impl Nodes {
         }
     }
 
-    /// The name of this node: another one with each start.
-    #[must_use]
-    pub fn id(&self) -> Uuid {
+    pub(super) fn id(&self) -> Uuid {
         self.id
     }
 
-    /// Those of these nodes that have not ended. All of them, as long as this node's own lease has not held for its
-    /// whole length: it cannot tell yet.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
-    pub async fn alive(&self, nodes: &[Uuid]) -> Result<Vec<Uuid>, Unavailable> {
+    pub(super) async fn alive(&self, nodes: &[Uuid]) -> Result<Vec<Uuid>, Unavailable> {
         if !self.judges() {
             return Ok(nodes.to_vec());
         }
@@ -113,11 +85,7 @@ impl Nodes {
         rows.iter().map(|row| get(row, 0)).collect()
     }
 
-    /// Ends the lease of this node, for good: others know at once that it has ended.
-    ///
-    /// # Errors
-    /// [`Unavailable`]: the lease ends by itself.
-    pub async fn end(&self) -> Result<(), Unavailable> {
+    async fn end(&self) -> Result<(), Unavailable> {
         let [_, keeping] = &self.tasks;
         keeping.0.abort();
         let sql = "DELETE FROM universe_node WHERE id = $1";
@@ -126,11 +94,7 @@ impl Nodes {
 
     /// Whether this node can tell that others have ended.
     pub(super) fn judges(&self) -> bool {
-        let Lease { length, .. } = *self.lease;
-        let held = *self.lease.held();
-        held.is_some_and(|held| {
-            held.refreshed.duration_since(held.since) >= length && held.refreshed.elapsed() < length
-        })
+        self.lease.judges()
     }
 
     /// Reports whenever another node may have changed or ended a record: a hint only, and always one after this node had
@@ -141,7 +105,7 @@ impl Nodes {
 
     /// What other nodes are sent of a record, by [`CHANNEL`].
     pub(super) fn note(&self, key: &Key) -> String {
-        watched::payload(self.id, key)
+        format!("{} {}", self.id.simple(), HEXLOWER.encode(key))
     }
 
     pub(super) fn link(&self) -> &Arc<Link> {
@@ -157,23 +121,17 @@ impl Nodes {
     }
 }
 
-impl Lease {
-    /// Notes that the lease was made longer at a time: again, or for the first time after it was over.
-    fn refreshed(&self, now: Instant) {
-        let mut held = self.held();
-        let since = match *held {
-            Some(held) if now.duration_since(held.refreshed) < self.length => held.since,
-            _ => now,
-        };
-        *held = Some(Held {
-            since,
-            refreshed: now,
-        });
+impl nodes::Nodes for Nodes {
+    fn id(&self) -> Uuid {
+        self.id
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Held>> {
-        // Nothing panics while it holds this.
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn alive<'a>(&'a self, nodes: &'a [Uuid]) -> BoxFuture<'a, Result<Vec<Uuid>, Unavailable>> {
+        Box::pin(self.alive(nodes))
+    }
+
+    fn end(&self) -> BoxFuture<'_, Result<(), Unavailable>> {
+        Box::pin(self.end())
     }
 }
 
@@ -183,6 +141,14 @@ impl fmt::Debug for Nodes {
             .field("id", &self.id)
             .finish_non_exhaustive()
     }
+}
+
+/// The record that another node has changed, by what it notified of.
+fn changed(payload: &str, node: Uuid) -> Option<Key> {
+    let (sender, key) = payload.split_once(' ')?;
+    let key = HEXLOWER.decode(key.as_bytes()).ok()?;
+    let is_own = sender == node.simple().to_string();
+    Key::try_from(key).ok().filter(|_| !is_own)
 }
 
 /// The rows that a statement gives.

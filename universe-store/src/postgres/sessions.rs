@@ -1,67 +1,26 @@
-//! Sessions of clients, beside the universes: small records with an owner, which end when nobody uses them. What is in one
-//! is opaque here.
-//!
-//! Every use is a look into the database, so that what one node changes or ends counts for all at once. Its time is the
-//! database's.
+//! Sessions of clients, beside the universes.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use sha2::{Digest as _, Sha256};
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
 use super::Task;
 use super::connect::Link;
-use super::nodes::{CHANNEL, Key, Nodes, Parameters, Unavailable, get};
+use super::nodes::{CHANNEL, Nodes, Parameters, get};
+use crate::clients::sessions::{self, Change, LOOK, NOTED, TRIES};
+use crate::clients::{Key, session_key};
 
-/// A session's use is noted no more often than this.
-const NOTED: Duration = Duration::from_secs(15);
-
-/// How often sessions that have ended are taken away, and the others counted.
-const LOOK: Duration = Duration::from_secs(30);
+pub use crate::clients::sessions::{SessionBounds, SessionError};
 
 /// How many go with one statement.
 const STEP: i64 = 1_000;
-
-/// How often a change is tried that loses against another one.
-const TRIES: usize = 16;
-
-/// The bounds of [`Sessions`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SessionBounds {
-    /// The most sessions in the database. Each node counts once in 30 s, and its own between; one more takes the place of
-    /// the one that has been idle longest, unless all are in use. 100,000 by default.
-    pub sessions: usize,
-    /// The most of one owner, over all nodes; one more takes the place of another of the same owner. 5,000 by default.
-    pub sessions_per_owner: usize,
-    /// How long a session counts as in use. 2 minutes by default.
-    pub in_use: Duration,
-    /// How long a session lives after its last use, give or take 15 s. 30 minutes by default.
-    pub max_idle: Duration,
-}
-
-/// Why a session was not kept, found or changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SessionError {
-    /// The database does not answer, or takes no writes.
-    #[error("the database is unavailable")]
-    Unavailable,
-    /// All that there may be are in use.
-    #[error("{max} sessions are in use")]
-    Full {
-        /// Whether they are all of this owner.
-        is_share: bool,
-        /// The bound that was met.
-        max: usize,
-    },
-}
 
 /// The sessions of all nodes that use one database.
 pub struct Sessions {
@@ -87,11 +46,7 @@ impl Sessions {
         }
     }
 
-    /// Keeps a new session under a name that is not taken, such as a random one.
-    ///
-    /// # Errors
-    /// [`SessionError`].
-    pub async fn insert(
+    async fn insert(
         &self,
         name: &str,
         owner: Option<&str>,
@@ -111,7 +66,7 @@ impl Sessions {
         let limit = i64::try_from(share).unwrap_or(i64::MAX);
         let is_full = self.count.load(Ordering::Relaxed) >= self.bounds.sessions.max(1);
         let parameters: Parameters<'_> = &[
-            (&&key(name)[..], Type::BYTEA),
+            (&&session_key(name)[..], Type::BYTEA),
             (&owner, Type::TEXT),
             (&body, Type::BYTEA),
             (&limit, Type::INT8),
@@ -134,12 +89,8 @@ impl Sessions {
         Err(SessionError::Full { is_share, max })
     }
 
-    /// What is in a session, if it lives. Counts as use.
-    ///
-    /// # Errors
-    /// [`SessionError::Unavailable`].
-    pub async fn load(&self, name: &str) -> Result<Option<Vec<u8>>, SessionError> {
-        let key = key(name);
+    async fn load(&self, name: &str) -> Result<Option<Vec<u8>>, SessionError> {
+        let key = session_key(name);
         let Some((body, _, is_due)) = self.read(&key).await? else {
             return Ok(None);
         };
@@ -154,17 +105,12 @@ impl Sessions {
         Ok(Some(body))
     }
 
-    /// Puts what `change` makes of a session in its place, and tells the other nodes; gives what is in it then, or `None`
-    /// when it is no more. Of changes at once, each is made to what the one before has left. Counts as use.
-    ///
-    /// # Errors
-    /// [`SessionError::Unavailable`].
-    pub async fn change(
+    async fn change(
         &self,
         name: &str,
-        change: impl Fn(&[u8]) -> Option<Vec<u8>> + Send,
+        change: &Change<'_>,
     ) -> Result<Option<Vec<u8>>, SessionError> {
-        let key = key(name);
+        let key = session_key(name);
         let sql = "WITH moved AS (UPDATE session SET body = $2, version = version + 1, used = now() \
                      WHERE key = $1 AND version = $3 RETURNING 1) \
                    SELECT pg_notify($4, $5)::text FROM moved";
@@ -189,12 +135,8 @@ impl Sessions {
         Err(SessionError::Unavailable)
     }
 
-    /// Ends a session, and tells the other nodes; whether there was one.
-    ///
-    /// # Errors
-    /// [`SessionError::Unavailable`].
-    pub async fn remove(&self, name: &str) -> Result<bool, SessionError> {
-        let key = key(name);
+    async fn remove(&self, name: &str) -> Result<bool, SessionError> {
+        let key = session_key(name);
         let sql = "WITH gone AS (DELETE FROM session WHERE key = $1 RETURNING used) \
                    SELECT used > now() - make_interval(secs => $2), pg_notify($3, $4)::text FROM gone";
         let parameters: Parameters<'_> = &[
@@ -205,19 +147,6 @@ impl Sessions {
         ];
         let rows = self.nodes.query(sql, parameters).await?;
         Ok(rows.first().map_or(Ok(false), |row| get(row, 0))?)
-    }
-
-    /// Tells whenever another node may have changed or ended a session: a hint only, and always one after this node had
-    /// no connection for a while. Ends with the sessions.
-    #[must_use]
-    pub fn hints(&self, name: &str) -> BoxStream<'static, ()> {
-        self.nodes.hints(key(name))
-    }
-
-    /// How many there are, as of the last count.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.count.load(Ordering::Relaxed)
     }
 
     /// What is in a session that lives, its version, and whether its use is to be noted.
@@ -240,32 +169,45 @@ impl Sessions {
     }
 }
 
+impl sessions::Sessions for Sessions {
+    fn insert<'a>(
+        &'a self,
+        name: &'a str,
+        owner: Option<&'a str>,
+        body: &'a [u8],
+    ) -> BoxFuture<'a, Result<(), SessionError>> {
+        Box::pin(self.insert(name, owner, body))
+    }
+
+    fn load<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, SessionError>> {
+        Box::pin(self.load(name))
+    }
+
+    fn change<'a>(
+        &'a self,
+        name: &'a str,
+        change: &'a Change<'a>,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, SessionError>> {
+        Box::pin(self.change(name, change))
+    }
+
+    fn remove<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<bool, SessionError>> {
+        Box::pin(self.remove(name))
+    }
+
+    fn hints(&self, name: &str) -> BoxStream<'static, ()> {
+        self.nodes.hints(session_key(name))
+    }
+
+    fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+}
+
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions").finish_non_exhaustive()
     }
-}
-
-impl From<Unavailable> for SessionError {
-    fn from(_: Unavailable) -> Self {
-        Self::Unavailable
-    }
-}
-
-impl Default for SessionBounds {
-    fn default() -> Self {
-        Self {
-            sessions: 100_000,
-            sessions_per_owner: 5_000,
-            in_use: Duration::from_secs(2 * 60),
-            max_idle: Duration::from_secs(30 * 60),
-        }
-    }
-}
-
-/// What the database knows a session by.
-pub(super) fn key(name: &str) -> Key {
-    Sha256::digest(name).into()
 }
 
 /// Takes sessions away that have ended, and counts the others, from time to time.

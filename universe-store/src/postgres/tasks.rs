@@ -1,13 +1,10 @@
-//! Tasks of the nodes' clients, beside the universes: records with an owner and a time, each run by one node. What is in
-//! one is opaque here.
-//!
-//! A record is found by the hash of its name, and its owner is compared by a hash. The name itself is kept only where there
-//! is an owner besides: who reads the database can take part in no task. The time is the database's.
+//! Tasks of the nodes' clients, beside the universes.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinHandle;
@@ -16,7 +13,11 @@ use tokio_postgres::types::Type;
 
 use super::Task;
 use super::connect::Link;
-use super::nodes::{CHANNEL, Key, Nodes, Parameters, Unavailable, get, query};
+use super::nodes::{CHANNEL, Nodes, Parameters, get, query};
+use crate::clients::nodes::Unavailable;
+use crate::clients::{task_key, tasks};
+
+pub use crate::clients::tasks::{Found, TaskBounds, TaskError};
 
 /// How often tasks whose time is over are taken away.
 const LOOK: Duration = Duration::from_secs(30);
@@ -29,60 +30,6 @@ const STEP: i64 = 500;
 const COLUMNS: &str = "task.name, task.number, task.version, \
     greatest(extract(epoch FROM task.expires - now()), 0)::float8, \
     $1 AND NOT EXISTS (SELECT 1 FROM universe_node WHERE id = task.node AND alive_until > now()), task.body";
-
-/// The bounds of [`Tasks`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TaskBounds {
-    /// The most tasks of one client, over all nodes. 2,000 by default.
-    pub tasks_per_client: usize,
-    /// The most that is kept of the tasks of one client, over all nodes, in bytes; judged when one more is begun. 64 MiB
-    /// by default.
-    pub bytes_per_client: usize,
-    /// The most that is in one record, in bytes. 16 MiB by default.
-    pub record_bytes: usize,
-}
-
-/// Why a task was not kept, found or changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TaskError {
-    /// The database does not answer, or takes no writes.
-    #[error("the database is unavailable")]
-    Unavailable,
-    /// The client has its share.
-    #[error("a client has at most {tasks} tasks, and {bytes} bytes in them")]
-    Full {
-        /// How many tasks it may have.
-        tasks: usize,
-        /// How many bytes they may have together.
-        bytes: usize,
-    },
-    /// What is in it is too large.
-    #[error("a task has at most {max} bytes")]
-    TooLarge {
-        /// The bound that was met, in bytes.
-        max: usize,
-    },
-}
-
-/// A task as it is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Found {
-    /// Its name, where it has an owner.
-    pub name: Option<String>,
-    /// Later tasks have greater numbers.
-    pub number: u64,
-    /// How often it was replaced.
-    pub version: u64,
-    /// What is left of its time.
-    pub ttl: Duration,
-    /// Whether the node that ran it has ended.
-    pub is_orphaned: bool,
-    /// What is in it.
-    pub body: Vec<u8>,
-}
 
 /// The tasks of all nodes that use one database.
 pub struct Tasks {
@@ -101,11 +48,7 @@ impl Tasks {
         }
     }
 
-    /// Keeps a new task, which this node runs, for some time. Its number.
-    ///
-    /// # Errors
-    /// [`TaskError`].
-    pub async fn insert(
+    async fn insert(
         &self,
         name: &str,
         owner: Option<&str>,
@@ -113,7 +56,8 @@ impl Tasks {
         ttl: Duration,
         body: &[u8],
     ) -> Result<u64, TaskError> {
-        let size = self.check(body.len())?;
+        self.bounds.check(body.len())?;
+        let size = number(body.len());
         let TaskBounds {
             tasks_per_client: tasks,
             bytes_per_client: bytes,
@@ -126,7 +70,7 @@ impl Tasks {
                    SELECT $1, $2, $3, $4, $5, now() + make_interval(secs => $6), $10, $7 \
                    FROM own WHERE own.n < $8 AND own.bytes < $9 RETURNING number";
         let parameters: Parameters<'_> = &[
-            (&&key(name)[..], Type::BYTEA),
+            (&&task_key(name)[..], Type::BYTEA),
             (&owner.map(|_| name), Type::TEXT),
             (&hash(owner), Type::BYTEA),
             (&hash(client), Type::BYTEA),
@@ -143,41 +87,28 @@ impl Tasks {
         u64::try_from(number).map_err(|_| TaskError::Unavailable)
     }
 
-    /// The task of that name, if it is this owner's and its time is not over. Its result is not read.
-    ///
-    /// # Errors
-    /// [`TaskError::Unavailable`].
-    pub async fn load(&self, name: &str, owner: Option<&str>) -> Result<Option<Found>, TaskError> {
+    async fn load(&self, name: &str, owner: Option<&str>) -> Result<Option<Found>, TaskError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM task \
              WHERE key = $2 AND owner IS NOT DISTINCT FROM $3 AND expires > now()"
         );
         let parameters: Parameters<'_> = &[
             (&self.nodes.judges(), Type::BOOL),
-            (&&key(name)[..], Type::BYTEA),
+            (&&task_key(name)[..], Type::BYTEA),
             (&hash(owner), Type::BYTEA),
         ];
         let rows = self.nodes.query(&sql, parameters).await?;
         Ok(rows.first().map(Found::of).transpose()?)
     }
 
-    /// The result of the task of that name, if it has one and its time is not over.
-    ///
-    /// # Errors
-    /// [`TaskError::Unavailable`].
-    pub async fn result(&self, name: &str) -> Result<Option<Vec<u8>>, TaskError> {
+    async fn result(&self, name: &str) -> Result<Option<Vec<u8>>, TaskError> {
         let sql = "SELECT result FROM task WHERE key = $1 AND expires > now()";
-        let parameters: Parameters<'_> = &[(&&key(name)[..], Type::BYTEA)];
+        let parameters: Parameters<'_> = &[(&&task_key(name)[..], Type::BYTEA)];
         let rows = self.nodes.query(sql, parameters).await?;
         Ok(rows.first().map_or(Ok(None), |row| get(row, 0))?)
     }
 
-    /// At most `max` tasks of an owner whose numbers are greater than `after` and whose time is not over, by their
-    /// numbers. Their results are not read.
-    ///
-    /// # Errors
-    /// [`TaskError::Unavailable`].
-    pub async fn list(&self, owner: &str, after: u64, max: usize) -> Result<Vec<Found>, TaskError> {
+    async fn list(&self, owner: &str, after: u64, max: usize) -> Result<Vec<Found>, TaskError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM task \
              WHERE owner = $2 AND number > $3 AND expires > now() ORDER BY number LIMIT $4"
@@ -193,20 +124,17 @@ impl Tasks {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Puts `body` and `result` in the place of what is there, if that still has this version, and notifies the other nodes.
-    /// Whether it was done. The version is one more then.
-    ///
-    /// # Errors
-    /// [`TaskError`].
-    pub async fn replace(
+    async fn replace(
         &self,
         name: &str,
         version: u64,
         body: &[u8],
         result: Option<&[u8]>,
     ) -> Result<bool, TaskError> {
-        let bytes = self.check(body.len().saturating_add(result.map_or(0, <[u8]>::len)))?;
-        let key = key(name);
+        let bytes = body.len().saturating_add(result.map_or(0, <[u8]>::len));
+        self.bounds.check(bytes)?;
+        let bytes = number(bytes);
+        let key = task_key(name);
         let sql = "WITH moved AS (UPDATE task SET body = $2, result = $6, bytes = $7, version = version + 1 \
                      WHERE key = $1 AND version = $3 AND expires > now() RETURNING 1) \
                    SELECT pg_notify($4, $5)::text FROM moved";
@@ -222,31 +150,11 @@ impl Tasks {
         Ok(!self.nodes.query(sql, parameters).await?.is_empty())
     }
 
-    /// Takes a task out, if it is there.
-    ///
-    /// # Errors
-    /// [`TaskError::Unavailable`].
-    pub async fn remove(&self, name: &str) -> Result<(), TaskError> {
+    async fn remove(&self, name: &str) -> Result<(), TaskError> {
         let sql = "DELETE FROM task WHERE key = $1";
-        let parameters: Parameters<'_> = &[(&&key(name)[..], Type::BYTEA)];
+        let parameters: Parameters<'_> = &[(&&task_key(name)[..], Type::BYTEA)];
         self.nodes.query(sql, parameters).await?;
         Ok(())
-    }
-
-    /// Reports whenever another node may have changed a task: a hint only, and always one after this node had no
-    /// connection for a while. Ends with the tasks.
-    #[must_use]
-    pub fn hints(&self, name: &str) -> BoxStream<'static, ()> {
-        self.nodes.hints(key(name))
-    }
-
-    /// So many bytes, unless they are too many.
-    fn check(&self, bytes: usize) -> Result<i64, TaskError> {
-        let max = self.bounds.record_bytes;
-        match bytes > max {
-            true => Err(TaskError::TooLarge { max }),
-            false => Ok(number(bytes)),
-        }
     }
 }
 
@@ -268,36 +176,62 @@ impl Found {
     }
 }
 
+impl tasks::Tasks for Tasks {
+    fn insert<'a>(
+        &'a self,
+        name: &'a str,
+        owner: Option<&'a str>,
+        client: Option<&'a str>,
+        ttl: Duration,
+        body: &'a [u8],
+    ) -> BoxFuture<'a, Result<u64, TaskError>> {
+        Box::pin(self.insert(name, owner, client, ttl, body))
+    }
+
+    fn load<'a>(
+        &'a self,
+        name: &'a str,
+        owner: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Option<Found>, TaskError>> {
+        Box::pin(self.load(name, owner))
+    }
+
+    fn result<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, TaskError>> {
+        Box::pin(self.result(name))
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: u64,
+        max: usize,
+    ) -> BoxFuture<'a, Result<Vec<Found>, TaskError>> {
+        Box::pin(self.list(owner, after, max))
+    }
+
+    fn replace<'a>(
+        &'a self,
+        name: &'a str,
+        version: u64,
+        body: &'a [u8],
+        result: Option<&'a [u8]>,
+    ) -> BoxFuture<'a, Result<bool, TaskError>> {
+        Box::pin(self.replace(name, version, body, result))
+    }
+
+    fn remove<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TaskError>> {
+        Box::pin(self.remove(name))
+    }
+
+    fn hints(&self, name: &str) -> BoxStream<'static, ()> {
+        self.nodes.hints(task_key(name))
+    }
+}
+
 impl fmt::Debug for Tasks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tasks").finish_non_exhaustive()
     }
-}
-
-impl Default for TaskBounds {
-    fn default() -> Self {
-        const MIB: usize = 1024 * 1024;
-        Self {
-            tasks_per_client: 2_000,
-            bytes_per_client: 64 * MIB,
-            record_bytes: 16 * MIB,
-        }
-    }
-}
-
-impl From<Unavailable> for TaskError {
-    fn from(_: Unavailable) -> Self {
-        Self::Unavailable
-    }
-}
-
-/// Not that of a session of the same name: both are notified of in one channel.
-fn key(name: &str) -> Key {
-    Sha256::new()
-        .chain_update("task ")
-        .chain_update(name)
-        .finalize()
-        .into()
 }
 
 fn hash(text: Option<&str>) -> Option<Vec<u8>> {

@@ -6,14 +6,16 @@ mod begins;
 mod cluster;
 mod crash;
 mod directory;
+#[cfg(any(feature = "nats", feature = "postgres"))]
+mod engines;
 #[cfg(feature = "nats")]
 mod fleet;
 mod formats;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "nats", feature = "postgres"))]
 mod leases;
 #[cfg(any(feature = "nats", feature = "postgres"))]
 mod load;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "nats", feature = "postgres"))]
 mod logs;
 mod machine;
 #[cfg(feature = "nats")]
@@ -23,9 +25,9 @@ mod nodes;
 #[cfg(feature = "postgres")]
 mod outages;
 mod rules;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "nats", feature = "postgres"))]
 mod sessions;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "nats", feature = "postgres"))]
 mod tasks;
 #[cfg(feature = "postgres")]
 mod tls;

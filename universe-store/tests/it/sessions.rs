@@ -1,164 +1,128 @@
-//! Sessions of clients in a database, on several nodes.
+//! Sessions of clients in a store, on several nodes.
 
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
-use tokio_postgres::NoTls;
-use universe_store::postgres::sessions::{SessionBounds, SessionError, Sessions};
+use universe_store::clients::sessions::{SessionBounds, SessionError, Sessions};
 
 use crate::HANG;
-use crate::cluster::{Cluster, shared};
-use crate::nodes::open;
+use crate::engines::{Kind, Node, Servers, age, urls};
 
-async fn nodes(url: &str, bounds: SessionBounds) -> [Sessions; 2] {
+async fn nodes(url: &str, bounds: SessionBounds) -> [Box<dyn Sessions>; 2] {
     [
-        open(url).await.sessions(bounds),
-        open(url).await.sessions(bounds),
+        Node::open(url).await.sessions(bounds),
+        Node::open(url).await.sessions(bounds),
     ]
-}
-
-/// Lets time go by for sessions: all of an owner, or all.
-async fn age(url: &str, seconds: u32, owner: &str) {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    let connection = tokio::spawn(connection);
-    let sql = format!(
-        "UPDATE session SET used = used - make_interval(secs => {seconds}) WHERE owner LIKE '{owner}'"
-    );
-    client.batch_execute(&sql).await.unwrap();
-    drop(client);
-    connection.await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_node_does_to_a_session_the_other_sees() {
-    let Some(cluster) = shared() else {
-        return;
-    };
-    let url = cluster.database();
-    let [a, b] = nodes(&url, SessionBounds::default()).await;
-    a.insert("name", Some("ann"), b"0").await.unwrap();
-    assert_eq!(b.load("name").await, Ok(Some(b"0".to_vec())));
-    assert_eq!(b.load("another").await, Ok(None));
-    // Of many changes at once none is lost.
-    let add = |body: &[u8]| {
-        let number: u32 = std::str::from_utf8(body).unwrap().parse().unwrap();
-        Some((number + 1).to_string().into_bytes())
-    };
-    let changes = (0..8).map(|n| [&a, &b][n % 2].change("name", add));
-    for changed in join_all(changes).await {
-        assert!(matches!(changed, Ok(Some(_))), "{changed:?}");
+    for url in urls() {
+        let [a, b] = nodes(&url, SessionBounds::default()).await;
+        a.insert("name", Some("ann"), b"0").await.unwrap();
+        assert_eq!(b.load("name").await, Ok(Some(b"0".to_vec())));
+        assert_eq!(b.load("another").await, Ok(None));
+        // Of many changes at once none is lost.
+        let add = |body: &[u8]| {
+            let number: u32 = std::str::from_utf8(body).unwrap().parse().unwrap();
+            Some((number + 1).to_string().into_bytes())
+        };
+        let changes = (0..8).map(|n| [&a, &b][n % 2].change("name", &add));
+        for changed in join_all(changes).await {
+            assert!(matches!(changed, Ok(Some(_))), "{changed:?}");
+        }
+        assert_eq!(a.load("name").await, Ok(Some(b"8".to_vec())));
+        // Each hears of what the other does, and not of what it does itself.
+        let (mut at_a, mut at_b) = (a.hints("name"), b.hints("name"));
+        b.insert("other", None, b"0").await.unwrap();
+        b.change("other", &add).await.unwrap();
+        b.change("name", &add).await.unwrap();
+        tokio::time::timeout(HANG, at_a.next())
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(a.remove("name").await, Ok(true));
+        tokio::time::timeout(HANG, at_b.next())
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(b.load("name").await, Ok(None));
+        assert_eq!(b.change("name", &add).await, Ok(None));
+        assert_eq!(b.remove("name").await, Ok(false));
     }
-    assert_eq!(a.load("name").await, Ok(Some(b"8".to_vec())));
-    // Each hears of what the other does, and not of what it does itself.
-    let (mut at_a, mut at_b) = (a.hints("name"), b.hints("name"));
-    b.insert("other", None, b"0").await.unwrap();
-    b.change("other", add).await.unwrap();
-    b.change("name", add).await.unwrap();
-    tokio::time::timeout(HANG, at_a.next())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(a.remove("name").await, Ok(true));
-    tokio::time::timeout(HANG, at_b.next())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(b.load("name").await, Ok(None));
-    assert_eq!(b.change("name", add).await, Ok(None));
-    assert_eq!(b.remove("name").await, Ok(false));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_nobody_uses_ends_and_use_at_any_node_counts() {
-    let Some(cluster) = shared() else {
-        return;
-    };
-    let url = cluster.database();
-    let mut bounds = SessionBounds::default();
-    bounds.max_idle = Duration::from_secs(1_000);
-    let [a, b] = nodes(&url, bounds).await;
-    for (name, owner) in [("used", "ann"), ("idle", "bob")] {
-        a.insert(name, Some(owner), b"").await.unwrap();
+    for url in urls() {
+        let mut bounds = SessionBounds::default();
+        bounds.max_idle = Duration::from_secs(1_000);
+        let [a, b] = nodes(&url, bounds).await;
+        for (name, owner) in [("used", "ann"), ("idle", "bob")] {
+            a.insert(name, Some(owner), b"").await.unwrap();
+        }
+        age(&url, Kind::Sessions, 600, None).await;
+        assert!(b.load("used").await.unwrap().is_some());
+        age(&url, Kind::Sessions, 600, None).await;
+        assert!(a.load("used").await.unwrap().is_some());
+        assert_eq!(a.load("idle").await, Ok(None));
+        assert_eq!(b.remove("idle").await, Ok(false));
     }
-    age(&url, 600, "%").await;
-    assert!(b.load("used").await.unwrap().is_some());
-    age(&url, 600, "%").await;
-    assert!(a.load("used").await.unwrap().is_some());
-    assert_eq!(a.load("idle").await, Ok(None));
-    assert_eq!(b.remove("idle").await, Ok(false));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn there_are_so_many_at_the_most_on_all_nodes_together() {
-    let Some(cluster) = shared() else {
-        return;
-    };
-    let url = cluster.database();
-    let mut bounds = SessionBounds::default();
-    (bounds.sessions, bounds.sessions_per_owner) = (4, 2);
-    let [a, b] = nodes(&url, bounds).await;
-    a.insert("1", Some("ann"), b"").await.unwrap();
-    b.insert("2", Some("ann"), b"").await.unwrap();
-    let share = SessionError::Full {
-        is_share: true,
-        max: 2,
-    };
-    assert_eq!(a.insert("3", Some("ann"), b"").await, Err(share));
-    // One that is not in use gives its place up.
-    age(&url, 600, "ann").await;
-    assert!(a.load("1").await.unwrap().is_some());
-    b.insert("3", Some("ann"), b"").await.unwrap();
-    assert_eq!(a.load("2").await, Ok(None));
-    a.insert("4", None, b"").await.unwrap();
-    a.insert("5", Some("bob"), b"").await.unwrap();
-    // What others have made is counted from time to time, one's own at once.
-    let [c, _] = nodes(&url, bounds).await;
-    let begun = std::time::Instant::now();
-    while c.count() < 4 {
-        assert!(begun.elapsed() < HANG, "they are not counted");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+    for url in urls() {
+        let mut bounds = SessionBounds::default();
+        (bounds.sessions, bounds.sessions_per_owner) = (4, 2);
+        let [a, b] = nodes(&url, bounds).await;
+        a.insert("1", Some("ann"), b"").await.unwrap();
+        b.insert("2", Some("ann"), b"").await.unwrap();
+        let share = SessionError::Full {
+            is_share: true,
+            max: 2,
+        };
+        assert_eq!(a.insert("3", Some("ann"), b"").await, Err(share));
+        // One that is not in use gives its place up.
+        age(&url, Kind::Sessions, 600, Some("ann")).await;
+        assert!(a.load("1").await.unwrap().is_some());
+        b.insert("3", Some("ann"), b"").await.unwrap();
+        assert_eq!(a.load("2").await, Ok(None));
+        a.insert("4", None, b"").await.unwrap();
+        a.insert("5", Some("bob"), b"").await.unwrap();
+        // What others have made is counted from time to time, one's own at once.
+        let [c, _] = nodes(&url, bounds).await;
+        let begun = std::time::Instant::now();
+        while c.count() < 4 {
+            assert!(begun.elapsed() < HANG, "they are not counted");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let full = SessionError::Full {
+            is_share: false,
+            max: 4,
+        };
+        assert_eq!(c.insert("6", Some("cid"), b"").await, Err(full));
+        age(&url, Kind::Sessions, 600, Some("ann")).await;
+        c.insert("6", Some("cid"), b"").await.unwrap();
+        assert!(c.load("5").await.unwrap().is_some());
     }
-    let full = SessionError::Full {
-        is_share: false,
-        max: 4,
-    };
-    assert_eq!(c.insert("6", Some("cid"), b"").await, Err(full));
-    age(&url, 600, "ann").await;
-    c.insert("6", Some("cid"), b"").await.unwrap();
-    assert!(c.load("5").await.unwrap().is_some());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_is_away_is_said_to_be_and_sessions_outlive_that() {
-    let started = tokio::task::spawn_blocking(|| {
-        let cluster = Cluster::start(&[])?;
-        let url = cluster.database();
-        Some((cluster, url))
-    });
-    let Some((mut cluster, url)) = started.await.unwrap() else {
-        return;
-    };
-    let [a, b] = nodes(&url, SessionBounds::default()).await;
-    a.insert("name", None, b"body").await.unwrap();
-    let mut hints = b.hints("name");
-    let mut cluster = tokio::task::spawn_blocking(move || {
-        cluster.kill();
-        cluster
-    })
-    .await
-    .unwrap();
-    assert_eq!(a.load("name").await, Err(SessionError::Unavailable));
-    let _cluster = tokio::task::spawn_blocking(move || {
-        cluster.restart();
-        cluster
-    })
-    .await
-    .unwrap();
-    // What was said meanwhile nobody knows, so that everybody is to look.
-    tokio::time::timeout(HANG, hints.next())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(b.load("name").await, Ok(Some(b"body".to_vec())));
+async fn a_store_that_is_away_is_said_to_be_and_sessions_outlive_that() {
+    for (servers, url) in Servers::start().await {
+        let [a, b] = nodes(&url, SessionBounds::default()).await;
+        a.insert("name", None, b"body").await.unwrap();
+        let mut hints = b.hints("name");
+        let servers = servers.kill().await;
+        assert_eq!(a.load("name").await, Err(SessionError::Unavailable));
+        let _servers = servers.restart().await;
+        // What was notified of meanwhile is not known, so that all are to look.
+        tokio::time::timeout(HANG, hints.next())
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(b.load("name").await, Ok(Some(b"body".to_vec())));
+    }
 }

@@ -1,52 +1,32 @@
 //! Inboxes: letters to those nodes that have something of a session at work.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
-use futures_util::StreamExt as _;
-use futures_util::stream::{self, BoxStream};
-use sha2::{Digest as _, Sha256};
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
 use tokio_postgres::types::Type;
 
 use super::{LogError, Logs, whole};
+use crate::clients::logs::{self, SLACK, letters_key};
+use crate::clients::nodes::Unavailable;
+use crate::clients::{Key, session_key};
 use crate::postgres::connect::Link;
-use crate::postgres::nodes::{CHANNEL, Key, Nodes, Parameters, Unavailable, get, query};
-use crate::postgres::sessions;
-
-/// How much longer ago than it was opened an inbox looks back: about the time that a question takes to the database.
-const SLACK: Duration = Duration::from_millis(500);
-
-/// How long a database that failed is left alone.
-const PAUSE: Duration = Duration::from_secs(1);
-
-/// An inbox that is read.
-struct Inbox {
-    inbox: InboxRef,
-    /// Keeps the notifications coming.
-    _nodes: Arc<Nodes>,
-    /// Whenever there may be a letter, or the session has changed or ended.
-    hints: BoxStream<'static, ()>,
-    /// The number of the last letter that was read.
-    last: i64,
-    ready: VecDeque<Bytes>,
-}
+use crate::postgres::nodes::{CHANNEL, Nodes, Parameters, get, query};
 
 /// An inbox in the database.
 struct InboxRef {
     link: Arc<Link>,
+    /// Keeps the notifications coming.
+    _nodes: Arc<Nodes>,
     key: Key,
     opened: Instant,
 }
 
 impl Logs {
-    /// Puts a letter into the inbox of a session; one of a session that there is not is dropped.
-    ///
-    /// # Errors
-    /// [`LogError`].
-    pub async fn send(&self, session: &str, letter: &[u8]) -> Result<(), LogError> {
+    pub(super) async fn send(&self, session: &str, letter: &[u8]) -> Result<(), LogError> {
         let of_all = self.bytes.load(Ordering::Relaxed);
         if of_all.saturating_add(letter.len()) > self.bounds.bytes {
             return Err(LogError::Full);
@@ -68,7 +48,7 @@ impl Logs {
                    told AS (SELECT pg_notify($7, $8)::text AS sent FROM made) \
                    SELECT EXISTS (SELECT 1 FROM here), EXISTS (SELECT 1 FROM made), (SELECT max(sent) FROM told)";
         let (of_session, of_owner) = (self.bounds.of_session, self.bounds.of_owner);
-        let key = sessions::key(session);
+        let key = session_key(session);
         let parameters: Parameters<'_> = &[
             (&&key[..], Type::BYTEA),
             (&letter, Type::BYTEA),
@@ -77,7 +57,7 @@ impl Logs {
             (&whole(of_session.letters), Type::INT8),
             (&whole(of_session.bytes), Type::INT8),
             (&CHANNEL, Type::TEXT),
-            (&self.nodes.note(&news(&key)), Type::TEXT),
+            (&self.nodes.note(&letters_key(&key)), Type::TEXT),
         ];
         let rows = query(&self.link, sql, parameters).await?;
         let row = rows.first().ok_or(LogError::Unavailable)?;
@@ -92,64 +72,34 @@ impl Logs {
         }
     }
 
-    /// The letters that other nodes put into the inbox of a session from now on, in order; ends when the session does. The
-    /// database is asked only when it has notified of something, or had been away.
-    #[must_use]
-    pub fn inbox(&self, session: &str) -> BoxStream<'static, Bytes> {
-        let key = sessions::key(session);
-        let hints = [self.nodes.hints(news(&key)), self.nodes.hints(key)];
-        let inbox = Inbox {
-            inbox: InboxRef {
-                link: Arc::clone(&self.link),
-                key,
-                opened: Instant::now(),
-            },
+    pub(super) fn inbox(&self, session: &str) -> BoxStream<'static, Bytes> {
+        let key = session_key(session);
+        let hints = [self.nodes.hints(letters_key(&key)), self.nodes.hints(key)];
+        let inbox = InboxRef {
+            link: Arc::clone(&self.link),
             _nodes: Arc::clone(&self.nodes),
-            hints: Box::pin(stream::select_all(hints)),
-            last: 0,
-            ready: VecDeque::new(),
+            key,
+            opened: Instant::now(),
         };
-        Box::pin(stream::unfold(inbox, |mut inbox| async move {
-            let letter = inbox.next().await?;
-            Some((letter, inbox))
-        }))
+        logs::inbox(inbox, hints)
     }
 }
 
-impl Inbox {
-    async fn next(&mut self) -> Option<Bytes> {
-        loop {
-            if let Some(letter) = self.ready.pop_front() {
-                return Some(letter);
-            }
-            self.hints.next().await?;
-            loop {
-                match self.inbox.read(self.last).await {
-                    Ok(Some(letters)) => {
-                        for (number, letter) in letters {
-                            self.last = number;
-                            self.ready.push_back(letter);
-                        }
-                        break;
-                    }
-                    Ok(None) => return None,
-                    Err(Unavailable) => tokio::time::sleep(PAUSE).await,
-                }
-            }
-        }
+impl logs::Letters for InboxRef {
+    fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Vec<(u64, Bytes)>>, Unavailable>> {
+        Box::pin(self.read(after))
     }
 }
 
 impl InboxRef {
-    /// The letters after the one of this number, each with its own; `None` when the session has ended.
-    async fn read(&self, after: i64) -> Result<Option<Vec<(i64, Bytes)>>, Unavailable> {
+    async fn read(&self, after: u64) -> Result<Option<Vec<(u64, Bytes)>>, Unavailable> {
         let sql = "SELECT l.n, l.body FROM session s LEFT JOIN session_letter l ON l.key = s.key AND l.n > $2 \
                      AND l.at > now() - make_interval(secs => $3) \
                    WHERE s.key = $1 ORDER BY l.n";
         let age = self.opened.elapsed() + SLACK;
         let parameters: Parameters<'_> = &[
             (&&self.key[..], Type::BYTEA),
-            (&after, Type::INT8),
+            (&after.cast_signed(), Type::INT8),
             (&age.as_secs_f64(), Type::FLOAT8),
         ];
         let rows = query(&self.link, sql, parameters).await?;
@@ -160,18 +110,9 @@ impl InboxRef {
         for row in &rows {
             // Without a letter there is a row for the session.
             if let Some(number) = get::<Option<i64>>(row, 0)? {
-                letters.push((number, Bytes::from(get::<Vec<u8>>(row, 1)?)));
+                letters.push((number.cast_unsigned(), Bytes::from(get::<Vec<u8>>(row, 1)?)));
             }
         }
         Ok(Some(letters))
     }
-}
-
-/// The record by which nodes are notified of letters, apart from other changes of their session.
-fn news(key: &Key) -> Key {
-    Sha256::new()
-        .chain_update(b"letters")
-        .chain_update(key)
-        .finalize()
-        .into()
 }

@@ -1,75 +1,19 @@
 //! Streams: events that one node writes in order, and others read on.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::StreamExt as _;
-use futures_util::stream::{self, BoxStream};
-use sha2::{Digest as _, Sha256};
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use super::{LogError, Logs};
+use super::{Fate, LogError, Logs, Tailed, Write, whole};
+use crate::clients::logs::{self, Event, Events, Found, PAGE, WATCHED, stream_key};
+use crate::clients::nodes::Unavailable;
+use crate::clients::{Key, REFRESHES, session_key};
 use crate::postgres::connect::Link;
-use crate::postgres::nodes::{CHANNEL, Key, Nodes, Parameters, Unavailable, get, query};
-use crate::postgres::sessions;
-
-/// The most events of a stream in one read, and their bytes, but always one event.
-const PAGE: (i64, i64) = (64, 256 * 1024);
-
-/// How long the writer of a stream notifies of what it writes, after a reader has said that it reads.
-const WATCHED: Duration = Duration::from_secs(30);
-
-/// How long a database that failed is left alone.
-const PAUSE: Duration = Duration::from_secs(1);
-
-/// What a stream has come to.
-#[derive(Debug, Clone)]
-pub struct Write<'a> {
-    /// The name of its session.
-    pub session: &'a str,
-    /// Its own name, unique in the session.
-    pub stream: &'a str,
-    /// What becomes of it.
-    pub fate: Fate,
-    /// What it is about, for those who find it abandoned; replaces what was there.
-    pub about: &'a [u8],
-    /// Events before the one of this number go.
-    pub first: u64,
-    /// What is new, each with its number; one that is there already stays as it is.
-    pub events: Vec<(u64, &'a [u8])>,
-}
-
-/// What becomes of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// More may come.
-    Open,
-    /// This is all.
-    Ended,
-    /// It goes at once.
-    Forgotten,
-}
-
-/// An event of a stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
-    /// Its number in the stream.
-    pub number: u64,
-    /// Its text.
-    pub text: Bytes,
-}
-
-/// What comes of a stream that is read on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Tailed {
-    /// The next events: at most 64, and 256 KiB or one event.
-    Events(Vec<Event>),
-    /// The node that wrote the stream has ended before the stream did: what it was about. Nothing comes after it.
-    Abandoned(Bytes),
-}
+use crate::postgres::nodes::{CHANNEL, Nodes, Parameters, get, query};
 
 /// What readers of streams need.
 pub(super) struct Streams {
@@ -84,25 +28,6 @@ struct StreamRef {
     streams: Arc<Streams>,
     key: Key,
     name: String,
-}
-
-/// A stream that is read on.
-struct Tail {
-    stream: StreamRef,
-    /// The number of the last event that was read.
-    after: i64,
-    hints: BoxStream<'static, ()>,
-    /// When it was noted last that somebody reads.
-    noted: Option<Instant>,
-    over: bool,
-}
-
-/// A stream as it was found.
-struct Found {
-    node: Uuid,
-    about: Vec<u8>,
-    ended: bool,
-    events: Vec<Event>,
 }
 
 /// Writes of several streams, a column for each of their parts, and their events.
@@ -121,16 +46,11 @@ struct Columns<'a> {
 }
 
 impl Logs {
-    /// Brings streams of this node to what they have come to, at most one write of each. May be repeated. A stream of a
-    /// session that there is not is passed over, and so is one that another node has ended.
-    ///
-    /// # Errors
-    /// [`LogError::Unavailable`].
-    pub async fn write(&self, writes: &[Write<'_>]) -> Result<(), LogError> {
+    pub(super) async fn write(&self, writes: &[Write<'_>]) -> Result<(), LogError> {
         let mut columns = Columns::default();
         let (mut gone_key, mut gone_name) = (Vec::new(), Vec::new());
         for write in writes {
-            let key = sessions::key(write.session);
+            let key = session_key(write.session);
             match write.fate {
                 Fate::Forgotten => {
                     gone_key.push(key.to_vec());
@@ -140,7 +60,7 @@ impl Logs {
                     &key,
                     write,
                     fate,
-                    self.nodes.note(&news(&key, write.stream)),
+                    self.nodes.note(&stream_key(&key, write.stream)),
                 ),
             }
         }
@@ -201,40 +121,43 @@ impl Logs {
         Ok(())
     }
 
-    /// The events of a stream after the one of this number, first those that are kept, then those to come; `None` when
-    /// there is no such stream. Ends when the stream has ended, or is not kept any more. While the database is away it
-    /// waits.
-    ///
-    /// # Errors
-    /// [`LogError::Unavailable`].
-    pub async fn tail(
+    pub(super) async fn tail(
         &self,
         session: &str,
         stream: &str,
         after: u64,
     ) -> Result<Option<BoxStream<'static, Tailed>>, LogError> {
-        let key = sessions::key(session);
-        let tail = Tail {
-            hints: self.nodes.hints(news(&key, stream)),
-            stream: StreamRef {
-                streams: Arc::clone(&self.streams),
-                key,
-                name: stream.to_owned(),
-            },
-            after: i64::try_from(after).unwrap_or(i64::MAX),
-            noted: None,
-            over: false,
+        let key = session_key(session);
+        let hints = self.nodes.hints(stream_key(&key, stream));
+        let stream = StreamRef {
+            streams: Arc::clone(&self.streams),
+            key,
+            name: stream.to_owned(),
         };
-        if tail.stream.read(tail.after).await?.is_none() {
-            return Ok(None);
-        }
-        Ok(Some(Box::pin(stream::unfold(
-            tail,
-            |mut tail| async move {
-                let next = tail.next().await?;
-                Some((next, tail))
-            },
-        ))))
+        logs::tail(
+            Arc::new(stream),
+            hints,
+            after,
+            self.streams.lease / REFRESHES,
+        )
+        .await
+    }
+}
+
+impl Events for StreamRef {
+    fn note(&self) -> BoxFuture<'_, Result<(), Unavailable>> {
+        Box::pin(self.note())
+    }
+
+    fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Found>, Unavailable>> {
+        Box::pin(self.read(after))
+    }
+
+    fn has_ended(&self, node: Uuid) -> BoxFuture<'_, bool> {
+        Box::pin(async move {
+            let alive = self.streams.nodes.alive(&[node]).await;
+            alive.is_ok_and(|alive| alive.is_empty())
+        })
     }
 }
 
@@ -247,82 +170,10 @@ impl<'a> Columns<'a> {
         self.first.push(write.first.cast_signed());
         self.note.push(note);
         for (number, text) in &write.events {
-            self.of.push(super::whole(self.key.len()));
+            self.of.push(whole(self.key.len()));
             self.number.push(number.cast_signed());
             self.text.push(text);
         }
-    }
-}
-
-impl Tail {
-    async fn next(&mut self) -> Option<Tailed> {
-        if self.over {
-            return None;
-        }
-        loop {
-            // Before the look, so that what is written after it is notified of.
-            let Ok(found) = self.look().await else {
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            };
-            if let Some(next) = self.take(found?) {
-                return next;
-            }
-            let quiet = self.stream.streams.lease / 5;
-            match tokio::time::timeout(quiet, self.hints.next()).await {
-                Ok(hint) => hint?,
-                Err(_elapsed) => {
-                    if let Some(next) = self.look_after_writer().await {
-                        return next;
-                    }
-                }
-            }
-        }
-    }
-
-    /// What was found, if it is anything to the reader.
-    fn take(&mut self, found: Found) -> Option<Option<Tailed>> {
-        if let Some(last) = found.events.last() {
-            self.after = last.number.cast_signed();
-            return Some(Some(Tailed::Events(found.events)));
-        }
-        self.over = found.ended;
-        found.ended.then_some(None)
-    }
-
-    /// Nothing came for a while: whether its node has ended.
-    async fn look_after_writer(&mut self) -> Option<Option<Tailed>> {
-        let stream = &self.stream;
-        let Ok(Some(found)) = stream.read(self.after).await else {
-            return None;
-        };
-        match stream.streams.nodes.alive(&[found.node]).await {
-            Ok(alive) if alive.is_empty() => {}
-            _ => return None,
-        }
-        // What it wrote last may have come after the first look.
-        let Ok(found) = stream.read(self.after).await else {
-            return None;
-        };
-        let Some(found) = found else {
-            return Some(None);
-        };
-        let about = found.about.clone();
-        Some(self.take(found).unwrap_or_else(|| {
-            self.over = true;
-            Some(Tailed::Abandoned(about.into()))
-        }))
-    }
-
-    /// Has the writer notify of what it writes, and looks at what it wrote.
-    async fn look(&mut self) -> Result<Option<Found>, Unavailable> {
-        let fresh = |noted: Instant| noted.elapsed() < WATCHED / 2;
-        if !self.noted.is_some_and(fresh) {
-            let noted = Instant::now();
-            self.stream.note().await?;
-            self.noted = Some(noted);
-        }
-        self.stream.read(self.after).await
     }
 }
 
@@ -338,8 +189,7 @@ impl StreamRef {
         query(&self.streams.link, sql, parameters).await.map(drop)
     }
 
-    /// The stream as it is, with its next events; `None` when there is none.
-    async fn read(&self, after: i64) -> Result<Option<Found>, Unavailable> {
+    async fn read(&self, after: u64) -> Result<Option<Found>, Unavailable> {
         // One statement: one view of the stream and its events. The length of a text is known without reading it.
         let sql = "SELECT s.node, s.about, s.ended, e.n, e.body FROM session_stream s LEFT JOIN LATERAL ( \
                      SELECT n, body FROM ( \
@@ -350,9 +200,9 @@ impl StreamRef {
         let parameters: Parameters<'_> = &[
             (&&self.key[..], Type::BYTEA),
             (&self.name, Type::TEXT),
-            (&after, Type::INT8),
-            (&PAGE.0, Type::INT8),
-            (&PAGE.1, Type::INT8),
+            (&after.cast_signed(), Type::INT8),
+            (&whole(PAGE.0), Type::INT8),
+            (&whole(PAGE.1), Type::INT8),
         ];
         let rows = query(&self.streams.link, sql, parameters).await?;
         let Some(row) = rows.first() else {
@@ -360,7 +210,7 @@ impl StreamRef {
         };
         let mut found = Found {
             node: get(row, 0)?,
-            about: get(row, 1)?,
+            about: get::<Vec<u8>>(row, 1)?.into(),
             ended: get(row, 2)?,
             events: Vec::new(),
         };
@@ -374,14 +224,4 @@ impl StreamRef {
         }
         Ok(Some(found))
     }
-}
-
-/// The record by which nodes are notified of a stream.
-fn news(key: &Key, stream: &str) -> Key {
-    Sha256::new()
-        .chain_update(b"stream")
-        .chain_update(key)
-        .chain_update(stream)
-        .finalize()
-        .into()
 }

@@ -4,16 +4,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use data_encoding::HEXLOWER;
 use futures_util::stream::{self, BoxStream};
 use tokio::sync::watch;
-use uuid::Uuid;
 
-use super::nodes::Key;
+use super::Key;
 
 /// The records that are watched here: as many as there are streams that do it.
 #[derive(Default)]
-pub(super) struct Watched(Mutex<HashMap<Key, watch::Sender<()>>>);
+pub(crate) struct Watched(Mutex<HashMap<Key, watch::Sender<()>>>);
 
 /// One that watches, and leaves no trace when it is dropped.
 struct Watcher {
@@ -22,14 +20,9 @@ struct Watcher {
     changes: Option<watch::Receiver<()>>,
 }
 
-/// What is sent of a record, for [`Watched::take`].
-pub(super) fn payload(node: Uuid, key: &Key) -> String {
-    format!("{} {}", node.simple(), HEXLOWER.encode(key))
-}
-
 impl Watched {
     /// Reports whenever a notification names the record.
-    pub(super) fn hints(watched: &Arc<Self>, key: Key) -> BoxStream<'static, ()> {
+    pub(crate) fn hints(watched: &Arc<Self>, key: Key) -> BoxStream<'static, ()> {
         let changes = match watched.table().entry(key) {
             Entry::Occupied(entry) => entry.get().subscribe(),
             Entry::Vacant(entry) => entry.insert(watch::Sender::new(())).subscribe(),
@@ -45,25 +38,15 @@ impl Watched {
         }))
     }
 
-    /// Takes a notification; that of the node itself says nothing new.
-    pub(super) fn take(&self, payload: &str, node: Uuid) {
-        let Some((sender, key)) = payload.split_once(' ') else {
-            return;
-        };
-        let key = HEXLOWER.decode(key.as_bytes()).unwrap_or_default();
-        let Ok(key) = Key::try_from(key) else {
-            return;
-        };
-        if sender == node.simple().to_string() {
-            return;
-        }
-        if let Some(sender) = self.table().get(&key) {
+    /// Another node has changed the record.
+    pub(crate) fn notify(&self, key: &Key) {
+        if let Some(sender) = self.table().get(key) {
             sender.send_replace(());
         }
     }
 
     /// Some may have been missed.
-    pub(super) fn notify_all(&self) {
+    pub(crate) fn notify_all(&self) {
         for sender in self.table().values() {
             sender.send_replace(());
         }

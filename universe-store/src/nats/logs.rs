@@ -1,0 +1,445 @@
+//! What nodes share of sessions that are at work: an inbox for each, and the event streams of its calls.
+//!
+//! A letter is a record, which the servers take away after a while. A stream of events is a record, its head, which says who
+//! writes it and which events there are; each event is a message of a stream of its own, which no node follows.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
+use percent_encoding::utf8_percent_encode;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use super::card;
+use super::error::Refusal;
+use super::names::ESCAPED;
+use super::nodes::Nodes;
+use super::records::{Got, Label, Records, Row, share};
+use super::sessions::{self, millis, place};
+use crate::clients::REFRESHES;
+use crate::clients::logs::{
+    self, Event, Events, Fate, Found, LOOK, LetterBound, Letters, LogBounds, LogError, PAGE, SLACK,
+    Tailed, Write,
+};
+use crate::clients::nodes::Unavailable;
+
+/// How many streams are written, or events read or taken away, at a time.
+const ABREAST: usize = 8;
+
+/// How often a write is tried that loses against another one, or is said to have.
+const TRIES: usize = 16;
+
+/// The inboxes and streams of all nodes that use the same servers.
+pub struct Logs {
+    nodes: Arc<Nodes>,
+    bounds: LogBounds,
+    _tasks: JoinSet<()>,
+}
+
+/// An inbox in the records.
+struct Inbox {
+    nodes: Arc<Nodes>,
+    /// The place of its session.
+    place: String,
+    /// Letters before this time are not for this reader.
+    since: i64,
+}
+
+/// A stream in the records.
+struct StreamRef {
+    nodes: Arc<Nodes>,
+    /// Its place among all streams: that of its session, and its name.
+    place: String,
+}
+
+impl Logs {
+    pub(super) fn start(nodes: Arc<Nodes>, bounds: LogBounds) -> Self {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(look(Arc::clone(nodes.records()), bounds.keep_streams));
+        Self {
+            nodes,
+            bounds,
+            _tasks: tasks,
+        }
+    }
+
+    fn records(&self) -> &Records {
+        self.nodes.records()
+    }
+
+    async fn send(&self, session: &str, letter: &[u8]) -> Result<(), LogError> {
+        let records = self.records();
+        records.catch_up().await?;
+        let place = place(session);
+        let Some(owner) = self.check(&place, letter.len())? else {
+            return Ok(());
+        };
+        let (body, inline) = records.keep(letter).await?;
+        let label = Label {
+            share: Some(owner),
+            until: records
+                .now()
+                .saturating_add(millis(self.bounds.keep_letters)),
+            bytes: letter.len() as u64,
+            body,
+            ..records.label()
+        };
+        let path = format!("letter.{place}.{}", Uuid::new_v4().simple());
+        records.put(&path, &label, inline, None).await?;
+        Ok(())
+    }
+
+    /// Whose share one more letter of so many bytes takes, if there is room; `None` if there is no such session.
+    fn check(&self, place: &str, size: usize) -> Result<Option<String>, LogError> {
+        let (now, table) = (self.records().now(), self.records().table());
+        let Some(session) = table.get(&format!("session.{place}")) else {
+            return Ok(None);
+        };
+        let owner = session.label.share.clone().unwrap_or_default();
+        let room = |rows: &mut dyn Iterator<Item = (&Arc<str>, &Row)>, most: LetterBound| {
+            let (mut letters, mut bytes) = (0, size as u64);
+            for (_, row) in rows.filter(|(_, row)| row.label.until > now) {
+                letters += 1;
+                bytes = bytes.saturating_add(row.label.bytes);
+            }
+            letters < most.letters && bytes <= most.bytes as u64
+        };
+        let of_all = LetterBound {
+            letters: usize::MAX,
+            bytes: self.bounds.bytes,
+        };
+        let (of_session, of_owner) = (self.bounds.of_session, self.bounds.of_owner);
+        let has_room = room(&mut table.below(&format!("letter.{place}.")), of_session)
+            && room(&mut table.group(&share("letter", &owner)), of_owner)
+            && room(&mut table.group("letter"), of_all);
+        if !has_room {
+            return Err(LogError::Full);
+        }
+        Ok(Some(owner))
+    }
+
+    async fn write(&self, writes: &[Write<'_>]) -> Result<(), LogError> {
+        // Which sessions there are is to be known.
+        self.records().catch_up().await?;
+        let mut written: Vec<BoxFuture<'_, _>> = Vec::new();
+        for write in writes {
+            written.push(Box::pin(self.write_one(write)));
+        }
+        let written = stream::iter(written).buffer_unordered(ABREAST);
+        written.try_for_each(async |()| Ok(())).await?;
+        Ok(())
+    }
+
+    async fn write_one(&self, write: &Write<'_>) -> Result<(), Unavailable> {
+        let records = self.records();
+        let place = stream_place(write.session, write.stream);
+        let path = format!("head.{place}");
+        for _ in 0..TRIES {
+            let got = records.get(&path).await?;
+            if write.fate == Fate::Forgotten {
+                match got.filter(|got| !got.row.label.gone) {
+                    Some(got) if !drop_stream(records, &place, &got.row).await? => continue,
+                    _ => return Ok(()),
+                }
+            }
+            let is_there = records
+                .table()
+                .get(&sessions::path(write.session))
+                .is_some();
+            if !is_there || self.advance(write, &place, got.map(|got| got.row)).await? {
+                return Ok(());
+            }
+        }
+        Err(Unavailable)
+    }
+
+    /// Writes the events of a stream and then its head, which was found; `false` if another node has written it meanwhile.
+    async fn advance(
+        &self,
+        write: &Write<'_>,
+        place: &str,
+        head: Option<Row>,
+    ) -> Result<bool, Unavailable> {
+        let (records, path) = (self.records(), format!("head.{place}"));
+        let sequence = head.as_ref().map_or(0, |head| head.sequence);
+        let before = head.map(|head| head.label).filter(|label| !label.gone);
+        if let Some(before) = &before
+            && before.ended
+            && before.node != records.id
+        {
+            return Ok(true);
+        }
+        let (first, last) = before.as_ref().map_or((0, 0), |it| (it.first, it.last));
+        let (mut newest, mut put) = (last, Vec::<BoxFuture<'_, _>>::new());
+        for (number, text) in &write.events {
+            if *number > last {
+                newest = newest.max(*number);
+                put.push(Box::pin(put_event(records, place, *number, text)));
+            }
+        }
+        let put = stream::iter(put).buffered(ABREAST);
+        put.try_for_each(async |()| Ok(())).await?;
+        let (body, inline) = records.keep(write.about).await?;
+        let label = Label {
+            first: first.max(write.first),
+            last: newest,
+            ended: write.fate == Fate::Ended,
+            body,
+            ..records.label()
+        };
+        let put = records.put(&path, &label, inline, Some(sequence)).await?;
+        if put.is_none() {
+            records.forget(&label).await;
+            return Ok(false);
+        }
+        if let Some(before) = &before {
+            records.forget(before).await;
+        }
+        // The oldest that is kept is known from the second write on.
+        if first > 0 {
+            drop_events(records, place, first..label.first.min(last + 1)).await?;
+        }
+        Ok(true)
+    }
+}
+
+impl logs::Logs for Logs {
+    fn send<'a>(
+        &'a self,
+        session: &'a str,
+        letter: &'a [u8],
+    ) -> BoxFuture<'a, Result<(), LogError>> {
+        Box::pin(self.send(session, letter))
+    }
+
+    fn inbox(&self, session: &str) -> BoxStream<'static, Bytes> {
+        let (records, place) = (self.records(), place(session));
+        let paths = [format!("letter.{place}"), format!("session.{place}")];
+        let hints = paths.map(|path| records.hints(&path));
+        let inbox = Inbox {
+            nodes: Arc::clone(&self.nodes),
+            place,
+            since: records.now() - millis(SLACK),
+        };
+        logs::inbox(inbox, hints)
+    }
+
+    fn write<'a>(&'a self, writes: &'a [Write<'a>]) -> BoxFuture<'a, Result<(), LogError>> {
+        Box::pin(self.write(writes))
+    }
+
+    fn tail<'a>(
+        &'a self,
+        session: &'a str,
+        stream: &'a str,
+        after: u64,
+    ) -> BoxFuture<'a, Result<Option<BoxStream<'static, Tailed>>, LogError>> {
+        let records = self.records();
+        let place = stream_place(session, stream);
+        let paths = [format!("head.{place}"), sessions::path(session)];
+        let hints = stream::select_all(paths.map(|path| records.hints(&path)));
+        let quiet = records.lease.length / REFRESHES;
+        let stream = StreamRef {
+            nodes: Arc::clone(&self.nodes),
+            place,
+        };
+        Box::pin(logs::tail(Arc::new(stream), hints.boxed(), after, quiet))
+    }
+}
+
+impl Letters for Inbox {
+    fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Vec<(u64, Bytes)>>, Unavailable>> {
+        Box::pin(async move {
+            let records = self.nodes.records();
+            let mut letters: Vec<(u64, Arc<str>)> = {
+                let table = records.table();
+                if table.get(&format!("session.{}", self.place)).is_none() {
+                    return Ok(None);
+                }
+                let letters = table.below(&format!("letter.{}.", self.place));
+                let letters = letters.filter(|(_, row)| {
+                    row.sequence > after
+                        && row.label.used > self.since
+                        && row.label.by != records.id
+                });
+                letters
+                    .map(|(path, row)| (row.sequence, Arc::clone(path)))
+                    .collect()
+            };
+            letters.sort_unstable();
+            let read = |(sequence, path): (u64, Arc<str>)| async move {
+                let Some(Got { row, inline }) = records.living(&path).await? else {
+                    return Ok(None);
+                };
+                let letter = records.load(&row.label.body, inline).await?;
+                Ok(Some((sequence, letter)))
+            };
+            let read = stream::iter(letters).map(read).buffered(ABREAST);
+            let read = read.try_filter_map(async |letter| Ok(letter));
+            read.try_collect().await.map(Some)
+        })
+    }
+}
+
+impl Events for StreamRef {
+    fn note(&self) -> BoxFuture<'_, Result<(), Unavailable>> {
+        // Each node receives the heads of all streams.
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Found>, Unavailable>> {
+        Box::pin(async move {
+            let (records, path) = (self.nodes.records(), format!("head.{}", self.place));
+            let Some(Got { row, inline }) = records.living(&path).await? else {
+                return Ok(None);
+            };
+            let Label { first, last, .. } = row.label;
+            let numbers = after.saturating_add(1).max(first)..=last;
+            let read = |number| read_event(records, &self.place, number);
+            let mut read = stream::iter(numbers).map(read).buffered(ABREAST);
+            let (mut events, mut size) = (Vec::new(), 0);
+            while events.len() < PAGE.0 && size <= PAGE.1 {
+                match read.try_next().await? {
+                    Some(Some(event)) => {
+                        size += event.text.len();
+                        events.push(event);
+                    }
+                    // It has gone.
+                    Some(None) => {}
+                    None => break,
+                }
+            }
+            Ok(Some(Found {
+                node: row.label.node,
+                about: records.load(&row.label.body, inline).await?,
+                ended: row.label.ended,
+                events,
+            }))
+        })
+    }
+
+    fn has_ended(&self, node: Uuid) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(self.nodes.records().has_ended(node)))
+    }
+}
+
+impl fmt::Debug for Logs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Logs").finish_non_exhaustive()
+    }
+}
+
+/// Where a stream is among all of them.
+fn stream_place(session: &str, stream: &str) -> String {
+    format!(
+        "{}.{}",
+        place(session),
+        utf8_percent_encode(stream, ESCAPED)
+    )
+}
+
+/// Stores an event, unless it is there.
+async fn put_event(
+    records: &Records,
+    place: &str,
+    number: u64,
+    text: &[u8],
+) -> Result<(), Unavailable> {
+    let (body, inline) = records.keep(text).await?;
+    let label = Label {
+        body,
+        ..Label::default()
+    };
+    let subject = records.engine.names.event(place, Some(number));
+    let headers: HeaderMap = card::write(&label);
+    match records.link().put(&subject, headers, inline, Some(0)).await {
+        Ok(_) => Ok(()),
+        Err(Refusal::WrongSequence) => {
+            records.forget(&label).await;
+            // It may be on its way from before.
+            match read_event(records, place, number).await? {
+                Some(_) => Ok(()),
+                None => Err(Unavailable),
+            }
+        }
+        Err(Refusal::Failed(_)) => Err(Unavailable),
+    }
+}
+
+async fn read_event(
+    records: &Records,
+    place: &str,
+    number: u64,
+) -> Result<Option<Event>, Unavailable> {
+    let names = &records.engine.names;
+    let subject = names.event(place, Some(number));
+    let Some(message) = records.link().last(&names.events(), &subject).await? else {
+        return Ok(None);
+    };
+    let label: Label = card::read(&message.headers).ok_or(Unavailable)?;
+    let text = records.load(&label.body, message.payload).await?;
+    Ok(Some(Event { number, text }))
+}
+
+/// Takes events away that are not needed any more.
+pub(super) async fn drop_events(
+    records: &Records,
+    place: &str,
+    numbers: std::ops::Range<u64>,
+) -> Result<(), Unavailable> {
+    let names = &records.engine.names;
+    let stream = &names.events();
+    let gone = stream::iter(numbers).map(|number| async move {
+        let subject = names.event(place, Some(number));
+        if let Some(message) = records.link().last(stream, &subject).await? {
+            let label: Option<Label> = card::read(&message.headers);
+            records.forget(&label.unwrap_or_default()).await;
+            records.link().purge(stream, &subject, None).await?;
+        }
+        Ok(())
+    });
+    let gone = gone.buffer_unordered(ABREAST);
+    gone.try_for_each(async |()| Ok(())).await
+}
+
+/// Takes a stream away, if its head is still this; whether it was.
+async fn drop_stream(records: &Records, place: &str, head: &Row) -> Result<bool, Unavailable> {
+    if !records.end(&format!("head.{place}"), head).await? {
+        return Ok(false);
+    }
+    let numbers = head.label.first.max(1)..head.label.last.saturating_add(1);
+    drop_events(records, place, numbers).await?;
+    Ok(true)
+}
+
+/// Takes streams away that are too old, or whose sessions have ended, from time to time.
+async fn look(records: Arc<Records>, keep: Duration) {
+    loop {
+        // What fails is done by another node, or later.
+        let _ = records.catch_up().await;
+        let old = records.now() - millis(keep);
+        let over: Vec<_> = {
+            let table = records.table();
+            let over = table.group("head").filter(|(path, row)| {
+                let session = path.split('.').nth(1).unwrap_or_default();
+                let is_over = row.label.ended || records.has_ended_in(&table, row.label.node);
+                row.label.used < old && is_over
+                    || table.get(&format!("session.{session}")).is_none()
+            });
+            over.map(|(path, row)| (Arc::clone(path), row.clone()))
+                .collect()
+        };
+        for (path, row) in over {
+            let place = path.strip_prefix("head.").unwrap_or_default();
+            if drop_stream(&records, place, &row).await.is_err() {
+                break;
+            }
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}

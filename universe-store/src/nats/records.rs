@@ -1,0 +1,451 @@
+//! What nodes share of their clients, as messages of one stream: the last one of a subject is a record, and its header has
+//! all of it but its body.
+//!
+//! Each node receives the headers of all by one consumer, and keeps them: so it counts shares, finds what is old, and reports
+//! what others change. What one record has is read from the leader of the stream, and a write names the message that it
+//! replaces. A record ends with a message that the servers take away after a minute.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_nats::{header, jetstream};
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::bodies::{self, Kind};
+use super::card::{self, Body};
+use super::engine::Engine;
+use super::error::{Away, Refusal};
+use super::feed::{self, Follower};
+use super::link::Link;
+use crate::Timestamp;
+use crate::clients::nodes::Unavailable;
+use crate::clients::watched::Watched;
+use crate::clients::{Lease, hash};
+
+/// How long the end of a record stays, so that each node receives it.
+const END: Duration = Duration::from_secs(60);
+
+/// Whose the pieces of large bodies are: no universe's.
+const RECORDS: i64 = -1;
+
+/// What is known of a record without its body. Times are milliseconds since the epoch, by the clock of the servers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Label {
+    /// The node that wrote it.
+    pub(super) by: Uuid,
+    /// The node that runs what it is of.
+    pub(super) node: Uuid,
+    /// Whose share it takes.
+    pub(super) share: Option<String>,
+    /// A hash of whose it is.
+    pub(super) owner: Option<String>,
+    pub(super) name: Option<String>,
+    /// When it was used or written last.
+    pub(super) used: i64,
+    /// When its time is over; 0 for never. Of a node: the length of its lease, until the message was received.
+    pub(super) until: i64,
+    pub(super) bytes: u64,
+    pub(super) version: u64,
+    /// The sequence of its first message; 0 in that message itself.
+    pub(super) number: u64,
+    /// Of a stream of events: the numbers of those that are kept, and whether there are no more to come.
+    pub(super) first: u64,
+    pub(super) last: u64,
+    pub(super) ended: bool,
+    /// This is the end of the record.
+    pub(super) gone: bool,
+    pub(super) body: Body,
+    pub(super) result: Option<Body>,
+}
+
+/// A record, and the sequence of its message.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) label: Label,
+    pub(super) sequence: u64,
+}
+
+/// A record as its leader has it.
+pub(super) struct Got {
+    pub(super) row: Row,
+    pub(super) inline: Bytes,
+}
+
+/// The records as one node sees them.
+pub(super) struct Records {
+    pub(super) engine: Arc<Engine>,
+    /// The name of this node.
+    pub(super) id: Uuid,
+    pub(super) lease: Lease,
+    table: Mutex<Table>,
+    watched: Arc<Watched>,
+    known: watch::Sender<u64>,
+    /// How far the clock of the servers is ahead of the one here, in milliseconds.
+    ahead: AtomicI64,
+    /// The last message of this node's lease: its number, and when it was sent.
+    sent: Mutex<Option<(u64, Instant, Timestamp)>>,
+}
+
+/// Records by their paths, and those that count together.
+#[derive(Default)]
+pub(super) struct Table {
+    rows: BTreeMap<Arc<str>, Row>,
+    groups: HashMap<String, BTreeSet<Arc<str>>>,
+}
+
+impl Records {
+    pub(super) fn new(engine: Arc<Engine>, lease: Duration) -> Self {
+        Self {
+            engine,
+            id: Uuid::new_v4(),
+            lease: Lease::new(lease),
+            table: Mutex::default(),
+            watched: Arc::default(),
+            known: watch::Sender::new(0),
+            ahead: AtomicI64::new(0),
+            sent: Mutex::default(),
+        }
+    }
+
+    pub(super) fn link(&self) -> &Link {
+        &self.engine.link
+    }
+
+    /// The time of the servers.
+    pub(super) fn now(&self) -> i64 {
+        let ahead = self.ahead.load(Ordering::Relaxed);
+        Timestamp::now().as_millis().saturating_add(ahead)
+    }
+
+    /// What is known here.
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
+        // Nothing panics while it holds the table.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until all is known here that was acknowledged before.
+    pub(super) async fn catch_up(&self) -> Result<(), Unavailable> {
+        Ok(feed::catch_up(self).await?)
+    }
+
+    /// Reports whenever another node may have changed something at or below a path.
+    pub(super) fn hints(&self, path: &str) -> BoxStream<'static, ()> {
+        Watched::hints(&self.watched, hash(&[path.as_bytes()]))
+    }
+
+    /// Notes that the lease of this node is about to be made longer by its message of this number.
+    pub(super) fn sending(&self, number: u64) {
+        *self.sent() = Some((number, Instant::now(), Timestamp::now()));
+    }
+
+    /// A label of this node's, of now.
+    pub(super) fn label(&self) -> Label {
+        Label {
+            by: self.id,
+            node: self.id,
+            used: self.now(),
+            ..Label::default()
+        }
+    }
+
+    /// The record of a path, also one that has ended.
+    pub(super) async fn get(&self, path: &str) -> Result<Option<Got>, Unavailable> {
+        let names = &self.engine.names;
+        let (stream, subject) = (names.records(), names.record(path));
+        let Some(message) = self.link().last(&stream, &subject).await? else {
+            return Ok(None);
+        };
+        let label = card::read(&message.headers).ok_or(Unavailable)?;
+        let row = Row {
+            label,
+            sequence: message.sequence,
+        };
+        let inline = message.payload;
+        Ok(Some(Got { row, inline }))
+    }
+
+    /// The record of a path that has not ended.
+    pub(super) async fn living(&self, path: &str) -> Result<Option<Got>, Unavailable> {
+        let got = self.get(path).await?;
+        Ok(got.filter(|got| !got.row.label.gone))
+    }
+
+    /// Stores a record, and gives its sequence; `None` if another message has come after that of the sequence `after`. The
+    /// servers take it away when the time of its label is over.
+    pub(super) async fn put(
+        &self,
+        path: &str,
+        label: &Label,
+        inline: Bytes,
+        after: Option<u64>,
+    ) -> Result<Option<u64>, Unavailable> {
+        let left = match label.until {
+            0 => None,
+            until => Some(until.saturating_sub(self.now())),
+        };
+        self.store(path, label, inline, after, left).await
+    }
+
+    /// The same for a record that is to last for so many milliseconds.
+    pub(super) async fn store(
+        &self,
+        path: &str,
+        label: &Label,
+        inline: Bytes,
+        after: Option<u64>,
+        left: Option<i64>,
+    ) -> Result<Option<u64>, Unavailable> {
+        let mut headers = card::write(label);
+        if let Some(left) = left {
+            // In whole seconds, at least one, and never too early.
+            let seconds = left.max(0) / 1_000 + 1;
+            headers.insert(header::NATS_MESSAGE_TTL, format!("{seconds}s"));
+        }
+        let subject = self.engine.names.record(path);
+        match self.link().put(&subject, headers, inline, after).await {
+            Ok(stored) => Ok(Some(stored.sequence)),
+            Err(Refusal::WrongSequence) => Ok(None),
+            Err(Refusal::Failed(_)) => Err(Unavailable),
+        }
+    }
+
+    /// Ends a record if it is still this; whether it was.
+    pub(super) async fn end(&self, path: &str, row: &Row) -> Result<bool, Unavailable> {
+        let label = Label {
+            by: self.id,
+            gone: true,
+            ..Label::default()
+        };
+        let left = i64::try_from(END.as_millis()).ok();
+        let ended = self.store(path, &label, Bytes::new(), Some(row.sequence), left);
+        if ended.await?.is_none() {
+            return Ok(false);
+        }
+        self.forget(&row.label).await;
+        Ok(true)
+    }
+
+    /// Takes away what a record had besides its message.
+    pub(super) async fn forget(&self, label: &Label) {
+        for body in [Some(&label.body), label.result.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            bodies::drop_body(self.link(), &self.engine.names, RECORDS, body).await;
+        }
+    }
+
+    /// Puts a body into a message, or in pieces where it is too large.
+    pub(super) async fn keep(&self, body: &[u8]) -> Result<(Body, Bytes), Unavailable> {
+        let (names, body) = (&self.engine.names, Bytes::copy_from_slice(body));
+        let kept = bodies::keep(self.link(), names, (RECORDS, Kind::Record), body);
+        kept.await.map_err(|_| Unavailable)
+    }
+
+    /// Puts a body in pieces, so that it is not read with its record.
+    pub(super) async fn keep_apart(&self, body: &[u8]) -> Result<Body, Unavailable> {
+        let (names, body) = (&self.engine.names, Bytes::copy_from_slice(body));
+        let kept = bodies::keep_apart(self.link(), names, (RECORDS, Kind::Record), body);
+        kept.await.map_err(|_| Unavailable)
+    }
+
+    /// A body that was kept.
+    pub(super) async fn load(&self, body: &Body, inline: Bytes) -> Result<Bytes, Unavailable> {
+        let loaded = bodies::load(self.link(), &self.engine.names, RECORDS, (body, inline));
+        loaded.await.map_err(|_| Unavailable)
+    }
+
+    fn sent(&self) -> MutexGuard<'_, Option<(u64, Instant, Timestamp)>> {
+        // Nothing panics while it holds this.
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lease of this node has come back from the servers: it holds, what is known here is fresh, and so is their clock.
+    fn refreshed(&self, label: &Label, published: i64) {
+        let sent = *self.sent();
+        if let Some((number, at, time)) = sent
+            && number == label.version
+        {
+            self.lease.refreshed(at);
+            let ahead = published.saturating_sub(time.as_millis());
+            self.ahead.store(ahead, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Follower for Records {
+    type Key = Arc<str>;
+
+    fn link(&self) -> &Link {
+        &self.engine.link
+    }
+
+    fn source(&self) -> (String, String) {
+        let names = &self.engine.names;
+        (names.records(), names.record(">"))
+    }
+
+    fn known(&self) -> &watch::Sender<u64> {
+        &self.known
+    }
+
+    fn take(&self, message: &jetstream::Message, sequence: u64) -> Option<Arc<str>> {
+        let path = self.engine.names.path_in(&message.subject);
+        let label: Option<Label> = message.headers.as_ref().and_then(card::read);
+        let (Some(path), Some(mut label)) = (path, label) else {
+            tracing::error!(sequence, subject = %message.subject, "a record cannot be read");
+            return None;
+        };
+        let path: Arc<str> = path.into();
+        if path.starts_with("node.") && !label.gone {
+            let published = message.info().ok()?.published.unix_timestamp_nanos() / 1_000_000;
+            let published = i64::try_from(published).unwrap_or(i64::MAX);
+            label.until = label.until.saturating_add(published);
+            if label.by == self.id {
+                self.refreshed(&label, published);
+            }
+        }
+        let is_anothers = label.by != self.id;
+        self.table().take(&path, Row { label, sequence });
+        if is_anothers {
+            self.watched.notify(&hash(&[path.as_bytes()]));
+            // A letter is news of its session's inbox.
+            if path.starts_with("letter.")
+                && let Some((inbox, _)) = path.rsplit_once('.')
+            {
+                self.watched.notify(&hash(&[inbox.as_bytes()]));
+            }
+        }
+        Some(path)
+    }
+
+    fn retain(&self, there: &HashSet<Arc<str>>, sequence: u64) {
+        let mut table = self.table();
+        let gone: Vec<_> = table
+            .rows
+            .iter()
+            .filter(|(path, row)| !there.contains(*path) && row.sequence <= sequence)
+            .map(|(path, _)| Arc::clone(path))
+            .collect();
+        for path in gone {
+            table.remove(&path);
+        }
+        drop(table);
+        self.watched.notify_all();
+    }
+}
+
+impl Table {
+    pub(super) fn get(&self, path: &str) -> Option<&Row> {
+        self.rows.get(path)
+    }
+
+    /// All at or below a path that ends with a dot.
+    pub(super) fn below<'t>(
+        &'t self,
+        path: &str,
+    ) -> impl Iterator<Item = (&'t Arc<str>, &'t Row)> + use<'t> {
+        let from: Arc<str> = path.into();
+        let rows = self.rows.range(Arc::clone(&from)..);
+        rows.take_while(move |(path, _)| path.starts_with(&*from))
+    }
+
+    /// Those of one kind, or of it with one share or one owner: see [`share`] and [`owner`].
+    pub(super) fn group<'t>(
+        &'t self,
+        group: &str,
+    ) -> impl Iterator<Item = (&'t Arc<str>, &'t Row)> + use<'t> {
+        let paths = self.groups.get(group).into_iter().flatten();
+        paths.filter_map(|path| Some((path, self.rows.get(path)?)))
+    }
+
+    /// How many a group has.
+    pub(super) fn count(&self, group: &str) -> usize {
+        self.groups.get(group).map_or(0, BTreeSet::len)
+    }
+
+    /// Forgets what the servers have taken away by its time.
+    pub(super) fn prune(&mut self, now: i64) {
+        let over = |row: &Row| row.label.until != 0 && row.label.until < now;
+        let over = self.rows.iter().filter(|(_, row)| over(row));
+        let over: Vec<_> = over.map(|(path, _)| Arc::clone(path)).collect();
+        for path in over {
+            self.remove(&path);
+        }
+    }
+
+    fn take(&mut self, path: &Arc<str>, row: Row) {
+        let before = self.rows.get(path);
+        if before.is_some_and(|before| before.sequence >= row.sequence) {
+            return;
+        }
+        self.remove(path);
+        if row.label.gone {
+            // What a session had goes with it.
+            if let Some(session) = path.strip_prefix("session.") {
+                for kind in ["letter", "head"] {
+                    let below: Vec<_> = self
+                        .below(&format!("{kind}.{session}."))
+                        .map(|(path, _)| Arc::clone(path))
+                        .collect();
+                    for path in below {
+                        self.remove(&path);
+                    }
+                }
+            }
+            return;
+        }
+        for group in groups(path, &row.label) {
+            self.groups
+                .entry(group)
+                .or_default()
+                .insert(Arc::clone(path));
+        }
+        self.rows.insert(Arc::clone(path), row);
+    }
+
+    fn remove(&mut self, path: &str) {
+        let Some(gone) = self.rows.remove(path) else {
+            return;
+        };
+        for group in groups(path, &gone.label) {
+            if let Some(paths) = self.groups.get_mut(&group) {
+                paths.remove(path);
+                if paths.is_empty() {
+                    self.groups.remove(&group);
+                }
+            }
+        }
+    }
+}
+
+/// The group of those of a kind that take a share.
+pub(super) fn share(kind: &str, share: &str) -> String {
+    format!("{kind}/{share}")
+}
+
+/// The group of those of a kind that an owner has.
+pub(super) fn owner(kind: &str, owner: &str) -> String {
+    format!("{kind}={owner}")
+}
+
+fn groups(path: &str, label: &Label) -> impl Iterator<Item = String> {
+    let kind = path.split('.').next().unwrap_or_default();
+    let shared = label.share.as_ref().map(|name| share(kind, name));
+    let owned = label.owner.as_ref().map(|name| owner(kind, name));
+    [Some(kind.to_owned()), shared, owned].into_iter().flatten()
+}
+
+impl From<Away> for Unavailable {
+    fn from(_: Away) -> Self {
+        Self
+    }
+}

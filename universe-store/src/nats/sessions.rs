@@ -1,0 +1,289 @@
+//! Sessions of clients, beside the universes.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use tokio::task::JoinSet;
+
+use super::logs::drop_events;
+use super::nodes::Nodes;
+use super::records::{Got, Label, Records, Row, share};
+use crate::clients::nodes::Unavailable;
+use crate::clients::session_key;
+use crate::clients::sessions::{self, Change, LOOK, NOTED, SessionBounds, SessionError, TRIES};
+
+/// The sessions of all nodes that use the same streams.
+pub struct Sessions {
+    nodes: Arc<Nodes>,
+    bounds: SessionBounds,
+    _tasks: JoinSet<()>,
+}
+
+/// What is to be done before there is room for one more session.
+enum Room {
+    There,
+    Ends(Arc<str>, Row),
+    Full { is_share: bool },
+}
+
+impl Sessions {
+    pub(super) fn start(nodes: Arc<Nodes>, bounds: SessionBounds) -> Self {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(look(Arc::clone(nodes.records()), bounds.max_idle));
+        Self {
+            nodes,
+            bounds,
+            _tasks: tasks,
+        }
+    }
+
+    fn records(&self) -> &Records {
+        self.nodes.records()
+    }
+
+    async fn insert(
+        &self,
+        name: &str,
+        owner: Option<&str>,
+        body: &[u8],
+    ) -> Result<(), SessionError> {
+        let records = self.records();
+        for _ in 0..TRIES {
+            records.catch_up().await?;
+            match self.room(owner) {
+                Room::There => {
+                    let (body, inline) = records.keep(body).await?;
+                    let label = Label {
+                        share: owner.map(str::to_owned),
+                        body,
+                        ..records.label()
+                    };
+                    let put = records.put(&path(name), &label, inline, Some(0)).await?;
+                    return put.map(drop).ok_or(SessionError::Unavailable);
+                }
+                // One that was used meanwhile stays, and another one goes.
+                Room::Ends(path, row) => drop(end(records, &path, &row).await?),
+                Room::Full { is_share } => {
+                    let max = match is_share {
+                        true => self.bounds.sessions_per_owner.max(1),
+                        false => self.bounds.sessions,
+                    };
+                    return Err(SessionError::Full { is_share, max });
+                }
+            }
+        }
+        Err(SessionError::Unavailable)
+    }
+
+    fn room(&self, owner: Option<&str>) -> Room {
+        let table = self.records().table();
+        let own = owner.map(|owner| share("session", owner));
+        let has = own.as_ref().map_or(0, |own| table.count(own));
+        let is_share = has >= self.bounds.sessions_per_owner.max(1);
+        let is_full = table.count("session") >= self.bounds.sessions.max(1);
+        let group = match (is_share, is_full, &own) {
+            (true, _, Some(own)) => own,
+            (_, true, _) => "session",
+            _ => return Room::There,
+        };
+        let idle = self.records().now() - millis(self.bounds.in_use);
+        let rows = table.group(group).filter(|(_, row)| row.label.used < idle);
+        match rows.min_by_key(|(_, row)| row.label.used) {
+            Some((path, row)) => Room::Ends(Arc::clone(path), row.clone()),
+            None => Room::Full { is_share },
+        }
+    }
+
+    async fn load(&self, name: &str) -> Result<Option<Vec<u8>>, SessionError> {
+        let (records, path) = (self.records(), path(name));
+        let Some(Got { row, inline }) = self.read(&path).await? else {
+            return Ok(None);
+        };
+        let noted = millis(NOTED.min(self.bounds.max_idle / 4));
+        if row.label.used < records.now() - noted {
+            let label = Label {
+                by: records.id,
+                used: records.now(),
+                ..row.label.clone()
+            };
+            let after = Some(row.sequence);
+            // One that was changed meanwhile was used. Servers that take no writes still let sessions go on.
+            let put = records.put(&path, &label, inline.clone(), after).await;
+            if put.is_err() {
+                tracing::warn!("the use of a session was not noted");
+            }
+        }
+        let body = records.load(&row.label.body, inline).await?;
+        Ok(Some(body.into()))
+    }
+
+    async fn change(
+        &self,
+        name: &str,
+        change: &Change<'_>,
+    ) -> Result<Option<Vec<u8>>, SessionError> {
+        let (records, path) = (self.records(), path(name));
+        for _ in 0..TRIES {
+            let Some(Got { row, inline }) = self.read(&path).await? else {
+                return Ok(None);
+            };
+            let found = records.load(&row.label.body, inline).await?;
+            let Some(changed) = change(&found) else {
+                return Ok(None);
+            };
+            let (body, inline) = records.keep(&changed).await?;
+            let label = Label {
+                by: records.id,
+                used: records.now(),
+                body,
+                ..row.label.clone()
+            };
+            let put = records
+                .put(&path, &label, inline, Some(row.sequence))
+                .await?;
+            if put.is_some() {
+                records.forget(&row.label).await;
+                return Ok(Some(changed));
+            }
+            records.forget(&label).await;
+        }
+        Err(SessionError::Unavailable)
+    }
+
+    async fn remove(&self, name: &str) -> Result<bool, SessionError> {
+        let (records, path) = (self.records(), path(name));
+        // What it has is to be known.
+        records.catch_up().await?;
+        for _ in 0..TRIES {
+            let Some(got) = records.living(&path).await? else {
+                return Ok(false);
+            };
+            if end(records, &path, &got.row).await? {
+                return Ok(got.row.label.used > records.now() - millis(self.bounds.max_idle));
+            }
+        }
+        Err(SessionError::Unavailable)
+    }
+
+    /// The session of a path, if it lives.
+    async fn read(&self, path: &str) -> Result<Option<Got>, Unavailable> {
+        let dead = self.records().now() - millis(self.bounds.max_idle);
+        let got = self.records().living(path).await?;
+        Ok(got.filter(|got| got.row.label.used > dead))
+    }
+}
+
+impl sessions::Sessions for Sessions {
+    fn insert<'a>(
+        &'a self,
+        name: &'a str,
+        owner: Option<&'a str>,
+        body: &'a [u8],
+    ) -> BoxFuture<'a, Result<(), SessionError>> {
+        Box::pin(self.insert(name, owner, body))
+    }
+
+    fn load<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, SessionError>> {
+        Box::pin(self.load(name))
+    }
+
+    fn change<'a>(
+        &'a self,
+        name: &'a str,
+        change: &'a Change<'a>,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, SessionError>> {
+        Box::pin(self.change(name, change))
+    }
+
+    fn remove<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<bool, SessionError>> {
+        Box::pin(self.remove(name))
+    }
+
+    fn hints(&self, name: &str) -> BoxStream<'static, ()> {
+        self.records().hints(&path(name))
+    }
+
+    fn count(&self) -> usize {
+        self.records().table().count("session")
+    }
+}
+
+impl fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions").finish_non_exhaustive()
+    }
+}
+
+/// The hash of a session's name, as it stands in paths.
+pub(super) fn place(name: &str) -> String {
+    HEXLOWER.encode(&session_key(name))
+}
+
+pub(super) fn path(name: &str) -> String {
+    format!("session.{}", place(name))
+}
+
+pub(super) fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Ends a session with all that it has, if it is still this; whether it was.
+async fn end(records: &Records, path: &str, row: &Row) -> Result<bool, Unavailable> {
+    let place = path.strip_prefix("session.").unwrap_or_default();
+    let below: Vec<(Arc<str>, Row)> = {
+        let table = records.table();
+        let below = ["letter", "head"].map(|kind| format!("{kind}.{place}."));
+        let below = below.iter().flat_map(|path| table.below(path));
+        below
+            .map(|(path, row)| (Arc::clone(path), row.clone()))
+            .collect()
+    };
+    if !records.end(path, row).await? {
+        return Ok(false);
+    }
+    if below.is_empty() {
+        return Ok(true);
+    }
+    let (link, names) = (records.link(), &records.engine.names);
+    for (path, row) in &below {
+        records.forget(&row.label).await;
+        if let Some(place) = path.strip_prefix("head.") {
+            let numbers = row.label.first.max(1)..row.label.last.saturating_add(1);
+            drop_events(records, place, numbers).await?;
+        }
+    }
+    let stream = names.records();
+    for kind in ["letter", "head"] {
+        let subject = names.record(&format!("{kind}.{place}.*"));
+        link.purge(&stream, &subject, None).await?;
+    }
+    let events = names.event(place, None);
+    link.purge(&names.events(), &events, None).await?;
+    Ok(true)
+}
+
+/// Takes sessions away that have ended, from time to time.
+async fn look(records: Arc<Records>, max_idle: Duration) {
+    loop {
+        // What fails is done by another node, or later.
+        let _ = records.catch_up().await;
+        let dead = records.now() - millis(max_idle);
+        let dead: Vec<_> = {
+            let table = records.table();
+            let rows = table.group("session");
+            let rows = rows.filter(|(_, row)| row.label.used < dead);
+            rows.map(|(path, row)| (Arc::clone(path), row.clone()))
+                .collect()
+        };
+        for (path, row) in dead {
+            if end(&records, &path, &row).await.is_err() {
+                break;
+            }
+        }
+        tokio::time::sleep(LOOK.min(max_idle)).await;
+    }
+}
