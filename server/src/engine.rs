@@ -7,6 +7,8 @@ mod nats;
 mod none;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(any(feature = "nats", feature = "postgres"))]
+mod shared;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,8 +16,8 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use mcp_proto::{EventStore, SessionStore};
 
-#[cfg(feature = "postgres")]
-pub use self::postgres::SharedTasks;
+#[cfg(any(feature = "nats", feature = "postgres"))]
+pub use self::shared::SharedTasks;
 
 #[cfg(not(feature = "nats"))]
 use self::none as nats;

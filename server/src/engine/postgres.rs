@@ -1,21 +1,14 @@
 //! Universes, sessions and tasks in a database of PostgreSQL.
 
-mod events;
-mod sessions;
-mod tasks;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use self::events::SharedEvents;
-use self::sessions::SharedSessions;
-pub use self::tasks::SharedTasks;
-use super::{Opened, Shared};
+use super::Opened;
+use super::shared::opened;
 use crate::config::StoreUrl;
-use crate::metrics;
 use crate::store::UniverseLog;
-use crate::store::postgres::logs::LogBounds;
-use crate::store::postgres::sessions::SessionBounds;
+use crate::store::clients::logs::LogBounds;
+use crate::store::clients::sessions::SessionBounds;
 use crate::store::postgres::{PostgresOptions, PostgresStore};
 
 /// What is wrong with a URL, without connecting to what it names.
@@ -48,24 +41,9 @@ pub(super) async fn open_with_sessions(
 ) -> Result<Opened, String> {
     let store = connect(url, authorities).await?;
     let sessions = Arc::new(store.sessions(SessionBounds::default()));
-    let counted = Arc::clone(&sessions);
-    metrics::count_sessions(move || counted.count());
-    let events = SharedEvents(store.logs(LogBounds::default()));
+    let logs = Box::new(store.logs(LogBounds::default()));
     let node = store.nodes();
-    Ok(Opened {
-        store: Arc::new(store),
-        shared: Some(Shared {
-            sessions: Arc::new(SharedSessions(sessions)),
-            events: Arc::new(events),
-        }),
-        leave: Some(Box::pin(async move {
-            if node.end().await.is_err() {
-                tracing::warn!(
-                    "the lease of this server ends by itself: the database is unavailable"
-                );
-            }
-        })),
-    })
+    Ok(opened(Arc::new(store), node, sessions, logs))
 }
 
 async fn connect(url: &StoreUrl, authorities: Option<&Path>) -> Result<PostgresStore, String> {

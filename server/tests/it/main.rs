@@ -12,6 +12,10 @@ mod cluster;
 mod config;
 mod crash;
 mod demo;
+#[cfg(any(feature = "nats", feature = "postgres"))]
+#[expect(dead_code, reason = "the tests of the store need more of it")]
+#[path = "../../../universe-store/tests/it/engines.rs"]
+mod engines;
 mod feed;
 #[cfg(feature = "nats")]
 #[expect(dead_code, reason = "the tests of the store need more of it")]
@@ -25,7 +29,7 @@ mod looking;
 mod mcp;
 #[cfg(feature = "nats")]
 mod nats;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "nats", feature = "postgres"))]
 mod nodes;
 mod page;
 mod past;

@@ -1,6 +1,7 @@
-//! The stores that nodes share, for tests that are put to all of them.
+//! The stores that nodes share, for tests that are put to all of them. The tests of the universe server use them, too.
 
 #[cfg(feature = "nats")]
+#[path = "raw.rs"]
 mod raw;
 
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use universe_store::clients::nodes::Nodes;
 use universe_store::clients::sessions::{SessionBounds, Sessions};
 use universe_store::clients::tasks::{TaskBounds, Tasks};
 
-use crate::{HANG, aside};
+/// Long enough that only a store that hangs exceeds it.
+const HANG: Duration = Duration::from_secs(60);
 
 /// A node on one of them.
 pub(crate) enum Node {
@@ -37,6 +39,7 @@ pub(crate) enum Kind {
     Streams,
     Events,
     Tasks,
+    Nodes,
 }
 
 /// The URL of a new store of each engine that is built in and installed.
@@ -171,7 +174,7 @@ pub(crate) async fn age(url: &str, kind: Kind, seconds: u32, owner: Option<&str>
         Kind::Letters => "session_letter SET at = at",
         Kind::Streams => "session_stream SET touched = touched",
         Kind::Tasks => "task SET expires = expires",
-        Kind::Events => panic!("events have no age"),
+        Kind::Events | Kind::Nodes => panic!("{kind:?} have no age"),
     };
     let whose = owner.map(|owner| format!(" WHERE owner = '{owner}'"));
     let sql = format!(
@@ -193,6 +196,7 @@ pub(crate) async fn dump(url: &str, kind: Kind) -> Vec<String> {
         Kind::Streams => "session_stream",
         Kind::Events => "session_event",
         Kind::Tasks => "task",
+        Kind::Nodes => "universe_node",
     };
     let sql = format!("SELECT t::text FROM {table} t");
     let said = ask(url, sql).await;
@@ -219,4 +223,9 @@ async fn ask(url: &str, sql: String) -> String {
     }
     #[cfg(not(feature = "postgres"))]
     panic!("{url}: {sql}")
+}
+
+/// Does what waits for processes, in a thread of its own.
+pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
 }

@@ -44,6 +44,9 @@ use universe_store::{
     SqliteStore, TailError, Timestamp, UniverseId, UniverseLog,
 };
 
+#[cfg(any(feature = "nats", feature = "postgres"))]
+use engines::aside;
+
 /// Long enough that only a store that hangs exceeds it.
 const HANG: Duration = Duration::from_secs(60);
 
@@ -137,12 +140,6 @@ fn after(expected: u64, entries: Vec<NewEntry>) -> Append {
         entries,
         name: None,
     }
-}
-
-/// Does what waits for processes, in a thread of its own.
-#[cfg(any(feature = "nats", feature = "postgres"))]
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    tokio::task::spawn_blocking(work).await.unwrap()
 }
 
 /// The next item; panics if the store hangs.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::balancer::Balancer;
 use super::{node_with, until};
-use crate::cluster::shared;
+use crate::engines::urls;
 use crate::harness::process::signal;
 use crate::harness::{Client, add_star, soon, tick};
 
@@ -82,98 +82,94 @@ struct Progress {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rolling_restart_loses_and_doubles_nothing() {
-    let Some(cluster) = shared() else {
-        return;
-    };
-    let url = cluster.database();
-    let balancer = Balancer::start().await;
-    let start = || node_with(&url, &["--drain-wait", "1s"]);
-    let mut old = [start().await, start().await];
-    for server in &old {
-        balancer.add(server.client);
-    }
-    let id = old[0].client.create("u", json!({})).await;
-    let progress = Arc::<Progress>::default();
-    let writers = (0..WRITERS)
-        .map(|n| tokio::spawn(write(balancer.client, id.clone(), n, Arc::clone(&progress))));
-    let writers: Vec<_> = writers.collect();
-    let reader = tokio::spawn(read(balancer.client, id.clone(), Arc::clone(&progress)));
-    let some_more = async || {
-        let before = progress.done.load(Ordering::Relaxed);
-        until(async || progress.done.load(Ordering::Relaxed) >= before + SOME * WRITERS).await;
-    };
-    some_more().await;
-    let mut new = Vec::new();
-    for server in &mut old {
-        let fresh = start().await;
-        balancer.add(fresh.client);
-        new.push(fresh);
-        server.stop().await;
+    for url in urls() {
+        let balancer = Balancer::start().await;
+        let start = || node_with(&url, &["--drain-wait", "1s"]);
+        let mut old = [start().await, start().await];
+        for server in &old {
+            balancer.add(server.client);
+        }
+        let id = old[0].client.create("u", json!({})).await;
+        let progress = Arc::<Progress>::default();
+        let writers = (0..WRITERS)
+            .map(|n| tokio::spawn(write(balancer.client, id.clone(), n, Arc::clone(&progress))));
+        let writers: Vec<_> = writers.collect();
+        let reader = tokio::spawn(read(balancer.client, id.clone(), Arc::clone(&progress)));
+        let some_more = async || {
+            let before = progress.done.load(Ordering::Relaxed);
+            until(async || progress.done.load(Ordering::Relaxed) >= before + SOME * WRITERS).await;
+        };
         some_more().await;
+        let mut new = Vec::new();
+        for server in &mut old {
+            let fresh = start().await;
+            balancer.add(fresh.client);
+            new.push(fresh);
+            server.stop().await;
+            some_more().await;
+        }
+        let head = new[0].client.universe(&id).await["revision"]
+            .as_u64()
+            .unwrap();
+        assert!(head > 0);
+        progress.enough.store(true, Ordering::Relaxed);
+        let sent = soon(join_all(writers))
+            .await
+            .into_iter()
+            .flat_map(Result::unwrap);
+        let sent: BTreeSet<String> = sent.collect();
+        let universe = new[1].client.universe(&id).await;
+        let stars: BTreeSet<String> = universe["state"]["stars"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect();
+        assert_eq!(stars, sent);
+        assert_eq!(universe["revision"], sent.len());
+        // The reader looks at the end of things whenever it sees an event.
+        progress.head.store(sent.len() + 1, Ordering::Relaxed);
+        new[0].client.command(&id, &tick()).await;
+        let seen = soon(reader).await.unwrap();
+        assert_eq!(seen, (1..=sent.len() as u64 + 1).collect::<Vec<_>>());
+        eprintln!(
+            "{} commands, {} requests sent again, {} connections of the reader",
+            sent.len(),
+            progress.failures.load(Ordering::Relaxed),
+            progress.connections.load(Ordering::Relaxed)
+        );
     }
-    let head = new[0].client.universe(&id).await["revision"]
-        .as_u64()
-        .unwrap();
-    assert!(head > 0);
-    progress.enough.store(true, Ordering::Relaxed);
-    let sent = soon(join_all(writers))
-        .await
-        .into_iter()
-        .flat_map(Result::unwrap);
-    let sent: BTreeSet<String> = sent.collect();
-    let universe = new[1].client.universe(&id).await;
-    let stars: BTreeSet<String> = universe["state"]["stars"]
-        .as_object()
-        .unwrap()
-        .keys()
-        .cloned()
-        .collect();
-    assert_eq!(stars, sent);
-    assert_eq!(universe["revision"], sent.len());
-    // The reader looks at the end of things whenever it sees an event.
-    progress.head.store(sent.len() + 1, Ordering::Relaxed);
-    new[0].client.command(&id, &tick()).await;
-    let seen = soon(reader).await.unwrap();
-    assert_eq!(seen, (1..=sent.len() as u64 + 1).collect::<Vec<_>>());
-    eprintln!(
-        "{} commands, {} requests sent again, {} connections of the reader",
-        sent.len(),
-        progress.failures.load(Ordering::Relaxed),
-        progress.connections.load(Ordering::Relaxed)
-    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_to_end_says_so_first_and_answers_until_then() {
-    let Some(cluster) = shared() else {
-        return;
-    };
-    let url = cluster.database();
-    let mut server = node_with(&url, &["--drain-wait", "4s"]).await;
-    let client = server.client;
-    let id = client.create("u", json!({})).await;
-    let mut feed = client.feed(&id, None).await;
-    assert_eq!(client.get("/readyz").await.status, 200);
-    signal(server.pid(), "TERM").await;
-    let mut last = String::new();
-    until(async || {
-        let reply = client.get("/readyz").await;
-        last = format!("{reply:?}");
-        reply.status == 503
-    })
-    .await;
-    assert!(
-        last.contains("will end soon, and answers until then"),
-        "{last}"
-    );
-    // It is alive and does its work, and so do its feeds.
-    assert_eq!(client.get("/livez").await.status, 200);
-    client.command(&id, &tick()).await;
-    assert_eq!(feed.event().await.unwrap().id, Some(1));
-    let mut blocks = Vec::new();
-    while let Some(block) = feed.block().await {
-        blocks.push(block);
+    for url in urls() {
+        let mut server = node_with(&url, &["--drain-wait", "4s"]).await;
+        let client = server.client;
+        let id = client.create("u", json!({})).await;
+        let mut feed = client.feed(&id, None).await;
+        assert_eq!(client.get("/readyz").await.status, 200);
+        signal(server.pid(), "TERM").await;
+        let mut last = String::new();
+        until(async || {
+            let reply = client.get("/readyz").await;
+            last = format!("{reply:?}");
+            reply.status == 503
+        })
+        .await;
+        assert!(
+            last.contains("will end soon, and answers until then"),
+            "{last}"
+        );
+        // It is alive and does its work, and so do its feeds.
+        assert_eq!(client.get("/livez").await.status, 200);
+        client.command(&id, &tick()).await;
+        assert_eq!(feed.event().await.unwrap().id, Some(1));
+        let mut blocks = Vec::new();
+        while let Some(block) = feed.block().await {
+            blocks.push(block);
+        }
+        assert!(blocks.last().unwrap().starts_with("retry: "), "{blocks:?}");
+        assert!(server.wait().await.success());
     }
-    assert!(blocks.last().unwrap().starts_with("retry: "), "{blocks:?}");
-    assert!(server.wait().await.success());
 }

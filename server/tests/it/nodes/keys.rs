@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{node_with, until};
-use crate::cluster::shared;
+use crate::engines::urls;
 use crate::harness::process::{binary, run};
 use crate::harness::wire::MODERN;
 use crate::harness::{Client, Era, Wire};
@@ -55,83 +55,82 @@ async fn page(client: Client, cursor: Option<&Value>) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_seals_the_other_opens_until_the_key_is_gone() {
-    let Some(cluster) = shared() else {
-        return;
-    };
-    let (url, dir) = (cluster.database(), TempDir::new().unwrap());
-    let keys = [
-        HEXLOWER.encode(&[1; 32]),
-        BASE64.encode(&[2; 32]),
-        BASE64.encode(&[3; 32]),
-    ];
-    let file = |name: &str| dir.path().join(name);
-    write(
-        &file("a"),
-        &["# the newest first".to_owned(), keys[0].clone()],
-        0o600,
-    );
-    write(&file("b"), &keys[..1], 0o640);
-    write(&file("c"), &keys[1..2], 0o600);
-    let start = async |name: &str| {
-        let file = file(name);
-        node_with(
-            &url,
-            &["--drain-wait", "0", "--keys-file", file.to_str().unwrap()],
-        )
-        .await
-    };
-    let (a, b, c) = (start("a").await, start("b").await, start("c").await);
-    let universes = join_all((0..UNIVERSES).map(|n| {
-        let client = a.client;
-        async move { client.create(&format!("u-{n}"), json!({})).await }
-    }));
-    let universes = universes.await;
-    let question =
-        async |client, id| delete(client, id, None).await["result"]["requestState"].clone();
-    let gone = async |client, id, state: &Value| {
-        delete(client, id, Some(state)).await["result"]["structuredContent"]["deleted"] == *id
-    };
+    for url in urls() {
+        let (url, dir) = (url, TempDir::new().unwrap());
+        let keys = [
+            HEXLOWER.encode(&[1; 32]),
+            BASE64.encode(&[2; 32]),
+            BASE64.encode(&[3; 32]),
+        ];
+        let file = |name: &str| dir.path().join(name);
+        write(
+            &file("a"),
+            &["# the newest first".to_owned(), keys[0].clone()],
+            0o600,
+        );
+        write(&file("b"), &keys[..1], 0o640);
+        write(&file("c"), &keys[1..2], 0o600);
+        let start = async |name: &str| {
+            let file = file(name);
+            node_with(
+                &url,
+                &["--drain-wait", "0", "--keys-file", file.to_str().unwrap()],
+            )
+            .await
+        };
+        let (a, b, c) = (start("a").await, start("b").await, start("c").await);
+        let universes = join_all((0..UNIVERSES).map(|n| {
+            let client = a.client;
+            async move { client.create(&format!("u-{n}"), json!({})).await }
+        }));
+        let universes = universes.await;
+        let question =
+            async |client, id| delete(client, id, None).await["result"]["requestState"].clone();
+        let gone = async |client, id, state: &Value| {
+            delete(client, id, Some(state)).await["result"]["structuredContent"]["deleted"] == *id
+        };
 
-    let state = question(a.client, &universes[0]).await;
-    let cursor = page(a.client, None).await["result"]["nextCursor"].clone();
-    assert!(state.is_string() && cursor.is_string());
-    // Another key opens neither.
-    assert!(delete(c.client, &universes[0], Some(&state)).await["error"].is_object());
-    assert!(page(c.client, Some(&cursor)).await["error"].is_object());
-    let rest = page(b.client, Some(&cursor)).await;
-    assert!(
-        !rest["result"]["resources"].as_array().unwrap().is_empty(),
-        "{rest}"
-    );
-    assert!(gone(b.client, &universes[0], &state).await);
+        let state = question(a.client, &universes[0]).await;
+        let cursor = page(a.client, None).await["result"]["nextCursor"].clone();
+        assert!(state.is_string() && cursor.is_string());
+        // Another key opens neither.
+        assert!(delete(c.client, &universes[0], Some(&state)).await["error"].is_object());
+        assert!(page(c.client, Some(&cursor)).await["error"].is_object());
+        let rest = page(b.client, Some(&cursor)).await;
+        assert!(
+            !rest["result"]["resources"].as_array().unwrap().is_empty(),
+            "{rest}"
+        );
+        assert!(gone(b.client, &universes[0], &state).await);
 
-    // The second key comes, at first only to open, then to seal; what the first has sealed is taken as long as it is there.
-    let old = [
-        question(a.client, &universes[1]).await,
-        question(a.client, &universes[2]).await,
-    ];
-    write(&file("b"), &[keys[0].clone(), keys[1].clone()], 0o600);
-    let new = question(c.client, &universes[3]).await;
-    until(async || gone(b.client, &universes[3], &new).await).await;
-    write(&file("a"), &[keys[1].clone(), keys[0].clone()], 0o600);
-    until(async || {
-        let state = question(a.client, &universes[4]).await;
-        gone(c.client, &universes[4], &state).await
-    })
-    .await;
-    assert!(gone(a.client, &universes[1], &old[0]).await);
-    // A file that cannot be used changes nothing; one without the first key refuses what that has sealed.
-    write(&file("a"), &["nonsense".to_owned()], 0o600);
-    write(&file("b"), &[keys[2].clone(), keys[1].clone()], 0o600);
-    let mut others = universes.iter().skip(5);
-    until(async || {
-        let other = others.next().unwrap();
-        let state = question(b.client, other).await;
-        delete(a.client, other, Some(&state)).await["error"].is_object()
-    })
-    .await;
-    assert!(delete(b.client, &universes[2], Some(&old[1])).await["error"].is_object());
-    assert!(gone(a.client, &universes[2], &old[1]).await);
+        // The second key comes, at first only to open, then to seal; what the first has sealed is taken as long as it is there.
+        let old = [
+            question(a.client, &universes[1]).await,
+            question(a.client, &universes[2]).await,
+        ];
+        write(&file("b"), &[keys[0].clone(), keys[1].clone()], 0o600);
+        let new = question(c.client, &universes[3]).await;
+        until(async || gone(b.client, &universes[3], &new).await).await;
+        write(&file("a"), &[keys[1].clone(), keys[0].clone()], 0o600);
+        until(async || {
+            let state = question(a.client, &universes[4]).await;
+            gone(c.client, &universes[4], &state).await
+        })
+        .await;
+        assert!(gone(a.client, &universes[1], &old[0]).await);
+        // A file that cannot be used changes nothing; one without the first key refuses what that has sealed.
+        write(&file("a"), &["nonsense".to_owned()], 0o600);
+        write(&file("b"), &[keys[2].clone(), keys[1].clone()], 0o600);
+        let mut others = universes.iter().skip(5);
+        until(async || {
+            let other = others.next().unwrap();
+            let state = question(b.client, other).await;
+            delete(a.client, other, Some(&state)).await["error"].is_object()
+        })
+        .await;
+        assert!(delete(b.client, &universes[2], Some(&old[1])).await["error"].is_object());
+        assert!(gone(a.client, &universes[2], &old[1]).await);
+    }
 }
 
 #[tokio::test]

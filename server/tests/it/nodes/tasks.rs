@@ -1,4 +1,4 @@
-//! Tasks of MCP on several servers that share a database. The tools of the universe server make none, so these servers have
+//! Tasks of MCP on several servers that share a store. The tools of the universe server make none, so these servers have
 //! tools of their own.
 
 use std::net::SocketAddr;
@@ -14,11 +14,10 @@ use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use universe_server::SharedTasks;
-use universe_server::store::postgres::tasks::TaskBounds;
-use universe_server::store::postgres::{PostgresOptions, PostgresStore};
+use universe_server::store::clients::tasks::TaskBounds;
 
 use super::{node, until};
-use crate::cluster::{Cluster, ask, shared};
+use crate::engines::{self, Kind, Servers, dump, until_there_are, urls};
 use crate::harness::wire::{LEGACY, MODERN};
 use crate::harness::{Client, Era};
 
@@ -30,7 +29,7 @@ struct Node {
     client: Client,
 }
 
-/// What the servers of a test have in common besides the database.
+/// What the servers of a test have in common besides the store.
 struct Common {
     url: String,
     lease: Duration,
@@ -74,10 +73,17 @@ impl Common {
             Arc::clone(&self.sessions),
             Arc::clone(&self.gate),
         );
-        let mut options = PostgresOptions::default();
-        options.lease = self.lease;
+        let lease = self.lease;
         let started = runtime.spawn(async move {
-            let store = PostgresStore::open(&url, &options).await.unwrap();
+            let store = engines::Node::with_lease(&url, lease).await;
+            let tasks = match &store {
+                #[cfg(feature = "postgres")]
+                engines::Node::Postgres(store) => {
+                    SharedTasks::new(store.tasks(TaskBounds::default()))
+                }
+                #[cfg(feature = "nats")]
+                engines::Node::Nats(store) => SharedTasks::new(store.tasks(TaskBounds::default())),
+            };
             let tool = |name| {
                 let tool = Tool::new(name, "A tool.").asking();
                 let tool = tool.with_input_schema(json!({ "type": "object" }));
@@ -85,9 +91,7 @@ impl Common {
             };
             let server = mcp_proto::Server::builder("tasks", "1", gates)
                 .tasks(TasksConfig::default())
-                .task_store(Arc::new(SharedTasks::new(
-                    store.tasks(TaskBounds::default()),
-                )))
+                .task_store(Arc::new(tasks))
                 .raw_tool(tool("gate"), gate)
                 .raw_tool(tool("confirm"), confirm)
                 .build()
@@ -220,133 +224,114 @@ impl Caller {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_of_one_is_shown_and_answered_and_cancelled_at_the_other() {
-    let Some(cluster) = shared() else {
-        return;
-    };
-    let common = Common::new(cluster.database(), Duration::from_secs(15));
-    let (a, b) = (common.node().await, common.node().await);
-    for era in Era::BOTH {
-        let caller = Caller::new(&a, era).await;
-        let id = caller.start(&a, "gate").await;
-        assert_eq!(caller.get(&b, &id).await["status"], "working");
-        let cancelled = caller.start(&a, "gate").await;
-        caller
-            .result(&b, "tasks/cancel", json!({ "taskId": cancelled }))
-            .await;
-        assert_eq!(caller.get(&b, &cancelled).await["status"], "cancelled");
-        // The server that runs it is notified.
-        caller.until(&a, &cancelled, "cancelled").await;
-        // The one that is left gets through.
-        common.gate.notify_one();
-        let done = caller.until(&b, &id, "completed").await;
-        assert_eq!(done, caller.get(&a, &id).await);
-        let result = match era {
-            Era::Modern => done["result"].clone(),
-            Era::Legacy => {
-                let listed = caller.result(&b, "tasks/list", json!({})).await;
-                assert_eq!(listed["tasks"].as_array().unwrap().len(), 2, "{listed}");
-                let named = json!({ "taskId": id });
-                caller.result(&b, "tasks/result", named).await
-            }
-        };
-        assert_eq!(result["content"][0]["text"], "through");
+    for url in urls() {
+        let common = Common::new(url, Duration::from_secs(15));
+        let (a, b) = (common.node().await, common.node().await);
+        for era in Era::BOTH {
+            let caller = Caller::new(&a, era).await;
+            let id = caller.start(&a, "gate").await;
+            assert_eq!(caller.get(&b, &id).await["status"], "working");
+            let cancelled = caller.start(&a, "gate").await;
+            caller
+                .result(&b, "tasks/cancel", json!({ "taskId": cancelled }))
+                .await;
+            assert_eq!(caller.get(&b, &cancelled).await["status"], "cancelled");
+            // The server that runs it is notified.
+            caller.until(&a, &cancelled, "cancelled").await;
+            // The one that is left gets through.
+            common.gate.notify_one();
+            let done = caller.until(&b, &id, "completed").await;
+            assert_eq!(done, caller.get(&a, &id).await);
+            let result = match era {
+                Era::Modern => done["result"].clone(),
+                Era::Legacy => {
+                    let listed = caller.result(&b, "tasks/list", json!({})).await;
+                    assert_eq!(listed["tasks"].as_array().unwrap().len(), 2, "{listed}");
+                    let named = json!({ "taskId": id });
+                    caller.result(&b, "tasks/result", named).await
+                }
+            };
+            assert_eq!(result["content"][0]["text"], "through");
+        }
+        let caller = Caller::new(&a, Era::Modern).await;
+        let id = caller.start(&a, "confirm").await;
+        let asked = caller.until(&b, &id, "input_required").await;
+        assert_eq!(
+            asked["inputRequests"]["confirm"]["method"],
+            "elicitation/create"
+        );
+        let answer = json!({ "action": "accept", "content": { "word": "yes" } });
+        let answers = json!({ "taskId": id, "inputResponses": { "confirm": answer } });
+        caller.result(&b, "tasks/update", answers).await;
+        for node in [&b, &a] {
+            let done = caller.until(node, &id, "completed").await;
+            assert_eq!(done["result"]["content"][0]["text"], "yes");
+        }
+        a.kill();
+        b.kill();
     }
-    let caller = Caller::new(&a, Era::Modern).await;
-    let id = caller.start(&a, "confirm").await;
-    let asked = caller.until(&b, &id, "input_required").await;
-    assert_eq!(
-        asked["inputRequests"]["confirm"]["method"],
-        "elicitation/create"
-    );
-    let answer = json!({ "action": "accept", "content": { "word": "yes" } });
-    let answers = json!({ "taskId": id, "inputResponses": { "confirm": answer } });
-    caller.result(&b, "tasks/update", answers).await;
-    for node in [&b, &a] {
-        let done = caller.until(node, &id, "completed").await;
-        assert_eq!(done["result"]["content"][0]["text"], "yes");
-    }
-    a.kill();
-    b.kill();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_tasks_of_a_server_that_died_have_failed_once_its_lease_is_over() {
-    let Some(cluster) = shared() else {
-        return;
-    };
-    let common = Common::new(cluster.database(), Duration::from_millis(1_500));
-    let (a, b) = (common.node().await, common.node().await);
-    let mut tasks = Vec::new();
-    for era in Era::BOTH {
-        let caller = Caller::new(&a, era).await;
-        let id = caller.start(&a, "gate").await;
-        tasks.push((caller, id));
+    for url in urls() {
+        let common = Common::new(url, Duration::from_millis(1_500));
+        let (a, b) = (common.node().await, common.node().await);
+        let mut tasks = Vec::new();
+        for era in Era::BOTH {
+            let caller = Caller::new(&a, era).await;
+            let id = caller.start(&a, "gate").await;
+            tasks.push((caller, id));
+        }
+        a.kill();
+        for (caller, id) in tasks {
+            let failed = caller.until(&b, &id, "failed").await;
+            let reason = "the server that ran this task has ended";
+            assert_eq!(failed["statusMessage"], reason, "{failed}");
+        }
+        b.kill();
     }
-    a.kill();
-    for (caller, id) in tasks {
-        let failed = caller.until(&b, &id, "failed").await;
-        let reason = "the server that ran this task has ended";
-        assert_eq!(failed["statusMessage"], reason, "{failed}");
-    }
-    b.kill();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_task_outlasts_a_database_that_is_away() {
-    let start = || {
-        let cluster = Cluster::start(&[])?;
-        let url = cluster.database();
-        Some((cluster, url))
-    };
-    let Some((mut cluster, url)) = tokio::task::spawn_blocking(start).await.unwrap() else {
-        return;
-    };
-    let common = Common::new(url, Duration::from_secs(10));
-    let (a, b) = (common.node().await, common.node().await);
-    let caller = Caller::new(&a, Era::Modern).await;
-    let id = caller.start(&a, "gate").await;
-    let cluster = tokio::task::spawn_blocking(move || {
-        cluster.kill();
-        cluster
-    });
-    let mut cluster = cluster.await.unwrap();
-    common.gate.notify_one();
-    let away = caller
-        .answer(&b, "tasks/get", &json!({ "taskId": id }))
-        .await;
-    assert_eq!(away["error"]["code"], -32603, "{away}");
-    let message = away["error"]["message"].as_str().unwrap();
-    assert!(message.contains("unavailable"), "{message}");
-    // How it ended counts once the database has it.
-    assert_eq!(caller.get(&a, &id).await["status"], "working");
-    let cluster = tokio::task::spawn_blocking(move || {
-        cluster.restart();
-        cluster
-    });
-    let _cluster = cluster.await.unwrap();
-    let mut done = Value::Null;
-    until(async || {
-        done = caller
+async fn a_task_outlasts_a_store_that_is_away() {
+    for (servers, url) in Servers::start().await {
+        let common = Common::new(url, Duration::from_secs(10));
+        let (a, b) = (common.node().await, common.node().await);
+        let caller = Caller::new(&a, Era::Modern).await;
+        let id = caller.start(&a, "gate").await;
+        let servers = servers.kill().await;
+        common.gate.notify_one();
+        let away = caller
             .answer(&b, "tasks/get", &json!({ "taskId": id }))
             .await;
-        done["result"]["status"] == "completed"
-    })
-    .await;
-    assert_eq!(done["result"], caller.get(&a, &id).await);
-    a.kill();
-    b.kill();
+        assert_eq!(away["error"]["code"], -32603, "{away}");
+        let message = away["error"]["message"].as_str().unwrap();
+        assert!(message.contains("unavailable"), "{message}");
+        // How it ended counts once the store has it.
+        assert_eq!(caller.get(&a, &id).await["status"], "working");
+        let _servers = servers.restart().await;
+        let mut done = Value::Null;
+        until(async || {
+            done = caller
+                .answer(&b, "tasks/get", &json!({ "taskId": id }))
+                .await;
+            done["result"]["status"] == "completed"
+        })
+        .await;
+        assert_eq!(done["result"], caller.get(&a, &id).await);
+        a.kill();
+        b.kill();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_ends_gives_its_lease_back() {
-    let Some(cluster) = shared() else {
-        return;
-    };
-    let url = cluster.database();
-    let mut servers = [node(&url).await, node(&url).await];
-    let leases = "SELECT count(*) FROM universe_node";
-    until(async || ask(&url, leases) == "2").await;
-    let [ending, _lasting] = &mut servers;
-    ending.stop().await;
-    assert_eq!(ask(&url, leases), "1");
+    for url in urls() {
+        let mut servers = [node(&url).await, node(&url).await];
+        until_there_are(&url, Kind::Nodes, 2).await;
+        let [ending, _lasting] = &mut servers;
+        ending.stop().await;
+        assert_eq!(dump(&url, Kind::Nodes).await.len(), 1);
+    }
 }

@@ -1,4 +1,4 @@
-//! Tasks of MCP in the database: each server shows, answers and cancels those of all.
+//! Tasks of MCP in a store that servers share: each server shows, answers and cancels those of all.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use mcp_proto::{NewTaskRecord, TaskRecord, TaskStore, TaskStoreError};
 
-use crate::store::postgres::tasks::{Found, TaskError, Tasks};
+use crate::store::clients::tasks::{Found, TaskError, Tasks};
 
-/// The tasks of all servers that use a database of PostgreSQL, for
+/// The tasks of all servers that use one store, for
 /// [`ServerBuilder::task_store`](mcp_proto::ServerBuilder::task_store).
 ///
 /// The tools of the universe server make no tasks. This is for programs that embed `mcp-proto` and have tools that do.
 #[derive(Debug)]
-pub struct SharedTasks(Tasks);
+pub struct SharedTasks(Box<dyn Tasks>);
 
 impl SharedTasks {
-    /// Those of [`PostgresStore::tasks`](crate::store::postgres::PostgresStore::tasks).
+    /// Those of a database of PostgreSQL or of streams of NATS: what the method `tasks` of their stores gives.
     #[must_use]
-    pub fn new(tasks: Tasks) -> Self {
-        Self(tasks)
+    pub fn new(tasks: impl Tasks + 'static) -> Self {
+        Self(Box::new(tasks))
     }
 }
 

@@ -85,6 +85,7 @@ impl Raw {
             Kind::Letters => records("letter"),
             Kind::Streams => records("head"),
             Kind::Tasks => records("task"),
+            Kind::Nodes => records("node"),
             Kind::Events => return (format!("{prefix}_events"), format!("{prefix}.event.>")),
         };
         (format!("{prefix}_records"), subjects)

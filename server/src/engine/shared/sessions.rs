@@ -1,4 +1,4 @@
-//! Sessions of the handshake revisions of MCP in the database: a session that one server has begun any other serves.
+//! Sessions of the handshake revisions of MCP in a store that servers share: a session that one server has begun any other serves.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use mcp_proto::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
 
-use crate::store::postgres::sessions::{SessionError, Sessions};
+use crate::store::clients::sessions::{SessionError, Sessions};
 
-/// What stands in a record in place of the session's name, which the database is not to know.
+/// What stands in a record in place of the session's name, which the store is not to know.
 const NAMELESS: &str = "-";
 
-/// The sessions of all servers that use a database.
+/// The sessions of all servers that use one store.
 #[derive(Debug)]
-pub(super) struct SharedSessions(pub(super) Arc<Sessions>);
+pub(super) struct SharedSessions(pub(super) Arc<dyn Sessions>);
 
 impl SessionStore for SharedSessions {
     fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>> {
@@ -41,12 +41,12 @@ impl SessionStore for SharedSessions {
         change: &'a SessionChange,
     ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
         Box::pin(async move {
-            let changed = self.0.change(id.as_str(), |body| {
+            let change = |body: &[u8]| {
                 let mut session = read(id, body)?;
                 session.apply(change);
                 write(session).ok()
-            });
-            let changed = changed.await.map_err(failed)?;
+            };
+            let changed = self.0.change(id.as_str(), &change).await.map_err(failed)?;
             Ok(changed.and_then(|body| read(id, &body)).map(Arc::new))
         })
     }
@@ -74,7 +74,7 @@ fn read(id: &SessionId, body: &[u8]) -> Option<Session> {
             Some(session)
         }
         Err(problem) => {
-            tracing::warn!(%problem, "a session in the database cannot be read");
+            tracing::warn!(%problem, "a session in the store cannot be read");
             None
         }
     }

@@ -1,4 +1,4 @@
-//! What is at work of sessions of the handshake revisions of MCP, in the database: any server goes on with the streams of
+//! What is at work of sessions of the handshake revisions of MCP, in a store that servers share: any server goes on with the streams of
 //! another's calls, and passes on what a client sends for them.
 
 use bytes::Bytes;
@@ -9,11 +9,11 @@ use mcp_proto::{
     EventStore, EventStoreError, SessionId, StreamEvent, StreamFate, StreamWrite, Tailed,
 };
 
-use crate::store::postgres::logs::{self, Event, Fate, LogError, Logs, Write};
+use crate::store::clients::logs::{self, Event, Fate, LogError, Logs, Write};
 
-/// The inboxes and streams of all servers that use a database.
+/// The inboxes and streams of all servers that use one store.
 #[derive(Debug)]
-pub(super) struct SharedEvents(pub(super) Logs);
+pub(super) struct SharedEvents(pub(super) Box<dyn Logs>);
 
 impl EventStore for SharedEvents {
     fn send<'a>(
