@@ -1,13 +1,13 @@
-//! Load with faults on three universe servers that share a database.
+//! Load with faults on three universe servers that share a store.
 //!
-//! Each server is in a network namespace of its own, with one link to the clients and one to the database: a primary of
-//! PostgreSQL with a synchronous standby. Clients send commands under idempotency keys over REST, over sessions of MCP and
+//! Each server is in a network namespace of its own, with one link to the clients and one to the store: a primary of
+//! PostgreSQL with a synchronous standby, or three servers of NATS JetStream. Clients send commands under idempotency keys over REST, over sessions of MCP and
 //! over stateless MCP, each request to another server, and repeat what fails at the next one until it is acknowledged.
-//! Readers follow the feeds from server to server. Meanwhile servers and the database are killed, stopped and cut off
+//! Readers follow the feeds from server to server. Meanwhile servers and the store are killed, stopped and cut off
 //! ([`fault`]), in an order that follows from a seed. At last every server is asked for every history ([`verdict`]): what
 //! was acknowledged is there exactly once, each reader had every event once and in order, and the servers agree.
 //!
-//! It needs Linux, root, `ip` and the programs of PostgreSQL. Without them it is skipped, and fails where `CI=true`.
+//! It needs Linux, root, `ip` and the programs of PostgreSQL or NATS. Without them it is skipped, and fails where `CI=true`.
 
 mod client;
 pub(crate) mod database;
@@ -15,6 +15,7 @@ mod fault;
 mod network;
 mod reader;
 mod server;
+mod streams;
 mod verdict;
 mod world;
 
@@ -26,7 +27,7 @@ use clap::Args;
 use fastrand::Rng;
 
 use self::client::Dialect;
-use self::fault::{Fault, System, can};
+use self::fault::{Engine, Fault, System, can};
 use self::world::World;
 use crate::{Result, programs, say};
 
@@ -57,6 +58,9 @@ const MINUTES: &str = "UNIVERSE_NODES_MINUTES";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
+    /// What keeps the universes.
+    #[arg(long, value_enum, default_value_t = Engine::Postgres)]
+    engine: Engine,
     /// How long the load runs, in minutes.
     #[arg(long, env = MINUTES, default_value_t = LONG)]
     minutes: f64,
@@ -76,7 +80,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// As [`run`].
 pub(crate) fn short() -> Result<bool> {
-    within(SHORT)
+    within(Engine::Postgres, SHORT)
 }
 
 /// The half hour of the full test.
@@ -84,16 +88,25 @@ pub(crate) fn short() -> Result<bool> {
 /// # Errors
 /// As [`run`].
 pub(crate) fn whole() -> Result<bool> {
-    within(LONG)
+    within(Engine::Postgres, LONG)
+}
+
+/// The same on NATS.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn whole_on_nats() -> Result<bool> {
+    within(Engine::Nats, LONG)
 }
 
 /// Runs as long as the environment says, or else so many minutes.
-fn within(minutes: f64) -> Result<bool> {
+fn within(engine: Engine, minutes: f64) -> Result<bool> {
     let minutes = match std::env::var(MINUTES) {
         Ok(wanted) => wanted.parse()?,
         Err(_) => minutes,
     };
     run(&Arguments {
+        engine,
         minutes,
         seed: None,
         only: Vec::new(),
@@ -104,9 +117,9 @@ fn within(minutes: f64) -> Result<bool> {
 /// Loads the servers and prints the figures. `true` when nothing was lost or doubled, and memory stayed in its bound.
 ///
 /// # Errors
-/// When the servers or the database cannot be started, or `CI=true` and they cannot be isolated here.
+/// When the servers or the store cannot be started, or `CI=true` and they cannot be isolated here.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    if let Some(missing) = missing() {
+    if let Some(missing) = missing(arguments.engine) {
         if std::env::var("CI").as_deref() == Ok("true") {
             return Err(missing.into());
         }
@@ -116,13 +129,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let binary = match &arguments.server {
         Some(binary) => binary.clone(),
         None => {
-            programs::build_judged()?;
+            match arguments.engine {
+                Engine::Postgres => programs::build_judged()?,
+                Engine::Nats => programs::build_judged_with("nats")?,
+            }
             programs::judged("universe-server")
         }
     };
     let seed = arguments.seed.unwrap_or_else(|| Rng::new().u64(..));
     say(&format!("seed {seed}, {} minutes", arguments.minutes))?;
-    let mut system = System::start(&binary, Rng::with_seed(seed))?;
+    let mut system = System::start(arguments.engine, &binary, Rng::with_seed(seed))?;
     let world = World::create(std::array::from_fn(server::address))?;
     thread::scope(|scope| -> Result<bool> {
         let mut seeds = Rng::with_seed(seed);
@@ -212,9 +228,15 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
 }
 
 /// What this machine lacks, in words.
-fn missing() -> Option<String> {
-    if database::programs().is_none() {
-        return Some("PostgreSQL is not installed (Debian: apt-get install postgresql)".to_owned());
-    }
-    network::missing()
+fn missing(engine: Engine) -> Option<String> {
+    let lacks = match engine {
+        Engine::Postgres if database::programs().is_none() => {
+            "PostgreSQL is not installed (Debian: apt-get install postgresql)"
+        }
+        Engine::Nats if streams::program().is_none() => {
+            "nats-server is not installed (2.12 or newer; the tests of universe-store unpack one with CI=true)"
+        }
+        _ => return network::missing(),
+    };
+    Some(lacks.to_owned())
 }

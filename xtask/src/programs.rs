@@ -42,6 +42,21 @@ pub(crate) fn build_judged() -> Result<()> {
     }
 }
 
+/// Builds the judged universe server with one more feature, in the place of the one without it.
+///
+/// # Errors
+/// When it does not build.
+pub(crate) fn build_judged_with(feature: &str) -> Result<()> {
+    let feature = format!("universe-server/{feature}");
+    let built = cargo(&JUDGED)
+        .args(["--features", &feature, "--quiet"])
+        .status()?;
+    match built.success() {
+        true => Ok(()),
+        false => Err("the servers do not build".into()),
+    }
+}
+
 /// Where the judged program of this name is.
 pub(crate) fn judged(program: &str) -> PathBuf {
     let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);

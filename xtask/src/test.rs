@@ -129,7 +129,7 @@ const INSTALLED: [(Toolbox, &str); 7] = [
 ];
 
 /// What takes too long for every change, in the order in which it runs.
-const LONG: [(&str, Chore); 7] = [
+const LONG: [(&str, Chore); 8] = [
     ("soak: memory under a long load", soak::whole),
     (
         "kills: universes that are trimmed, servers that are many",
@@ -139,6 +139,7 @@ const LONG: [(&str, Chore); 7] = [
     ("streams: the feature nats", nats),
     ("siege: attacks on the servers", siege::whole),
     ("nodes: half an hour of load with faults", nodes::whole),
+    ("nodes: the same on NATS", nodes::whole_on_nats),
     ("renames: subscribers of specs miss nothing", renames::whole),
 ];
 
@@ -253,7 +254,9 @@ const NATS: [Step; 3] = [
             "nats",
             "--test",
             "it",
+            "--",
             "nats::",
+            "nodes::",
         ],
         environment: &[],
     },

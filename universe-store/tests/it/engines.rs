@@ -7,6 +7,7 @@ mod raw;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use universe_store::UniverseLog;
 use universe_store::clients::logs::{LogBounds, Logs};
 use universe_store::clients::nodes::Nodes;
 use universe_store::clients::sessions::{SessionBounds, Sessions};
@@ -74,6 +75,15 @@ impl Node {
                 Self::Nats(opened.unwrap_or_else(|problem| panic!("{problem}")))
             }
             scheme => panic!("{scheme:?}"),
+        }
+    }
+
+    pub(crate) fn log(&self) -> &dyn UniverseLog {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(store) => store,
+            #[cfg(feature = "nats")]
+            Self::Nats(store) => store,
         }
     }
 

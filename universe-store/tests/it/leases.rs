@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 use crate::HANG;
-use crate::engines::{Node, urls};
+use crate::engines::{Kind, Node, until_there_are, urls};
 
 /// Asks until a node says that exactly these are alive.
 async fn until(node: &Node, asked: &[Uuid], alive: &[Uuid]) {
@@ -26,6 +26,7 @@ async fn a_node_that_has_ended_is_known_to_have_and_only_by_one_that_can_tell() 
         let lasting = Node::with_lease(&url, Duration::from_secs(600)).await;
         let short = Node::with_lease(&url, Duration::from_millis(300)).await;
         let [lasting_id, short_id] = [&lasting, &short].map(|node| node.nodes().id());
+        until_there_are(&url, Kind::Nodes, 3).await;
         until(&judge, &[unknown], &[]).await;
         until(&judge, &[lasting_id, unknown], &[lasting_id]).await;
         until(&judge, &[short_id, unknown], &[short_id]).await;

@@ -133,23 +133,19 @@ fn sqlite_follows_the_model() {
 fn two_nodes_on_postgres_follow_the_model() {
     use crate::nodes::Nodes;
 
-    if crate::cluster::shared().is_none() {
+    let Some(cluster) = crate::cluster::shared() else {
         return;
-    }
-    judge(16, async || {
-        boxed(Nodes::new().await.expect("it is installed"))
-    });
+    };
+    judge(16, async || boxed(Nodes::on(&cluster.database()).await));
 }
 
 #[cfg(feature = "nats")]
 #[test]
 fn two_nodes_on_nats_follow_the_model() {
-    use crate::nats::Nodes;
+    use crate::nodes::Nodes;
 
-    if crate::fleet::shared().is_none() {
+    let Some(fleet) = crate::fleet::shared() else {
         return;
-    }
-    judge(16, async || {
-        boxed(Nodes::new().await.expect("it is installed"))
-    });
+    };
+    judge(16, async || boxed(Nodes::on(&fleet.url()).await));
 }

@@ -20,7 +20,7 @@ mod logs;
 mod machine;
 #[cfg(feature = "nats")]
 mod nats;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "nats", feature = "postgres"))]
 mod nodes;
 #[cfg(feature = "postgres")]
 mod outages;

@@ -19,14 +19,8 @@ use super::{HANG, OnDisk, Subject, after, before, entry, id, meta, next, next_en
 async fn subjects() -> Vec<Box<dyn Subject>> {
     let mut subjects: Vec<Box<dyn Subject>> =
         vec![Box::new(MemoryStore::default()), Box::new(OnDisk::new())];
-    #[cfg(feature = "postgres")]
-    if let Some(nodes) = crate::nodes::Nodes::new().await {
-        subjects.push(Box::new(nodes));
-    }
-    #[cfg(feature = "nats")]
-    if let Some(nodes) = crate::nats::Nodes::new().await {
-        subjects.push(Box::new(nodes));
-    }
+    #[cfg(any(feature = "nats", feature = "postgres"))]
+    subjects.extend(crate::nodes::Nodes::all().await);
     subjects
 }
 

@@ -14,6 +14,7 @@ use super::NODES;
 use super::database::Database;
 use super::network::{self, Network, Side};
 use super::server::{Recipe, Server};
+use super::streams::Streams;
 use crate::{Result, target};
 
 /// A fault. Each is healed before the next one.
@@ -23,11 +24,12 @@ pub(super) enum Fault {
     Kill,
     /// All servers are ended (SIGTERM) and started again, one after the other.
     Rolling,
-    /// The primary is killed and the standby takes its place; then another standby is made.
+    /// The primary is killed and the standby takes its place; then another standby is made. On NATS the leader is killed, and
+    /// comes back.
     Failover,
     /// As `Failover`, while a server is frozen: it goes on with connections to a primary that is gone.
     FrozenFailover,
-    /// The primary crashes and is started again.
+    /// The primary crashes and is started again. On NATS all servers do.
     Crash,
     /// A server is cut off from the database: nothing comes through, and neither end sees that.
     CutDatabase,
@@ -68,6 +70,45 @@ impl Fault {
     }
 }
 
+/// What keeps the universes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Engine {
+    /// A primary of PostgreSQL with a synchronous standby.
+    Postgres,
+    /// Three servers of NATS JetStream.
+    Nats,
+}
+
+/// The servers of an engine.
+#[derive(Debug)]
+enum Store {
+    Postgres(Database),
+    Nats(Streams),
+}
+
+impl Store {
+    fn start(engine: Engine) -> Result<(Self, String)> {
+        Ok(match engine {
+            Engine::Postgres => (Self::Postgres(Database::start()?), Database::url()),
+            Engine::Nats => (Self::Nats(Streams::start()?), Streams::url()),
+        })
+    }
+
+    fn fail_over(&mut self, away: Duration) -> Result<()> {
+        match self {
+            Self::Postgres(database) => database.fail_over(away),
+            Self::Nats(streams) => streams.fail_over(away),
+        }
+    }
+
+    fn crash(&mut self, away: Duration) -> Result<()> {
+        match self {
+            Self::Postgres(database) => database.crash(away),
+            Self::Nats(streams) => streams.crash(away),
+        }
+    }
+}
+
 /// Whether a fault can be injected into the system that runs on this machine.
 pub(super) fn can(fault: Fault) -> bool {
     match fault {
@@ -86,19 +127,19 @@ pub(super) struct System {
     // Dropped in this order: servers end before what they use.
     servers: Vec<Server>,
     recipe: Recipe,
-    database: Database,
+    store: Store,
     _network: Network,
     pub(super) random: Rng,
 }
 
 impl System {
-    /// Starts the database and the servers.
+    /// Starts the store and the servers.
     ///
     /// # Errors
     /// When one of them does not start.
-    pub(super) fn start(binary: &Path, random: Rng) -> Result<Self> {
+    pub(super) fn start(engine: Engine, binary: &Path, random: Rng) -> Result<Self> {
         let network = Network::new()?;
-        let database = Database::start()?;
+        let (store, url) = Store::start(engine)?;
         let logs = target().join("nodes");
         let _ = fs::remove_dir_all(&logs);
         fs::create_dir_all(&logs)?;
@@ -108,7 +149,7 @@ impl System {
         fs::set_permissions(&keys, fs::Permissions::from_mode(0o600))?;
         let recipe = Recipe {
             binary: fs::canonicalize(binary)?,
-            store: Database::url(),
+            store: url,
             keys,
             logs,
         };
@@ -116,7 +157,7 @@ impl System {
         Ok(Self {
             servers: servers.collect::<Result<_>>()?,
             recipe,
-            database,
+            store,
             _network: network,
             random,
         })
@@ -151,17 +192,17 @@ impl System {
             }
             Fault::Failover => {
                 let away = self.time(100..4_000);
-                self.database.fail_over(away)
+                self.store.fail_over(away)
             }
             Fault::FrozenFailover => {
                 let away = self.time(100..1_000);
                 self.server(node)?.signal("STOP")?;
-                self.database.fail_over(away)?;
+                self.store.fail_over(away)?;
                 self.server(node)?.signal("CONT")
             }
             Fault::Crash => {
                 let away = self.time(10..3_000);
-                self.database.crash(away)
+                self.store.crash(away)
             }
             Fault::CutDatabase => self.cut(node, Side::Database, 1_000..15_000),
             Fault::CutClients => self.cut(node, Side::Clients, 1_000..10_000),
