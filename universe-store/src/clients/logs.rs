@@ -13,7 +13,6 @@ use futures_util::stream::{self, BoxStream};
 use uuid::Uuid;
 
 use super::nodes::Unavailable;
-use super::{Key, hash};
 
 /// How often what is too old is taken away, and the rest counted.
 pub(crate) const LOOK: Duration = Duration::from_secs(30);
@@ -179,20 +178,13 @@ impl Default for LogBounds {
     }
 }
 
-/// The record by which nodes are notified of letters, apart from other changes of their session.
-pub(crate) fn letters_key(session: &Key) -> Key {
-    hash(&[b"letters", session])
-}
-
-/// The record by which nodes are notified of a stream.
-pub(crate) fn stream_key(session: &Key, stream: &str) -> Key {
-    hash(&[b"stream", session, stream.as_bytes()])
-}
+/// Letters, each with its number.
+pub(crate) type Numbered = Vec<(u64, Bytes)>;
 
 /// An inbox in a store.
 pub(crate) trait Letters: Send + Sync + 'static {
     /// The letters after the one of this number, each with its own; `None` when the session has ended.
-    fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Vec<(u64, Bytes)>>, Unavailable>>;
+    fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Numbered>, Unavailable>>;
 }
 
 /// Reads an inbox whenever there may be a letter, or the session has changed or ended.

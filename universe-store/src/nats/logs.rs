@@ -19,12 +19,12 @@ use super::card;
 use super::error::Refusal;
 use super::names::ESCAPED;
 use super::nodes::Nodes;
-use super::records::{Got, Label, Records, Row, share};
+use super::records::{Label, Records, Row, share};
 use super::sessions::{self, millis, place};
 use crate::clients::REFRESHES;
 use crate::clients::logs::{
-    self, Event, Events, Fate, Found, LOOK, LetterBound, Letters, LogBounds, LogError, PAGE, SLACK,
-    Tailed, Write,
+    self, Event, Events, Fate, Found, LOOK, LetterBound, Letters, LogBounds, LogError, Numbered,
+    PAGE, SLACK, Tailed, Write,
 };
 use crate::clients::nodes::Unavailable;
 
@@ -46,7 +46,8 @@ struct Inbox {
     nodes: Arc<Nodes>,
     /// The place of its session.
     place: String,
-    /// Letters before this time are not for this reader.
+    /// Letters that were known when it was opened are not for this reader, unless they are younger than this time.
+    known: u64,
     since: i64,
 }
 
@@ -224,6 +225,7 @@ impl logs::Logs for Logs {
         let inbox = Inbox {
             nodes: Arc::clone(&self.nodes),
             place,
+            known: records.known_until(),
             since: records.now() - millis(SLACK),
         };
         logs::inbox(inbox, hints)
@@ -253,7 +255,7 @@ impl logs::Logs for Logs {
 }
 
 impl Letters for Inbox {
-    fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Vec<(u64, Bytes)>>, Unavailable>> {
+    fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Numbered>, Unavailable>> {
         Box::pin(async move {
             let records = self.nodes.records();
             let mut letters: Vec<(u64, Arc<str>)> = {
@@ -263,9 +265,8 @@ impl Letters for Inbox {
                 }
                 let letters = table.below(&format!("letter.{}.", self.place));
                 let letters = letters.filter(|(_, row)| {
-                    row.sequence > after
-                        && row.label.used > self.since
-                        && row.label.by != records.id
+                    let is_new = row.sequence > self.known || row.label.used > self.since;
+                    row.sequence > after && is_new && row.label.by != records.id
                 });
                 letters
                     .map(|(path, row)| (row.sequence, Arc::clone(path)))
@@ -273,11 +274,8 @@ impl Letters for Inbox {
             };
             letters.sort_unstable();
             let read = |(sequence, path): (u64, Arc<str>)| async move {
-                let Some(Got { row, inline }) = records.living(&path).await? else {
-                    return Ok(None);
-                };
-                let letter = records.load(&row.label.body, inline).await?;
-                Ok(Some((sequence, letter)))
+                let letter = records.read(&path).await?;
+                Ok(letter.map(|(_, letter)| (sequence, letter)))
             };
             let read = stream::iter(letters).map(read).buffered(ABREAST);
             let read = read.try_filter_map(async |letter| Ok(letter));
@@ -295,7 +293,7 @@ impl Events for StreamRef {
     fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Found>, Unavailable>> {
         Box::pin(async move {
             let (records, path) = (self.nodes.records(), format!("head.{}", self.place));
-            let Some(Got { row, inline }) = records.living(&path).await? else {
+            let Some((row, about)) = records.read(&path).await? else {
                 return Ok(None);
             };
             let Label { first, last, .. } = row.label;
@@ -316,7 +314,7 @@ impl Events for StreamRef {
             }
             Ok(Some(Found {
                 node: row.label.node,
-                about: records.load(&row.label.body, inline).await?,
+                about,
                 ended: row.label.ended,
                 events,
             }))

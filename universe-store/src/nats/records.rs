@@ -32,6 +32,9 @@ use crate::clients::{Lease, hash};
 /// How long the end of a record stays, so that each node receives it.
 const END: Duration = Duration::from_secs(60);
 
+/// How long a message may take there and back to say what the time is, in milliseconds.
+const EXACT: i64 = 1_000;
+
 /// Whose the pieces of large bodies are: no universe's.
 const RECORDS: i64 = -1;
 
@@ -178,6 +181,27 @@ impl Records {
         Ok(got.filter(|got| !got.row.label.gone))
     }
 
+    /// The record of a path that has not ended, and its body.
+    pub(super) async fn read(&self, path: &str) -> Result<Option<(Row, Bytes)>, Unavailable> {
+        let mut before = None;
+        loop {
+            let Some(Got { row, inline }) = self.living(path).await? else {
+                return Ok(None);
+            };
+            match self.load(&row.label.body, inline).await {
+                Ok(body) => return Ok(Some((row, body))),
+                // It was replaced meanwhile, and the pieces of its body went.
+                Err(Unavailable) if before.replace(row.sequence) != Some(row.sequence) => {}
+                Err(Unavailable) => return Err(Unavailable),
+            }
+        }
+    }
+
+    /// Up to which message of the stream all is known here.
+    pub(super) fn known_until(&self) -> u64 {
+        *self.known.borrow()
+    }
+
     /// Stores a record, and gives its sequence; `None` if another message has come after that of the sequence `after`. The
     /// servers take it away when the time of its label is over.
     pub(super) async fn put(
@@ -275,8 +299,12 @@ impl Records {
             && number == label.version
         {
             self.lease.refreshed(at);
-            let ahead = published.saturating_sub(time.as_millis());
-            self.ahead.store(ahead, Ordering::Relaxed);
+            // The longer it took, the less it says of their clock; the first time there is nothing better.
+            let took = Timestamp::now().as_millis() - time.as_millis();
+            if took < EXACT || label.version == 1 {
+                let ahead = published - time.as_millis() - took / 2;
+                self.ahead.store(ahead, Ordering::Relaxed);
+            }
         }
     }
 }

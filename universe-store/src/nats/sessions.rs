@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -11,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::logs::drop_events;
 use super::nodes::Nodes;
-use super::records::{Got, Label, Records, Row, share};
+use super::records::{Label, Records, Row, share};
 use crate::clients::nodes::Unavailable;
 use crate::clients::session_key;
 use crate::clients::sessions::{self, Change, LOOK, NOTED, SessionBounds, SessionError, TRIES};
@@ -26,7 +27,7 @@ pub struct Sessions {
 /// What is to be done before there is room for one more session.
 enum Room {
     There,
-    Ends(Arc<str>, Row),
+    Ends(Arc<str>, Box<Row>),
     Full { is_share: bool },
 }
 
@@ -93,14 +94,14 @@ impl Sessions {
         let idle = self.records().now() - millis(self.bounds.in_use);
         let rows = table.group(group).filter(|(_, row)| row.label.used < idle);
         match rows.min_by_key(|(_, row)| row.label.used) {
-            Some((path, row)) => Room::Ends(Arc::clone(path), row.clone()),
+            Some((path, row)) => Room::Ends(Arc::clone(path), Box::new(row.clone())),
             None => Room::Full { is_share },
         }
     }
 
     async fn load(&self, name: &str) -> Result<Option<Vec<u8>>, SessionError> {
         let (records, path) = (self.records(), path(name));
-        let Some(Got { row, inline }) = self.read(&path).await? else {
+        let Some((row, body)) = self.read(&path).await? else {
             return Ok(None);
         };
         let noted = millis(NOTED.min(self.bounds.max_idle / 4));
@@ -111,13 +112,16 @@ impl Sessions {
                 ..row.label.clone()
             };
             let after = Some(row.sequence);
+            let inline = match label.body.pieces {
+                Some(_) => Bytes::new(),
+                None => body.clone(),
+            };
             // One that was changed meanwhile was used. Servers that take no writes still let sessions go on.
-            let put = records.put(&path, &label, inline.clone(), after).await;
+            let put = records.put(&path, &label, inline, after).await;
             if put.is_err() {
                 tracing::warn!("the use of a session was not noted");
             }
         }
-        let body = records.load(&row.label.body, inline).await?;
         Ok(Some(body.into()))
     }
 
@@ -128,10 +132,9 @@ impl Sessions {
     ) -> Result<Option<Vec<u8>>, SessionError> {
         let (records, path) = (self.records(), path(name));
         for _ in 0..TRIES {
-            let Some(Got { row, inline }) = self.read(&path).await? else {
+            let Some((row, found)) = self.read(&path).await? else {
                 return Ok(None);
             };
-            let found = records.load(&row.label.body, inline).await?;
             let Some(changed) = change(&found) else {
                 return Ok(None);
             };
@@ -170,10 +173,10 @@ impl Sessions {
     }
 
     /// The session of a path, if it lives.
-    async fn read(&self, path: &str) -> Result<Option<Got>, Unavailable> {
+    async fn read(&self, path: &str) -> Result<Option<(Row, Bytes)>, Unavailable> {
         let dead = self.records().now() - millis(self.bounds.max_idle);
-        let got = self.records().living(path).await?;
-        Ok(got.filter(|got| got.row.label.used > dead))
+        let found = self.records().read(path).await?;
+        Ok(found.filter(|(row, _)| row.label.used > dead))
     }
 }
 

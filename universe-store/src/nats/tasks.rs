@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
 
 use super::nodes::Nodes;
-use super::records::{Got, Label, Records, Row, owner, share};
+use super::records::{Label, Records, Row, owner, share};
 use super::sessions::millis;
 use crate::clients::nodes::Unavailable;
 use crate::clients::tasks::{self, Found, TaskBounds, TaskError};
@@ -88,23 +89,26 @@ impl Tasks {
 
     async fn load(&self, name: &str, owner: Option<&str>) -> Result<Option<Found>, TaskError> {
         let owner = owner.map(hashed);
-        match self.read(&path(name)).await? {
-            Some(got) if got.row.label.owner == owner => Ok(Some(self.found(got).await?)),
-            _ => Ok(None),
-        }
+        let found = self.read(&path(name)).await?;
+        let found = found.filter(|(row, _)| row.label.owner == owner);
+        Ok(found.map(|found| self.found(found)))
     }
 
     async fn result(&self, name: &str) -> Result<Option<Vec<u8>>, TaskError> {
-        let Some(got) = self.read(&path(name)).await? else {
-            return Ok(None);
-        };
-        match &got.row.label.result {
-            None => Ok(None),
-            Some(result) => {
-                let result = self.records().load(result, bytes::Bytes::new()).await?;
-                Ok(Some(result.into()))
+        let (records, path) = (self.records(), path(name));
+        let mut before = None;
+        while let Some(row) = self.row(&path).await? {
+            let Some(result) = &row.label.result else {
+                return Ok(None);
+            };
+            match records.load(result, Bytes::new()).await {
+                Ok(result) => return Ok(Some(result.into())),
+                // It was replaced meanwhile.
+                Err(Unavailable) if before.replace(row.sequence) != Some(row.sequence) => {}
+                Err(Unavailable) => return Err(TaskError::Unavailable),
             }
         }
+        Ok(None)
     }
 
     async fn list(&self, who: &str, after: u64, max: usize) -> Result<Vec<Found>, TaskError> {
@@ -121,10 +125,8 @@ impl Tasks {
         tasks.sort_unstable();
         tasks.truncate(max);
         let read = |(_, path): (u64, Arc<str>)| async move {
-            match self.read(&path).await? {
-                Some(got) => Ok(Some(self.found(got).await?)),
-                None => Ok(None),
-            }
+            let found = self.read(&path).await?;
+            Ok(found.map(|found| self.found(found)))
         };
         let found = stream::iter(tasks).map(read).buffered(ABREAST);
         found
@@ -144,7 +146,7 @@ impl Tasks {
         self.bounds.check(bytes)?;
         let (records, path) = (self.records(), path(name));
         for _ in 0..TRIES {
-            let Some(Got { row, .. }) = self.read(&path).await? else {
+            let Some(row) = self.row(&path).await? else {
                 return Ok(false);
             };
             if row.label.version != version {
@@ -190,23 +192,31 @@ impl Tasks {
     }
 
     /// The task of a path, if its time is not over.
-    async fn read(&self, path: &str) -> Result<Option<Got>, Unavailable> {
+    async fn row(&self, path: &str) -> Result<Option<Row>, Unavailable> {
         let got = self.records().living(path).await?;
         let now = self.records().now();
-        Ok(got.filter(|got| got.row.label.until > now))
+        let row = got.map(|got| got.row);
+        Ok(row.filter(|row| row.label.until > now))
     }
 
-    async fn found(&self, got: Got) -> Result<Found, Unavailable> {
-        let (records, Got { row, inline }) = (self.records(), got);
+    /// The same with its body.
+    async fn read(&self, path: &str) -> Result<Option<(Row, Bytes)>, Unavailable> {
+        let found = self.records().read(path).await?;
+        let now = self.records().now();
+        Ok(found.filter(|(row, _)| row.label.until > now))
+    }
+
+    fn found(&self, (row, body): (Row, Bytes)) -> Found {
+        let records = self.records();
         let left = row.label.until.saturating_sub(records.now());
-        Ok(Found {
+        Found {
             number: number(&row),
             version: row.label.version,
             ttl: Duration::from_millis(u64::try_from(left).unwrap_or(0)),
             is_orphaned: records.has_ended(row.label.node),
-            body: records.load(&row.label.body, inline).await?.into(),
+            body: body.into(),
             name: row.label.name,
-        })
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 /// This node among those that use one database. It has one connection, which what nodes share of their clients uses, too.
 ///
-/// Dropping it leaves its lease to end by itself; [`end`](Self::end) ends it at once.
+/// Dropping it leaves its lease to end by itself; [`end`](nodes::Nodes::end) ends it at once.
 pub struct Nodes {
     id: Uuid,
     link: Arc<Link>,

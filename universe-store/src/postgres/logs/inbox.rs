@@ -10,9 +10,9 @@ use futures_util::stream::BoxStream;
 use tokio_postgres::types::Type;
 
 use super::{LogError, Logs, whole};
-use crate::clients::logs::{self, SLACK, letters_key};
+use crate::clients::logs::{self, Numbered, SLACK};
 use crate::clients::nodes::Unavailable;
-use crate::clients::{Key, session_key};
+use crate::clients::{Key, hash, session_key};
 use crate::postgres::connect::Link;
 use crate::postgres::nodes::{CHANNEL, Nodes, Parameters, get, query};
 
@@ -86,13 +86,13 @@ impl Logs {
 }
 
 impl logs::Letters for InboxRef {
-    fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Vec<(u64, Bytes)>>, Unavailable>> {
+    fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Numbered>, Unavailable>> {
         Box::pin(self.read(after))
     }
 }
 
 impl InboxRef {
-    async fn read(&self, after: u64) -> Result<Option<Vec<(u64, Bytes)>>, Unavailable> {
+    async fn read(&self, after: u64) -> Result<Option<Numbered>, Unavailable> {
         let sql = "SELECT l.n, l.body FROM session s LEFT JOIN session_letter l ON l.key = s.key AND l.n > $2 \
                      AND l.at > now() - make_interval(secs => $3) \
                    WHERE s.key = $1 ORDER BY l.n";
@@ -115,4 +115,9 @@ impl InboxRef {
         }
         Ok(Some(letters))
     }
+}
+
+/// The record by which nodes are notified of letters, apart from other changes of their session.
+fn letters_key(session: &Key) -> Key {
+    hash(&[b"letters", session])
 }

@@ -9,9 +9,9 @@ use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::{Fate, LogError, Logs, Tailed, Write, whole};
-use crate::clients::logs::{self, Event, Events, Found, PAGE, WATCHED, stream_key};
+use crate::clients::logs::{self, Event, Events, Found, PAGE, WATCHED};
 use crate::clients::nodes::Unavailable;
-use crate::clients::{Key, REFRESHES, session_key};
+use crate::clients::{Key, REFRESHES, hash, session_key};
 use crate::postgres::connect::Link;
 use crate::postgres::nodes::{CHANNEL, Nodes, Parameters, get, query};
 
@@ -224,4 +224,9 @@ impl StreamRef {
         }
         Ok(Some(found))
     }
+}
+
+/// The record by which nodes are notified of a stream.
+fn stream_key(session: &Key, stream: &str) -> Key {
+    hash(&[b"stream", session, stream.as_bytes()])
 }
