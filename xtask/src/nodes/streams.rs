@@ -77,7 +77,7 @@ impl Streams {
     /// # Errors
     /// When there is none, or it does not come back.
     pub(super) fn fail_over(&mut self, away: Duration) -> Result<()> {
-        let leader = self.leader()?;
+        let leader = leader()?;
         if let Some(server) = self.servers.get_mut(leader) {
             kill(server);
         }
@@ -119,21 +119,6 @@ impl Streams {
         Ok(())
     }
 
-    /// Which of them leads the log.
-    fn leader(&self) -> Result<usize> {
-        let end = Instant::now() + DEADLINE;
-        while Instant::now() < end {
-            for (at, port) in PORTS.iter().enumerate() {
-                let told = ask(*port, "/jsz?accounts=true&streams=true")?;
-                if leads(&serde_json::from_str(&told)?, &format!("n{port}")) {
-                    return Ok(at);
-                }
-            }
-            thread::sleep(POLL);
-        }
-        Err("no server of NATS leads the log".into())
-    }
-
     /// Ends what an earlier run has left, and takes its data away.
     fn clear(&self) {
         for port in PORTS {
@@ -171,6 +156,21 @@ fn kill(server: &mut Option<Child>) {
         let _ = server.kill();
         let _ = server.wait();
     }
+}
+
+/// Which of them leads the log.
+fn leader() -> Result<usize> {
+    let end = Instant::now() + DEADLINE;
+    while Instant::now() < end {
+        for (at, port) in PORTS.iter().enumerate() {
+            let told = ask(*port, "/jsz?accounts=true&streams=true")?;
+            if leads(&serde_json::from_str(&told)?, &format!("n{port}")) {
+                return Ok(at);
+            }
+        }
+        thread::sleep(POLL);
+    }
+    Err("no server of NATS leads the log".into())
 }
 
 /// What a server answers about itself.
