@@ -2,21 +2,13 @@
 
 use bytes::Bytes;
 use universe_store::{
-    Base, CreateError, Head, MemoryStore, Revision, Snapshot, TailError, Timestamp, TrimError,
+    Base, CreateError, Head, Revision, Snapshot, TailError, Timestamp, TrimError,
 };
 
-use super::{OnDisk, Subject, after, entry, id, meta, next, next_entry, stored};
+use super::{after, entry, id, meta, next, next_entry, stored, subjects};
 
 /// No multiple of what a store may count by.
 const BEGIN: u64 = 1_021;
-
-async fn subjects() -> Vec<Box<dyn Subject>> {
-    let mut subjects: Vec<Box<dyn Subject>> =
-        vec![Box::new(MemoryStore::default()), Box::new(OnDisk::new())];
-    #[cfg(any(feature = "nats", feature = "postgres"))]
-    subjects.extend(crate::nodes::Nodes::all().await);
-    subjects
-}
 
 #[tokio::test]
 async fn a_log_begins_where_it_is_made_to_begin() {

@@ -70,6 +70,16 @@ impl Subject for MemoryStore {
     }
 }
 
+/// Every adapter, empty.
+async fn subjects() -> Vec<Box<dyn Subject>> {
+    let own: [Box<dyn Subject>; 2] = [Box::new(MemoryStore::default()), Box::new(OnDisk::new())];
+    #[cfg(any(feature = "nats", feature = "postgres"))]
+    let shared = nodes::Nodes::all().await;
+    #[cfg(not(any(feature = "nats", feature = "postgres")))]
+    let shared = Vec::new();
+    own.into_iter().chain(shared).collect()
+}
+
 /// A store in a directory of its own.
 struct OnDisk {
     dir: TempDir,

@@ -13,16 +13,7 @@ use universe_store::{
     UniverseId, UniverseLog,
 };
 
-use super::{HANG, OnDisk, Subject, after, before, entry, id, meta, next, next_entry, stored};
-
-/// Every adapter, empty.
-async fn subjects() -> Vec<Box<dyn Subject>> {
-    let mut subjects: Vec<Box<dyn Subject>> =
-        vec![Box::new(MemoryStore::default()), Box::new(OnDisk::new())];
-    #[cfg(any(feature = "nats", feature = "postgres"))]
-    subjects.extend(crate::nodes::Nodes::all().await);
-    subjects
-}
+use super::{HANG, Subject, after, before, entry, id, meta, next, next_entry, stored, subjects};
 
 async fn with_sol(subject: &dyn Subject) -> &dyn UniverseLog {
     let log = subject.log();
