@@ -78,10 +78,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         Some(_) => None,
         None => Some(fixture::build_for_tests()?),
     };
-    // Ends with this function in every case.
+    // They end with this function in every case.
     let server = fixtures
         .as_ref()
         .map(|it| fixture::start(&it.server))
+        .transpose()?;
+    let twins = fixtures
+        .as_ref()
+        .map(|it| fixture::start_twins(&it.server))
         .transpose()?;
     let url = match (&arguments.url, &server) {
         (Some(url), _) => url.as_str(),
@@ -98,6 +102,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         };
         if let Some(judged) = judged {
             verdicts.extend(try_run(run, &installed, judged, &results, scenario)?);
+        }
+    }
+    if let Some((_, balancer)) = &twins {
+        say("on two servers that share everything, each request at the other one:")?;
+        let (url, results) = (balancer.url(), results.join("twins"));
+        for run in RUNS.iter().filter(|run| run.side == Side::Server) {
+            verdicts.extend(try_run(run, &installed, &url, &results, scenario)?);
+        }
+        if !balancer.all_served()? {
+            return Ok(false);
         }
     }
     if verdicts.is_empty() {
