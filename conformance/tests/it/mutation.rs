@@ -24,6 +24,7 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 /// One row of the table: how a server is broken, and the step that must find it out.
+#[derive(Clone)]
 pub(crate) struct Mutation {
     pub(crate) transcript: &'static str,
     pub(crate) eras: &'static [Era],
@@ -33,10 +34,6 @@ pub(crate) struct Mutation {
     pub(crate) found_at: &'static str,
     pub(crate) fault: fn() -> Fault,
 }
-
-pub(crate) const BOTH: &[Era] = &Era::ALL;
-pub(crate) const LEGACY: &[Era] = &[Era::Legacy];
-pub(crate) const MODERN: &[Era] = &[Era::Modern];
 
 /// All rows.
 pub(crate) fn table() -> Vec<Mutation> {
@@ -52,30 +49,68 @@ pub(crate) fn table() -> Vec<Mutation> {
         streams::table(),
         offers::table(),
     ]
-    .into_iter()
-    .flatten()
-    .collect()
+    .concat()
 }
 
-pub(crate) fn row(
-    transcript: &'static str,
+/// The rows of one transcript.
+pub(crate) fn of<const N: usize>(transcript: &'static str, rows: [Row; N]) -> Vec<Mutation> {
+    let of = |(flaw, fault): Row| Mutation {
+        transcript,
+        eras: flaw.eras,
+        broken: flaw.broken,
+        found_at: flaw.found_at,
+        fault,
+    };
+    rows.map(of).into()
+}
+
+/// A mutation before its transcript is known.
+type Row = (Flaw, fn() -> Fault);
+
+/// What is wrong in which eras, and where it must be found.
+pub(crate) struct Flaw {
     eras: &'static [Era],
     broken: &'static str,
     found_at: &'static str,
-    fault: fn() -> Fault,
-) -> Mutation {
-    Mutation {
-        transcript,
-        eras,
+}
+
+impl Flaw {
+    /// What causes it.
+    pub(crate) fn by(self, fault: fn() -> Fault) -> Row {
+        (self, fault)
+    }
+}
+
+/// A server of both eras that is `broken` so, which the step `found_at` must find out.
+pub(crate) fn both(broken: &'static str, found_at: &'static str) -> Flaw {
+    Flaw {
+        eras: &Era::ALL,
         broken,
         found_at,
-        fault,
+    }
+}
+
+/// The same for the legacy era alone.
+pub(crate) fn legacy(broken: &'static str, found_at: &'static str) -> Flaw {
+    Flaw {
+        eras: &[Era::Legacy],
+        broken,
+        found_at,
+    }
+}
+
+/// The same for the modern era alone.
+pub(crate) fn modern(broken: &'static str, found_at: &'static str) -> Flaw {
+    Flaw {
+        eras: &[Era::Modern],
+        broken,
+        found_at,
     }
 }
 
 /// A request as faults see and change it.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct SentRequest {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
@@ -83,7 +118,7 @@ pub(crate) struct Asked {
     pub(crate) body: Value,
 }
 
-impl Asked {
+impl SentRequest {
     /// Whether it is a JSON-RPC message of this method.
     pub(crate) fn is_rpc(&self, method: &str) -> bool {
         self.body["method"] == method
@@ -157,11 +192,11 @@ pub(crate) enum Overheard {
     Ends,
 }
 
-type Ask = dyn Fn(&mut Asked) + Send + Sync;
-type Instead = dyn Fn(&Asked) -> Option<Answer> + Send + Sync;
-type ChangeAnswer = dyn Fn(&Asked, &mut Answer) + Send + Sync;
-type ChangeFrame = dyn Fn(&Asked, Frame) -> Vec<Frame> + Send + Sync;
-type React = dyn Fn(&Asked, &Asked) -> Overheard + Send + Sync;
+type Ask = dyn Fn(&mut SentRequest) + Send + Sync;
+type Instead = dyn Fn(&SentRequest) -> Option<Answer> + Send + Sync;
+type ChangeAnswer = dyn Fn(&SentRequest, &mut Answer) + Send + Sync;
+type ChangeFrame = dyn Fn(&SentRequest, Frame) -> Vec<Frame> + Send + Sync;
+type React = dyn Fn(&SentRequest, &SentRequest) -> Overheard + Send + Sync;
 
 /// What is wrong with a server. Every part left out does what a sound server does.
 #[derive(Default)]
@@ -175,7 +210,7 @@ pub(crate) struct Fault {
 }
 
 /// Requests reach the server changed.
-pub(crate) fn ask(change: impl Fn(&mut Asked) + Send + Sync + 'static) -> Fault {
+pub(crate) fn ask(change: impl Fn(&mut SentRequest) + Send + Sync + 'static) -> Fault {
     Fault {
         ask: Some(Box::new(change)),
         ..Fault::default()
@@ -183,7 +218,9 @@ pub(crate) fn ask(change: impl Fn(&mut Asked) + Send + Sync + 'static) -> Fault 
 }
 
 /// Some requests are answered without the server.
-pub(crate) fn instead(answer: impl Fn(&Asked) -> Option<Answer> + Send + Sync + 'static) -> Fault {
+pub(crate) fn instead(
+    answer: impl Fn(&SentRequest) -> Option<Answer> + Send + Sync + 'static,
+) -> Fault {
     Fault {
         instead: Some(Box::new(answer)),
         ..Fault::default()
@@ -191,11 +228,25 @@ pub(crate) fn instead(answer: impl Fn(&Asked) -> Option<Answer> + Send + Sync + 
 }
 
 /// Answers come back changed.
-pub(crate) fn answer(change: impl Fn(&Asked, &mut Answer) + Send + Sync + 'static) -> Fault {
+pub(crate) fn answer(change: impl Fn(&SentRequest, &mut Answer) + Send + Sync + 'static) -> Fault {
     Fault {
         answer: Some(Box::new(change)),
         ..Fault::default()
     }
+}
+
+/// Answers to requests that fit come back changed.
+pub(crate) fn answer_to(fits: fn(&SentRequest) -> bool, change: fn(&mut Answer)) -> Fault {
+    answer(move |asked, answer| {
+        if fits(asked) {
+            change(answer);
+        }
+    })
+}
+
+/// Requests that fit are answered with this status and nothing else, without the server.
+pub(crate) fn status(status: u16, fits: fn(&SentRequest) -> bool) -> Fault {
+    instead(move |asked| fits(asked).then(|| Answer::new(status, Value::Null)))
 }
 
 /// The results of a JSON-RPC method come back changed.
@@ -245,8 +296,20 @@ pub(crate) fn restate(result: &mut Value, change: impl Fn(&mut Value)) {
     }
 }
 
+/// Events of streams that fit are lost.
+pub(crate) fn lost(
+    fits: impl Fn(&SentRequest, &SseEvent) -> bool + Send + Sync + 'static,
+) -> Fault {
+    frame(move |asked, frame| match &frame {
+        Frame::Event(event) if fits(asked, event) => vec![],
+        _ => vec![frame],
+    })
+}
+
 /// The frames of streams come changed, multiplied or not at all.
-pub(crate) fn frame(change: impl Fn(&Asked, Frame) -> Vec<Frame> + Send + Sync + 'static) -> Fault {
+pub(crate) fn frame(
+    change: impl Fn(&SentRequest, Frame) -> Vec<Frame> + Send + Sync + 'static,
+) -> Fault {
     Fault {
         frame: Some(Box::new(change)),
         ..Fault::default()
@@ -255,7 +318,7 @@ pub(crate) fn frame(change: impl Fn(&Asked, Frame) -> Vec<Frame> + Send + Sync +
 
 /// Open streams (first argument) react to other requests (second argument).
 pub(crate) fn overhear(
-    react: impl Fn(&Asked, &Asked) -> Overheard + Send + Sync + 'static,
+    react: impl Fn(&SentRequest, &SentRequest) -> Overheard + Send + Sync + 'static,
 ) -> Fault {
     Fault {
         overhear: Some(Box::new(react)),
@@ -288,13 +351,13 @@ impl Fault {
 /// The same server, broken.
 pub(crate) fn broken(target: Target, fault: Fault) -> Target {
     let fault = Arc::new(fault);
-    let (answered, _) = broadcast::channel::<Asked>(1024);
+    let (answered, _) = broadcast::channel::<SentRequest>(1024);
     Target::in_process(move |request| {
         let (target, fault, answered) = (target.clone(), fault.clone(), answered.clone());
         async move {
             let (head, body) = request.into_parts();
             let body = body.collect().await?.to_bytes();
-            let mut asked = Asked {
+            let mut asked = SentRequest {
                 method: head.method,
                 path: head.uri.path().to_owned(),
                 headers: head.headers,
@@ -356,21 +419,21 @@ fn encode(answer: Answer) -> Response<Body> {
     response
 }
 
-/// How long a stream listens for other requests once its server has ended it: what it hears then was answered before.
+/// How long a stream listens for other requests once its server has ended it: what it receives then was answered before.
 const LAST_WORDS: Duration = Duration::from_millis(1);
 
 fn spoil_stream(
     response: Response<Body>,
-    asked: Asked,
+    asked: SentRequest,
     fault: Arc<Fault>,
-    others: broadcast::Receiver<Asked>,
+    others: broadcast::Receiver<SentRequest>,
 ) -> Response<Body> {
     struct Streaming {
         body: Body,
         decoder: Decoder,
-        asked: Asked,
+        asked: SentRequest,
         fault: Arc<Fault>,
-        others: broadcast::Receiver<Asked>,
+        others: broadcast::Receiver<SentRequest>,
         ended: bool,
     }
     response.map(|body| {
