@@ -1,7 +1,7 @@
 //! A balancer that gives each request to the next server, whatever session it is of.
 //!
-//! It is what servers that share everything have to bear, and no balancer for users: each request has a connection of its
-//! own on both sides, so that no client can stay with one server.
+//! It is what servers that share everything have to bear, and no balancer for users: each request has a connection of
+//! its own on both sides, so that no client can stay with one server.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
