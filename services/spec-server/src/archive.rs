@@ -31,7 +31,7 @@ use service_host::ReplaceError;
 
 use crate::model::Line;
 use crate::project::{Project, ReadError};
-use crate::validate::Part;
+use crate::validate::ChangePart;
 
 pub use apply::Counts;
 pub use plan::Plan;
@@ -73,7 +73,7 @@ pub struct Problem {
     /// Where in it.
     pub line: Option<Line>,
     /// The part of the change; `None` for a spec.
-    pub part: Option<Part>,
+    pub part: Option<ChangePart>,
     /// What is wrong, and what would be right.
     pub message: String,
 }

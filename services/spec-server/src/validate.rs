@@ -17,7 +17,7 @@ mod spec_oxide;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use finding::{Finding, MAX_FINDINGS, Part, Rule, Severity};
+pub use finding::{ChangePart, Finding, MAX_FINDINGS, Rule, Severity};
 pub use report::{Item, ItemKind, Report};
 
 use finding::{Findings, Location};
@@ -104,7 +104,7 @@ pub fn change(project: &Project, change: &Change, rules: Rules) -> Vec<Finding> 
         let file = openspec::path(&delta.source);
         let location = Location {
             file: &file,
-            part: Some(Part::Deltas),
+            part: Some(ChangePart::Deltas),
         };
         heading::check(&delta.source, location, &mut findings);
     }

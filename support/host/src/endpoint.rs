@@ -11,7 +11,7 @@ use clap::Args;
 use mcp_proto::http::{Callers, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 
 use crate::tls::{Tls, TlsError};
-pub use asking::{Asked, Asking, Local, read_token};
+pub use asking::{Asking, Local, RequiredAuthorization, read_token};
 pub(crate) use asking::{READ, WRITE};
 pub use keys::{KeysFile, SharedKeys};
 

@@ -18,7 +18,8 @@ mod watch;
 
 pub use apart::{NotDone, apart};
 pub use endpoint::{
-    Asked, Asking, EndpointArgs, EndpointError, KeysFile, Local, SharedKeys, memory, read_token,
+    Asking, EndpointArgs, EndpointError, KeysFile, Local, RequiredAuthorization, SharedKeys,
+    memory, read_token,
 };
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
 pub use guard::{audit, guard};

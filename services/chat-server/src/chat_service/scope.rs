@@ -3,7 +3,7 @@
 use super::{ChatService, Failure};
 use crate::index::{ChatKey, ChatSummary, FoundChat, contains, find_among};
 use crate::query::ChatArgument;
-use crate::registry::Entry;
+use crate::registry::RegisteredSource;
 use crate::source::Connection;
 use crate::view;
 use crate::view::uri;
@@ -28,7 +28,7 @@ pub(super) struct Scope {
 
 impl ChatService {
     /// A source of the configuration.
-    pub(super) fn source(&self, id: &str) -> Result<&Entry, Failure> {
+    pub(super) fn source(&self, id: &str) -> Result<&RegisteredSource, Failure> {
         let registry = self.registry();
         registry.get(id).ok_or_else(|| {
             let ids = registry.iter().map(|entry| entry.source.id());
@@ -37,7 +37,11 @@ impl ChatService {
     }
 
     /// The same, if it is there to be asked, or if what was kept of it is enough.
-    pub(super) async fn connected(&self, id: &str, stored: bool) -> Result<&Entry, Failure> {
+    pub(super) async fn connected(
+        &self,
+        id: &str,
+        stored: bool,
+    ) -> Result<&RegisteredSource, Failure> {
         let entry = self.source(id)?;
         self.settled(Some(id)).await;
         if let Some(failure) = self.closed(entry) {
@@ -58,7 +62,7 @@ impl ChatService {
     }
 
     /// Why nothing of a source is served, if so.
-    pub(super) fn closed(&self, entry: &Entry) -> Option<Failure> {
+    pub(super) fn closed(&self, entry: &RegisteredSource) -> Option<Failure> {
         let id = entry.source.id();
         entry.is_closed().then(|| match self.reading(Some(id)) {
             Some(reading) => Failure::new(
@@ -89,7 +93,7 @@ impl ChatService {
 
     /// All chats that may be seen, as a question to the index.
     pub(super) async fn scope_of(&self, source: Option<&str>) -> Result<Scope, Failure> {
-        let is_open = |entry: &Entry| !entry.chats.has_lists();
+        let is_open = |entry: &RegisteredSource| !entry.chats.has_lists();
         let all_may_be_seen = match source {
             Some(source) => self.registry().get(source).is_some_and(is_open),
             None => {

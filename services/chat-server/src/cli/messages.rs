@@ -26,7 +26,7 @@ const COLUMNS: [&str; 11] = [
 ];
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct MessagesArgs {
     #[command(flatten)]
     asked: Question,
     /// How to write it.
@@ -57,7 +57,7 @@ impl Search {
     }
 }
 
-impl Arguments {
+impl MessagesArgs {
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
         let service = paths.open(Mode::Reads).await?;
         let asked = self.asked;

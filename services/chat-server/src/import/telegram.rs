@@ -44,13 +44,13 @@ const NO_EXPORT: &str =
 struct Walked {
     sorted: bool,
     ended: ControlFlow<()>,
-    found: stream::Found,
+    found: stream::FirstWalk,
 }
 
 fn walk(
     unit: &Unit,
     reading: &mut Reading<'_, '_, '_>,
-    found: Option<stream::Found>,
+    found: Option<stream::FirstWalk>,
     survey: bool,
 ) -> Result<Walked, ImportError> {
     unit.tree.read(&unit.file, |file, size| {

@@ -101,9 +101,9 @@ type Answer = Result<CallToolResult, ToolError>;
 /// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArguments {}
 
-async fn list_sources(state: State, _: Nothing, _: Context) -> Answer {
+async fn list_sources(state: State, _: NoArguments, _: Context) -> Answer {
     let sources = state.service.sources().await?;
     CallToolResult::structured(&json!({ "sources": sources }))
 }

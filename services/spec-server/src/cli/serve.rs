@@ -11,7 +11,7 @@ use crate::mcp::{self, Settings};
 use crate::view::Budget;
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct ServeArgs {
     #[command(flatten)]
     endpoint: EndpointArgs,
 
@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     max_output: usize,
 }
 
-impl Arguments {
+impl ServeArgs {
     pub(super) fn run(self, repository: Repository) -> Result<ExitCode, CliError> {
         let settings = Settings {
             repository,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::CHANGE_CONFLICT;
-use super::finding::{Findings, Location, Part};
+use super::finding::{ChangePart, Findings, Location};
 use super::openspec::path;
 use crate::model::{CapabilityDelta, Change, Delta, Operation};
 
@@ -56,7 +56,7 @@ pub(super) fn between(changes: &[Arc<Change>]) -> Vec<Findings> {
                 let file = path(&touch.delta.source);
                 let location = Location {
                     file: &file,
-                    part: Some(Part::Deltas),
+                    part: Some(ChangePart::Deltas),
                 };
                 let message = format!(
                     "the change {:?} {} the requirement {name:?} of {capability}, and so does another: {others}; finish one of \

@@ -19,7 +19,7 @@ pub enum Severity {
 /// The part of a change that a finding concerns, or that is read alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
+pub enum ChangePart {
     /// `proposal.md`, and what is true of the change as a whole.
     Proposal,
     /// `tasks.md`, or the files a schema names in its place.
@@ -52,7 +52,7 @@ pub struct Finding {
     /// The line, where one can be named.
     pub line: Option<Line>,
     /// The part of the change; `None` for a spec.
-    pub part: Option<Part>,
+    pub part: Option<ChangePart>,
     /// What is wrong and what would be right.
     pub message: String,
     /// The name of the broken rule.
@@ -73,7 +73,7 @@ pub(super) struct Findings {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Location<'p> {
     pub(super) file: &'p str,
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<ChangePart>,
 }
 
 /// At most so many findings of one item are listed; the rest is counted.
@@ -91,7 +91,7 @@ impl Severity {
     }
 }
 
-impl Part {
+impl ChangePart {
     /// The name for clients: a section of a change.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::bound::{Budget, notes, sentence};
 use crate::archive::{Archived, Preview, PreviewSpec, Problem, Ticked};
-use crate::validate::Part;
+use crate::validate::ChangePart;
 
 /// What a change would make of the specs if it were archived now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -157,7 +157,7 @@ impl ProblemView {
             file: problem.path.to_string_lossy().into_owned(),
             line: problem.line,
             description: sentence(&problem.message),
-            section: problem.part.map(Part::name),
+            section: problem.part.map(ChangePart::name),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 
 use clap::Parser as _;
 use serde_json::{Value, json};
-use spec_server::cli::{self, Arguments, CliError, Style};
+use spec_server::cli::{self, CliError, SpecServerArgs, Style};
 
 use crate::mcp::{Copy, HANG, binary};
 
@@ -338,7 +338,7 @@ fn written(root: &Path, arguments: &[&str], style: Style) -> String {
         .chain(arguments.iter().copied());
     let mut written = Vec::new();
     cli::run(
-        &Arguments::parse_from(given),
+        &SpecServerArgs::parse_from(given),
         cli::Output::new(&mut written, style),
     )
     .unwrap();
@@ -401,7 +401,7 @@ fn an_answer_that_cannot_be_written_is_an_error() {
             .into_iter()
             .chain(arguments.iter().copied());
         let ran = cli::run(
-            &Arguments::parse_from(given),
+            &SpecServerArgs::parse_from(given),
             cli::Output::new(Full, Style::Plain),
         );
         assert!(

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
 use spec_server::model::{Requirement, Scenario, Section, Source, Spec};
 use spec_server::search::{
-    Found, Index, Outdated, QUERY_CHARS, Query, Ranker, SNIPPET_CHARS, SearchError, Searcher,
-    Settings, Thresholds, Weights,
+    Index, Outdated, QUERY_CHARS, Query, Ranker, SNIPPET_CHARS, SearchError, SearchOutcome,
+    Searcher, Settings, Thresholds, Weights,
 };
 
 /// A spec whose hash follows from what is in it.
@@ -66,14 +66,14 @@ fn open(settings: Settings) -> Searcher {
     Searcher::open(Path::new("no-such-folder"), settings).expect("a searcher")
 }
 
-fn search(specs: &[Arc<Spec>], query: &str) -> Found {
+fn search(specs: &[Arc<Spec>], query: &str) -> SearchOutcome {
     let searcher = open(Settings::default());
     searcher.update(specs).expect("an index");
     searcher.search(query, 10).expect("an answer")
 }
 
 /// The id and requirement of each hit.
-fn names(found: &Found) -> Vec<(&str, Option<&str>)> {
+fn names(found: &SearchOutcome) -> Vec<(&str, Option<&str>)> {
     let hits = found.hits.iter();
     hits.map(|hit| (hit.spec_id.as_str(), hit.requirement.as_deref()))
         .collect()

@@ -71,7 +71,7 @@ pub struct Asking {
 
 /// The authorization that is required, and its sources, which are read again when they change.
 #[derive(Debug)]
-pub struct Asked {
+pub struct RequiredAuthorization {
     authorization: Authorization,
     /// The token for the snippets, if there is one for everything; whether there are other tokens to be pasted.
     token: Option<String>,
@@ -117,7 +117,7 @@ impl Asking {
     ///
     /// # Errors
     /// [`EndpointError`], in a sentence for the person who gave them.
-    pub fn asked(&self) -> Result<Option<Asked>, EndpointError> {
+    pub fn asked(&self) -> Result<Option<RequiredAuthorization>, EndpointError> {
         if !self.is_some() {
             return Ok(None);
         }
@@ -151,7 +151,7 @@ impl Asking {
         if let Some(resource) = resource {
             authorization = authorization.with_resource(resource);
         }
-        Ok(Some(Asked {
+        Ok(Some(RequiredAuthorization {
             authorization,
             token,
             has_tokens,
@@ -190,7 +190,7 @@ impl Asking {
     }
 }
 
-impl Asked {
+impl RequiredAuthorization {
     /// How requests are authorized.
     #[must_use]
     pub fn authorization(&self) -> Authorization {

@@ -38,18 +38,18 @@ fn server() -> Result<Server, mcp_proto::BuildError> {
 }
 
 /// A server behind a endpoint, until it is dropped.
-struct Running {
+struct RunningServer {
     address: SocketAddr,
     task: JoinHandle<Result<(), HostError>>,
 }
 
-impl Drop for Running {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-impl Running {
+impl RunningServer {
     async fn new(asking: Asking, read_only: bool) -> Result<Self, Box<dyn std::error::Error>> {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = free.local_addr()?;
@@ -156,7 +156,7 @@ async fn a_file_of_tokens_says_who_may_do_what_and_is_read_again() -> Outcome {
         auth_token_file: Some(file.clone()),
         ..Asking::default()
     };
-    let running = Running::new(asking, false).await?;
+    let running = RunningServer::new(asking, false).await?;
     assert_eq!(running.call(None, "look").await?.0, 401);
     assert_eq!(running.call(Some("x"), "look").await?.0, 401);
     for (token, may_write) in [("r", false), ("w", true), ("a", true)] {
@@ -214,7 +214,7 @@ async fn an_authorization_server_gives_out_the_tokens() -> Outcome {
         oauth_jwks: Some(keys.display().to_string()),
         ..Asking::default()
     };
-    let running = Running::new(asking.clone(), false).await?;
+    let running = RunningServer::new(asking.clone(), false).await?;
     assert_eq!(running.call(Some(&token("write")?), "change").await?.0, 200);
     assert_eq!(running.call(Some(&token("read")?), "change").await?.0, 403);
     assert_eq!(running.call(Some(&token("other")?), "look").await?.0, 403);
@@ -257,7 +257,7 @@ async fn an_authorization_server_gives_out_the_tokens() -> Outcome {
 
 #[tokio::test]
 async fn a_server_that_only_reads_has_no_tool_that_writes() -> Outcome {
-    let running = Running::new(Asking::default(), true).await?;
+    let running = RunningServer::new(Asking::default(), true).await?;
     assert_eq!(running.tools(None).await?, ["look"]);
     assert_eq!(running.call(None, "look").await?.0, 200);
     let (_, told) = running.call(None, "change").await?;
@@ -316,7 +316,7 @@ async fn each_write_is_a_line_in_the_log() -> Outcome {
         auth_token_file: Some(file),
         ..Asking::default()
     };
-    let running = Running::new(asking, false).await?;
+    let running = RunningServer::new(asking, false).await?;
     running.call(Some("w"), "look").await?;
     running.call(Some("w"), "change").await?;
     let text = lines.text();

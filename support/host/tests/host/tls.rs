@@ -30,12 +30,12 @@ use crate::asking::Lines;
 use crate::{LONG, Outcome};
 
 /// A server with the certificate and key in a folder, until it is dropped.
-struct Running {
+struct RunningServer {
     address: SocketAddr,
     task: JoinHandle<Result<(), HostError>>,
 }
 
-impl Drop for Running {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -52,7 +52,7 @@ fn endpoint(dir: &Path, address: SocketAddr) -> EndpointArgs {
     }
 }
 
-impl Running {
+impl RunningServer {
     async fn new(dir: &Path, host: Host) -> Result<Self, Box<dyn Error>> {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = free.local_addr()?;
@@ -135,7 +135,7 @@ fn certify(dir: &Path) -> Result<String, Box<dyn Error>> {
 async fn both_versions_of_http_are_spoken_as_the_client_wants() -> Outcome {
     let dir = tempfile::tempdir()?;
     let trusted = certify(dir.path())?;
-    let running = Running::new(dir.path(), Host::default()).await?;
+    let running = RunningServer::new(dir.path(), Host::default()).await?;
     for (protocols, agreed) in [
         (&["h2", "http/1.1"][..], Some("h2")),
         (&["http/1.1"], Some("http/1.1")),
@@ -180,7 +180,7 @@ async fn a_certificate_that_changes_counts_soon_and_one_that_is_broken_does_not(
     let _here = lines.of_this_thread();
     let dir = tempfile::tempdir()?;
     let first = certify(dir.path())?;
-    let running = Running::new(dir.path(), Host::default()).await?;
+    let running = RunningServer::new(dir.path(), Host::default()).await?;
     assert_eq!(running.ask(&first).await?, StatusCode::NO_CONTENT);
     let kept = running.connect(&first, &["http/1.1"]).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(kept)).await?;
@@ -216,7 +216,7 @@ async fn a_certificate_that_changes_counts_soon_and_one_that_is_broken_does_not(
 }
 
 /// Waits until a certificate is shown.
-async fn until(running: &Running, trusted: &str) -> Outcome {
+async fn until(running: &RunningServer, trusted: &str) -> Outcome {
     let begun = Instant::now();
     while running.ask(trusted).await.is_err() {
         assert!(begun.elapsed() < LONG, "it is not read again");
@@ -226,7 +226,7 @@ async fn until(running: &Running, trusted: &str) -> Outcome {
 }
 
 /// That a certificate is shown while the files are looked at once more.
-async fn looked_at(running: &Running, trusted: &str) -> Outcome {
+async fn looked_at(running: &RunningServer, trusted: &str) -> Outcome {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_millis(1_200) {
         assert_eq!(running.ask(trusted).await?, StatusCode::NO_CONTENT);
@@ -242,7 +242,7 @@ async fn who_does_not_finish_a_handshake_holds_nobody_up_and_is_let_go() -> Outc
     let mut host = Host::default();
     host.serve.handshake_timeout = LONG;
     host.serve.connections = Bound { total: 8, share: 8 };
-    let running = Running::new(dir.path(), host).await?;
+    let running = RunningServer::new(dir.path(), host).await?;
     let mut silent = Vec::new();
     for at in 0..20_u8 {
         let mut stream = TcpStream::connect(running.address).await?;
@@ -260,7 +260,7 @@ async fn who_does_not_finish_a_handshake_holds_nobody_up_and_is_let_go() -> Outc
 
     let mut host = Host::default();
     host.serve.handshake_timeout = Duration::from_millis(50);
-    let running = Running::new(dir.path(), host).await?;
+    let running = RunningServer::new(dir.path(), host).await?;
     let mut silent = TcpStream::connect(running.address).await?;
     let closed = timeout(LONG / 2, silent.read(&mut [0; 16])).await?;
     assert!(matches!(closed, Ok(0) | Err(_)), "{closed:?}");

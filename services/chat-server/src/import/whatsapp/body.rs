@@ -17,7 +17,7 @@ pub(super) const OWN: char = '\u{200e}';
 
 /// What a message says.
 #[derive(Debug)]
-pub(super) struct Said<'t> {
+pub(super) struct ParsedBody<'t> {
     pub(super) sender: Option<&'t str>,
     pub(super) body: Body,
     pub(super) attachments: Vec<Attachment>,
@@ -56,9 +56,9 @@ pub(super) fn split(rest: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads what follows the head; `ios` is whether an iPhone has written it.
-pub(super) fn read(rest: &str, ios: bool) -> Said<'_> {
+pub(super) fn read(rest: &str, ios: bool) -> ParsedBody<'_> {
     let Some((sender, text)) = split(rest) else {
-        return Said {
+        return ParsedBody {
             sender: None,
             body: notice(plain(rest)),
             attachments: Vec::new(),
@@ -68,7 +68,7 @@ pub(super) fn read(rest: &str, ios: bool) -> Said<'_> {
         };
     };
     let (text, edited) = without_edited(text);
-    let mut said = Said {
+    let mut said = ParsedBody {
         sender: Some(sender),
         body: Body::Text(String::new()),
         attachments: Vec::new(),

@@ -18,7 +18,7 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
         text(envelope, "sourceName"),
     );
     let Some(author) = author else { return };
-    let said = |data, edited| Said {
+    let said = |data, edited| DataMessage {
         data,
         edited,
         author: author.clone(),
@@ -39,7 +39,7 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
             None,
         );
         let edit = sent.get("editMessage");
-        let said = Said {
+        let said = DataMessage {
             data: edit
                 .and_then(|edit| edit.get("dataMessage"))
                 .unwrap_or(sent),
@@ -68,7 +68,7 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
 }
 
 /// A data message, and its sender.
-struct Said<'e> {
+struct DataMessage<'e> {
     data: &'e Value,
     /// When the message was sent that this one replaces.
     edited: Option<i64>,
@@ -77,7 +77,7 @@ struct Said<'e> {
     mine: Option<Option<Participant>>,
 }
 
-impl Said<'_> {
+impl DataMessage<'_> {
     fn read(self, envelope: &Value, names: &mut Names, events: &mut Vec<Event>) {
         let Some(chat) = self.chat(names, events) else {
             return;

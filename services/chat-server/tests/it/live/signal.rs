@@ -256,9 +256,9 @@ async fn a_daemon_that_does_not_let_in_or_does_not_answer_is_given_thirty_second
 
 /// Everything a source says, in order.
 #[derive(Default)]
-struct Said(Mutex<Vec<Event>>);
+struct CollectingSink(Mutex<Vec<Event>>);
 
-impl Sink for Said {
+impl Sink for CollectingSink {
     fn keep(&self, batch: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
         self.0.lock().unwrap().extend(batch.events);
         ready(Ok(())).boxed()
@@ -275,7 +275,10 @@ impl Sink for Said {
 async fn what_comes_before_the_names_waits_for_them() {
     let dir = tempfile::tempdir().unwrap();
     let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
-    let (said, stop) = (Arc::new(Said::default()), CancellationToken::new());
+    let (said, stop) = (
+        Arc::new(CollectingSink::default()),
+        CancellationToken::new(),
+    );
     let run = tokio::spawn(source(&endpoint).run(said.clone(), stop.clone()));
     let to_team = |at: i64| {
         let group = json!({"groupId": "Zm9v", "type": "DELIVER"});

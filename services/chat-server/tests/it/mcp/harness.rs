@@ -26,7 +26,7 @@ pub(crate) const BOTH: [Era; 2] = [Era::Legacy, Era::Modern];
 pub(crate) struct TestSetup(TempDir);
 
 /// A service whose sources are kept running until this is dropped.
-pub(crate) struct Running {
+pub(crate) struct RunningService {
     pub(crate) service: ChatService,
     _stop: DropGuard,
 }
@@ -58,18 +58,18 @@ impl TestSetup {
         fs::write(path, contents).unwrap();
     }
 
-    pub(crate) fn start(&self) -> Running {
+    pub(crate) fn start(&self) -> RunningService {
         self.start_with(Options::default())
     }
 
-    pub(crate) fn start_with(&self, options: Options) -> Running {
+    pub(crate) fn start_with(&self, options: Options) -> RunningService {
         let config = Config::read(&self.path("config.toml")).unwrap();
         let index = Index::open(&self.path("data"), options).unwrap();
         let service = ChatService::new(&config, index, Mode::Runs);
         let stop = CancellationToken::new();
         let (running, until) = (service.clone(), stop.clone());
         tokio::spawn(async move { running.run(&until).await });
-        Running {
+        RunningService {
             service,
             _stop: stop.drop_guard(),
         }
@@ -102,7 +102,7 @@ impl TestSetup {
     }
 }
 
-impl Running {
+impl RunningService {
     /// A client of a server in this process, by the same code as over stdin and stdout.
     pub(crate) async fn client(&self, era: Era) -> Client {
         let server = mcp::server(self.service.clone()).unwrap();

@@ -4,7 +4,7 @@ use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientError};
 use serde_json::{Value, json};
 
-use super::harness::{BOTH, Running, TestSetup, error_of, structured};
+use super::harness::{BOTH, RunningService, TestSetup, error_of, structured};
 use super::listener::Listener;
 
 const SOURCE: &str = r#"
@@ -64,7 +64,7 @@ async fn file_of(setup: &TestSetup) -> (String, String) {
     found
 }
 
-async fn end(running: Running, client: Client) {
+async fn end(running: RunningService, client: Client) {
     client.close().await.unwrap();
     let index = running.service.index().clone();
     drop(running);
@@ -181,7 +181,7 @@ async fn is_hidden(client: &Client, file: &str, message: &str) {
 }
 
 /// What comes in there is not told either.
-async fn is_not_told(setup: &TestSetup, running: &Running) {
+async fn is_not_told(setup: &TestSetup, running: &RunningService) {
     let uri = "messages://whatsapp/*";
     let client = running.client(Era::Legacy).await;
     let asked = json!({ "uri": "messages://whatsapp/Vexmoor" });

@@ -7,7 +7,7 @@ use super::{against, delta, operations, rules, tasks};
 use crate::model::{CapabilityDelta, Change, Tasks};
 use crate::parse::{self, Outline};
 use crate::project::Project;
-use crate::validate::finding::{Findings, Location, Part};
+use crate::validate::finding::{ChangePart, Findings, Location};
 
 /// Checks a change.
 pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &mut Findings) {
@@ -27,7 +27,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         );
         findings.add(
             rules::CHANGE_NESTED,
-            part(&own, Part::Proposal),
+            part(&own, ChangePart::Proposal),
             None,
             message,
         );
@@ -38,7 +38,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
                        cannot be read";
         findings.add(
             rules::FOLDER_PARTIAL,
-            part(&own, Part::Deltas),
+            part(&own, ChangePart::Deltas),
             None,
             message,
         );
@@ -60,7 +60,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     check_tasks(project, change, &folder, &own, findings);
 }
 
-const fn part(file: &str, part: Part) -> Location<'_> {
+const fn part(file: &str, part: ChangePart) -> Location<'_> {
     Location {
         file,
         part: Some(part),
@@ -70,7 +70,7 @@ const fn part(file: &str, part: Part) -> Location<'_> {
 /// Checks one delta; how many operations it has.
 fn check_delta(project: &Project, delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     let file = super::path(&delta.source);
-    let location = part(&file, Part::Deltas);
+    let location = part(&file, ChangePart::Deltas);
     let outline = Outline::of(&delta.source.text);
     let plan = delta::plan(&outline);
     operations::check(&plan, &outline, location, findings);
@@ -102,7 +102,7 @@ fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut
         let file = format!("{own}/specs/spec.md");
         findings.add(
             rules::DELTA_AT_ROOT,
-            part(&file, Part::Deltas),
+            part(&file, ChangePart::Deltas),
             None,
             message,
         );
@@ -130,7 +130,7 @@ fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut
         );
         findings.add(
             rules::DELTA_UNREAD,
-            part(&path, Part::Deltas),
+            part(&path, ChangePart::Deltas),
             None,
             message,
         );
@@ -153,9 +153,9 @@ fn check_presence(
         None if folder.has("proposal.md") => format!("{own}/proposal.md"),
         None => own.to_owned(),
     };
-    let location = part(&file, Part::Deltas);
+    let location = part(&file, ChangePart::Deltas);
     let metadata = format!("{own}/.openspec.yaml");
-    let about_metadata = part(&metadata, Part::Deltas);
+    let about_metadata = part(&metadata, ChangePart::Deltas);
     let skip = skip_specs(project, change.metadata.as_ref());
     if let SkipSpecs::Broken(problem) = &skip {
         let message = format!(
@@ -201,7 +201,7 @@ fn check_tasks(
     let lists: Vec<_> = files.iter().filter_map(read).collect();
     let documents: Vec<_> = lists
         .iter()
-        .map(|(path, tasks)| (part(path, Part::Tasks), tasks))
+        .map(|(path, tasks)| (part(path, ChangePart::Tasks), tasks))
         .collect();
     // A file that cannot be read may be the one with the boxes.
     if documents.len() == files.len() {

@@ -7,7 +7,7 @@ use super::{MIN_TEXT, Rows, rules, tasks};
 use crate::model::{CapabilityDelta, Change, Line, Operation, Proposal};
 use crate::parse::trim;
 use crate::project::Project;
-use crate::validate::finding::{Findings, Location, Part};
+use crate::validate::finding::{ChangePart, Findings, Location};
 use crate::validate::openspec::path;
 
 /// The four headings of a delta, for messages.
@@ -23,7 +23,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     let own = project.display_path(&base.join(&change.id));
     let at = |name: &str| format!("{own}/{name}");
     let (proposal_file, tasks_file) = (at("proposal.md"), at("tasks.md"));
-    let location = part(&proposal_file, Part::Proposal);
+    let location = part(&proposal_file, ChangePart::Proposal);
     let Some(proposal) = &change.proposal else {
         let message =
             "there is no proposal.md; write one, with the sections `## Why` and `## What Changes`";
@@ -31,7 +31,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         return;
     };
     check_proposal(proposal, location, findings);
-    let about_tasks = part(&tasks_file, Part::Tasks);
+    let about_tasks = part(&tasks_file, ChangePart::Tasks);
     match &change.tasks {
         Some(tasks) => tasks::check(tasks, about_tasks, findings),
         None => {
@@ -52,7 +52,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     }
 }
 
-const fn part(file: &str, part: Part) -> Location<'_> {
+const fn part(file: &str, part: ChangePart) -> Location<'_> {
     Location {
         file,
         part: Some(part),
@@ -86,7 +86,7 @@ fn check_proposal(proposal: &Proposal, location: Location<'_>, findings: &mut Fi
 /// Checks one delta; how many sections it has.
 fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     let file = path(&delta.source);
-    let location = part(&file, Part::Deltas);
+    let location = part(&file, ChangePart::Deltas);
     let rows = Rows::of(&delta.source.text);
     let mut sections = 0;
     let mut suspect = None;

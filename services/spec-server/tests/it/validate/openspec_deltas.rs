@@ -1,6 +1,6 @@
 //! The rules of deltas in OpenSpec projects.
 
-use spec_server::validate::Part;
+use spec_server::validate::ChangePart;
 
 use super::{error, info, openspec_delta, short, warning};
 
@@ -210,5 +210,5 @@ fn what_archiving_would_refuse_is_told_and_changes_no_verdict() {
 fn findings_of_deltas_name_their_file_and_part() {
     let finding = openspec_delta("## ADDED Requirements\n").remove(1);
     assert_eq!(finding.file, "openspec/changes/go/specs/gate/spec.md");
-    assert_eq!(finding.part, Some(Part::Deltas));
+    assert_eq!(finding.part, Some(ChangePart::Deltas));
 }

@@ -9,7 +9,7 @@ use chat_server::model::{
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{FILES, PEOPLE, QUOTE, Said, Talk, What, config, talk, times_agree};
+use super::{FILES, PEOPLE, QUOTE, Talk, TalkMessage, What, config, talk, times_agree};
 use crate::import::{options, read};
 
 const NAMES: [&str; 5] = ["Anna", "a: b/c", "Zoë 🎉", "קבוצה", "*"];
@@ -95,7 +95,7 @@ fn attachment(
 pub(super) fn written(
     talk: &Talk,
     number: usize,
-    said: &Said,
+    said: &TalkMessage,
     form: Form,
 ) -> (Value, Option<Message>) {
     let zone = talk.zone();

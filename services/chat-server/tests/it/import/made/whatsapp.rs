@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::whatsapp_style::{Phone, Style, style};
-use super::{FILES, PEOPLE, QUOTE, Said, Talk, What, config, talk, times_agree};
+use super::{FILES, PEOPLE, QUOTE, Talk, TalkMessage, What, config, talk, times_agree};
 use crate::import::{options, read};
 
 const NAMES: [&str; 4] = ["Cleo", "Zoë 🎉", "דוד וחברים", "Team 3 - north"];
@@ -44,7 +44,7 @@ fn file(kind: AttachmentKind, name: Option<&str>) -> Attachment {
 }
 
 /// What stands behind the header, and what is to be read; the id and the moment are not known.
-fn written(talk: &Talk, said: &Said, style: &Style) -> (String, Message) {
+fn written(talk: &Talk, said: &TalkMessage, style: &Style) -> (String, Message) {
     let ios = style.phone != Phone::Android;
     let mut sender = Some(PEOPLE[said.who]);
     let mut attachments = Vec::new();
