@@ -125,8 +125,8 @@ impl Registry {
         })
     }
 
-    /// Runs all sources into the index until `stop`, each by itself; one that fails is run again after a pause. Resolves
-    /// when all have ended.
+    /// Runs all sources into the index until `stop`, each by itself; one that fails is run again after a pause.
+    /// Resolves when all have ended.
     pub async fn run(&self, index: &Index, stop: &CancellationToken) {
         let mut running = JoinSet::new();
         for (id, entry) in &self.0 {

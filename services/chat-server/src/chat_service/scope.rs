@@ -166,26 +166,26 @@ impl ChatService {
                 .filter(|chat| is_called(chat))
                 .map(|chat| chat.shown.clone())
                 .collect();
-            let told: Vec<view::Chat> = called.iter().take(20).map(shown_chat).collect();
+            let views: Vec<view::Chat> = called.iter().take(20).map(shown_chat).collect();
             if called.len() > 1 {
-                return Err(Failure::ambiguous(chat, &told, called.len()));
+                return Err(Failure::ambiguous(chat, &views, called.len()));
             }
             if let [only] = called.as_slice() {
                 seen.retain(|chat| chat.shown == *only);
             }
         }
         let shown = seen.iter().map(|chat| chat.shown.clone()).collect();
-        let told = |chats: &[ChatSummary]| chats.iter().map(shown_chat).collect::<Vec<_>>();
+        let views = |chats: &[ChatSummary]| chats.iter().map(shown_chat).collect::<Vec<_>>();
         match find_among(shown, chat) {
             FoundChat::Found(found) => seen
                 .into_iter()
                 .find(|chat| chat.shown == *found)
                 .ok_or_else(|| Failure::chat_not_found(chat, source, &[])),
             FoundChat::Ambiguous { candidates, total } => {
-                Err(Failure::ambiguous(chat, &told(&candidates), total))
+                Err(Failure::ambiguous(chat, &views(&candidates), total))
             }
             FoundChat::NotFound { nearest } => {
-                Err(Failure::chat_not_found(chat, source, &told(&nearest)))
+                Err(Failure::chat_not_found(chat, source, &views(&nearest)))
             }
         }
     }

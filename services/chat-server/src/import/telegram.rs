@@ -1,8 +1,8 @@
 //! Telegram Desktop's `result.json`: the whole account or one chat, read message by message.
 //!
 //! Ids of chats are written as the Bot API writes them, so that they are unique and the same in both: `123` a person,
-//! `-123` a group, `-100123` a supergroup or a channel. What is not kept: buttons below messages, thumbnails, the bot by
-//! which a message was sent, the signature of an author in a channel, which words are bold or a mention of whom.
+//! `-123` a group, `-100123` a supergroup or a channel. What is not kept: buttons below messages, thumbnails, the bot
+//! by which a message was sent, the signature of an author in a channel, which words are bold or a mention of whom.
 
 mod chat;
 mod media;

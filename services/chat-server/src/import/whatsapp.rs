@@ -178,13 +178,13 @@ fn read_chat(
         },
     };
     let kind = found.kind;
-    let told = Chat {
+    let new_chat = Chat {
         id: name.clone(),
         name: name.clone(),
         kind,
         participants: None,
     };
-    if reading.take(Event::Chat(told)).is_break() {
+    if reading.take(Event::Chat(new_chat)).is_break() {
         return Ok(ControlFlow::Break(()));
     }
     if let Some(alternative) = decision

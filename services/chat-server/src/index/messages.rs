@@ -13,7 +13,6 @@ use super::cursor::{Cursor, PageEnd, Secret};
 use super::error::IndexError;
 use super::matcher::Matcher;
 use super::readers::ReadError;
-use crate::model::Attachment;
 use crate::query::Invalid;
 
 pub(super) use fetch::{fetch, weight};
@@ -56,20 +55,6 @@ impl Index {
                 None => Ok(None),
             })
             .await
-    }
-
-    /// The `n`th attachment of a message, counted from 0.
-    ///
-    /// # Errors
-    /// [`IndexError::Unavailable`].
-    pub async fn attachment(
-        &self,
-        chat: &ChatKey,
-        id: &str,
-        n: usize,
-    ) -> Result<Option<Attachment>, IndexError> {
-        let message = self.message(chat, id).await?;
-        Ok(message.and_then(|found| found.message.attachments.into_iter().nth(n)))
     }
 }
 

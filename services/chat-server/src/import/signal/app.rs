@@ -198,7 +198,7 @@ impl BackupState {
 
     fn chat(&mut self, chat: &Value) -> Option<Event> {
         let (id, recipient) = (text(chat, "id")?, text(chat, "recipientId")?);
-        let told = match (self.groups.get(&recipient), self.people.get(&recipient)) {
+        let new_chat = match (self.groups.get(&recipient), self.people.get(&recipient)) {
             (Some(group), _) => group.clone(),
             (None, Some(person)) => Chat {
                 id: person.id.clone(),
@@ -212,8 +212,8 @@ impl BackupState {
             },
             (None, None) => return None,
         };
-        self.chats.insert(id, told.id.clone());
-        Some(Event::Chat(told))
+        self.chats.insert(id, new_chat.id.clone());
+        Some(Event::Chat(new_chat))
     }
 
     /// A message; of a version of an edited one, `first` is the first version.

@@ -127,8 +127,8 @@ fn notice(text: String) -> Body {
     }
 }
 
-/// A text without the marks that WhatsApp sets before it and around mentions. Other marks of direction within it are its
-/// author's.
+/// A text without the marks that WhatsApp sets before it and around mentions. Other marks of direction within it are
+/// its author's.
 pub(super) fn plain(text: &str) -> String {
     let text = text.trim_start_matches(OWN).trim_end();
     let mut plain = String::with_capacity(text.len());

@@ -251,18 +251,18 @@ fn body_text(data: &Value) -> String {
         .into_iter()
         .flatten()
         .filter_map(|mention| text(mention, "name").or_else(|| text(mention, "number")));
-    let mut told = String::with_capacity(message.len());
+    let mut with_names = String::with_capacity(message.len());
     for c in message.chars() {
         match c {
             // An object replacement character marks each mention, in their order.
             '\u{fffc}' => match mentions.next() {
-                Some(name) => told.extend(["@", name]),
-                None => told.push(c),
+                Some(name) => with_names.extend(["@", name]),
+                None => with_names.push(c),
             },
-            _ => told.push(c),
+            _ => with_names.push(c),
         }
     }
-    told
+    with_names
 }
 
 fn attachments(data: &Value) -> Vec<Attachment> {

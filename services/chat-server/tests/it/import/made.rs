@@ -220,7 +220,7 @@ pub(crate) fn talk(names: &'static [&'static str]) -> impl Strategy<Value = Talk
 }
 
 /// Local times tell less than moments: they are right if they read the same on the clock, are the same moments where
-/// the clock tells that, and are in order.
+/// the clock shows that, and are in order.
 pub(crate) fn times_agree(
     zone: &TimeZone,
     made: &[Timestamp],

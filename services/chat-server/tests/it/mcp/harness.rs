@@ -1,6 +1,7 @@
 //! What the tests of the server share: setups with exports, services, clients, the binary.
 
 use std::fs;
+use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use zip::write::SimpleFileOptions;
 
 /// Long enough that only what hangs exceeds it.
 pub(crate) const HANG: Duration = Duration::from_secs(30);
@@ -53,6 +55,10 @@ impl TestSetup {
 
     /// Writes a file, with the folders above it.
     pub(crate) fn write(&self, below: &str, contents: &str) {
+        self.write_bytes(below, contents.as_bytes());
+    }
+
+    pub(crate) fn write_bytes(&self, below: &str, contents: &[u8]) {
         let path = self.path(below);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, contents).unwrap();
@@ -84,6 +90,11 @@ impl TestSetup {
         binary
     }
 
+    /// Runs the binary to its end: its exit code, and what it writes to stdout and stderr.
+    pub(crate) async fn run(&self, command: &str, arguments: &[&str]) -> (i32, String, String) {
+        ended(self.command(command).args(arguments)).await
+    }
+
     /// The binary listening on a free port, and the address of its endpoint. It ends when the child is dropped.
     pub(crate) async fn listening(&self, arguments: &[&str]) -> (Child, String) {
         let mut command = self.command("mcp");
@@ -110,6 +121,24 @@ impl RunningService {
             .await
             .unwrap()
     }
+}
+
+/// Runs a command to its end: its exit code, and what it writes to stdout and stderr.
+pub(crate) async fn ended(command: &mut Command) -> (i32, String, String) {
+    let output = command.output().await.unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().unwrap();
+    (code, text(output.stdout), text(output.stderr))
+}
+
+/// A zip of these files.
+pub(crate) fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
 }
 
 /// Where the exports of the transcripts are.

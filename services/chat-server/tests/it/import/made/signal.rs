@@ -1,7 +1,8 @@
 //! As sigexport writes it, in both of its files. Lost in both: who is answered if nothing was said, when a message was
 //! edited, forwards, backticks, places, cards and polls (words or nothing there), the zone.
 //!
-//! Lost in `chat.md`: calls are words; fractions of seconds; two blanks at the end of a line, which end it in Markdown; blanks and empty lines at the beginning of a text.
+//! Lost in `chat.md`: calls are words; fractions of seconds; two blanks at the end of a line, which end it in Markdown;
+//! blanks and empty lines at the beginning of a text.
 
 use chat_server::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant, Reaction,

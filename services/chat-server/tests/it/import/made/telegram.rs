@@ -1,5 +1,5 @@
 //! As Telegram Desktop writes it. Everything comes back but: which pieces of a text are marked how, and what a message
-//! says that Telegram could not export. Without `date_unixtime`, moments come back as far as the clock tells them.
+//! says that Telegram could not export. Without `date_unixtime`, moments come back as far as the clock shows them.
 
 use std::fmt::Write as _;
 
@@ -283,7 +283,7 @@ pub(super) fn written(
         sender: Some(Participant {
             id: format!("user{}", 100 + said.who),
             name: PEOPLE[said.who].to_owned(),
-            // Only the file of an account tells who its owner is.
+            // Only the file of an account shows who its owner is.
             is_me: form.account && said.who == 0,
             ..Participant::default()
         }),
