@@ -37,9 +37,9 @@ pub enum JumpRangeError {
     NoWayOut(SystemIndex),
 }
 
-/// The systems that a ship with a jump drive reaches from here in one jump, by distance, then by name, without the origin.
-/// [`Space`] has the rules for where drives work, and their sources. Systems whose position the map does not know are left
-/// out.
+/// The systems that a ship with a jump drive reaches from here in one jump, by distance, then by name, without the
+/// origin. [`Space`] has the rules for where drives work, and their sources. Systems whose position the map does not
+/// know are left out.
 ///
 /// # Errors
 /// [`JumpRangeError`]

@@ -1,9 +1,9 @@
 //! Jumps by gates alone between any two systems, without a search.
 //!
-//! Each system has a label: some hubs and the jumps to each of them. Of any two systems that gates join, the labels share a
-//! hub that is on a shortest way between them. Labels are made by pruned breadth-first searches (Akiba, Iwata and Yoshida,
-//! "Fast exact shortest-path distance queries on large networks by pruned landmark labeling", 2013). In New Eden a label
-//! has 43 hubs on average: 1.8 MB, made in some ten milliseconds when distances are first asked for.
+//! Each system has a label: some hubs and the jumps to each of them. Of any two systems that gates join, the labels
+//! share a hub that is on a shortest way between them. Labels are made by pruned breadth-first searches (Akiba, Iwata
+//! and Yoshida, "Fast exact shortest-path distance queries on large networks by pruned landmark labeling", 2013). In
+//! New Eden a label has 43 hubs on average: 1.8 MB, made in some ten milliseconds when distances are first asked for.
 
 use std::cmp::Reverse;
 

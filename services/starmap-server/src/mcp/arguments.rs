@@ -1,6 +1,7 @@
 //! Arguments as people and models write them: a name or an id, one where a list is expected, words in any case.
 //!
-//! The published schemas allow all of it, so what is left to refuse is refused here, with the nearest that would be right.
+//! The published schemas allow all of it, so what is left to refuse is refused here, with the nearest that would be
+//! right.
 
 use std::borrow::Cow;
 use std::ops::Deref;

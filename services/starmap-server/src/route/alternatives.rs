@@ -78,8 +78,8 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
         (cost <= dearest).then_some(Reverse((cost, jumps, system)))
     });
     let mut waiting: BinaryHeap<_> = through.collect();
-    // By system, what the last way past it cost: a system on a way that costs the same as the best through it has nothing
-    // new to show.
+    // By system, what the last way past it cost: a system on a way that costs the same as the best through it has
+    // nothing new to show.
     let mut shown = PerSystem::new(map, None);
     let mut steps = Vec::with_capacity(count);
     for route in &taken {

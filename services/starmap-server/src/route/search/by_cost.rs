@@ -16,8 +16,8 @@ pub(super) struct ByCost {
 
 /// What was found, by how far it is.
 ///
-/// The gates of a mode have few costs. Systems are followed the nearest first, so those that are found by jumps of the same
-/// cost are found in order: they need a queue, not a heap.
+/// The gates of a mode have few costs. Systems are followed the nearest first, so those that are found by jumps of the
+/// same cost are found in order: they need a queue, not a heap.
 #[derive(Debug)]
 struct Waiting {
     /// A queue for each cost of the mode.
