@@ -198,8 +198,8 @@ impl Project {
         self.folders(Kind::Change)
     }
 
-    /// The ids of the archived changes, sorted: the names of their folders, which begin with the day. None if the folder
-    /// is missing.
+    /// The ids of the archived changes, sorted: the names of their folders, which begin with the day. None if the
+    /// folder is missing.
     ///
     /// # Errors
     /// [`ReadError`] if the folder cannot be listed.

@@ -22,7 +22,8 @@ pub(super) struct ServeArgs {
     #[arg(long)]
     allow_writes: bool,
 
-    /// Finds changes by looking every few seconds alone: for file systems that report no events, such as network drives.
+    /// Finds changes by looking every few seconds alone: for file systems that report no events, such as network
+    /// drives.
     #[arg(long)]
     no_events: bool,
 

@@ -7,8 +7,8 @@
 //! | a spec or an active change comes or goes | all clients, by `resources/list_changed` |
 //!
 //! Events of the system are not enough: a folder may be moved away and back or replaced while it is watched, and events
-//! may be lost. So the folders are watched again whenever one of them was touched itself, and every few seconds all texts
-//! are compared with how they were.
+//! may be lost. So the folders are watched again whenever one of them was touched itself, and every few seconds all
+//! texts are compared with how they were.
 
 mod folders;
 

@@ -55,8 +55,9 @@ pub struct Update {
 pub struct Match {
     /// The document.
     pub slot: Slot,
-    /// Its BM25 as a share of what it would be if every term of the query were repeated without end, less for terms that
-    /// it lacks, more for what its spec has of them: above 0 and at most 1. Terms that occur nowhere count like the rarest.
+    /// Its BM25 as a share of what it would be if every term of the query were repeated without end, less for terms
+    /// that it lacks, more for what its spec has of them: above 0 and at most 1. Terms that occur nowhere count like
+    /// the rarest.
     pub score: f64,
 }
 

@@ -244,12 +244,12 @@ fn deltas(
         };
         views.insert(delta.capability.clone(), goes_on);
     }
-    let told = parts.iter().map(|(delta, operation)| {
+    let rows = parts.iter().map(|(delta, operation)| {
         let begins = operation.is_none().then(|| DeltaView::of(delta, budget));
         let item = operation.map(|operation| DeltaItem::of(operation, budget));
         (&*delta.capability, begins, item)
     });
-    let page = budget.page(told, offset);
+    let page = budget.page(rows, offset);
     for (capability, begins, item) in page.items {
         if let Some(view) = begins {
             views.insert(capability.to_owned(), view);

@@ -166,7 +166,7 @@ impl ProblemView {
 fn specs(specs: &[PreviewSpec], budget: Budget) -> (Vec<SpecPreview>, usize) {
     let share = budget.share(specs.len());
     let mut cut = 0;
-    let told = specs.iter().map(|spec| {
+    let previews = specs.iter().map(|spec| {
         let (diff, was_cut) = share.beginning(&spec.diff);
         cut += usize::from(was_cut);
         SpecPreview {
@@ -176,7 +176,7 @@ fn specs(specs: &[PreviewSpec], budget: Budget) -> (Vec<SpecPreview>, usize) {
             diff,
         }
     });
-    (told.collect(), cut)
+    (previews.collect(), cut)
 }
 
 fn problems(problems: &[Problem]) -> impl ExactSizeIterator<Item = ProblemView> {

@@ -33,7 +33,7 @@ pub(crate) struct Verdict {
     pub(crate) strictly: bool,
     pub(crate) errors: usize,
     pub(crate) warnings: usize,
-    /// For whoever has to find out why two verdicts differ.
+    /// For finding out why two verdicts differ.
     pub(crate) reasons: Vec<String>,
 }
 

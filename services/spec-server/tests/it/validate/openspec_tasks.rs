@@ -3,6 +3,7 @@
 use spec_server::validate::ChangePart;
 
 use super::{openspec_change, short, warning};
+use crate::assert_has;
 
 const DELTA: (&str, &str) = (
     "specs/gate/spec.md",
@@ -44,11 +45,7 @@ fn a_task_stands_in_its_group_and_has_a_number_of_its_own() {
         (findings[0].file.as_str(), findings[0].part),
         ("openspec/changes/go/tasks.md", Some(ChangePart::Tasks))
     );
-    assert!(
-        findings[0].message.contains("group 2"),
-        "{}",
-        findings[0].message
-    );
+    assert_has(&findings[0].message, &["group 2"]);
 }
 
 #[test]
