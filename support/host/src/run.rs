@@ -74,8 +74,8 @@ pub enum HostError {
 }
 
 impl Host {
-    /// Serves `server` where `endpoint` says, until `stop` or, on stdin and stdout, the client's end. What runs then may
-    /// finish within [`ServeConfig::shutdown_deadline`] or [`StdioConfig::drain_time`].
+    /// Serves `server` where `endpoint` says, until `stop` or, on stdin and stdout, the client's end. What runs then
+    /// may finish within [`ServeConfig::shutdown_deadline`] or [`StdioConfig::drain_time`].
     ///
     /// A server that listens prints its address on stderr, with the configuration for a client, under the name
     /// `program`: with the token where stderr is a terminal, else with `TOKEN` in its place.

@@ -52,12 +52,13 @@ pub struct Asking {
     #[arg(long, value_name = "URL")]
     pub oauth_issuer: Option<String>,
 
-    /// What identifies this server in the claim aud of those tokens: the URL of its endpoint, as clients call it, or what
-    /// the authorization server calls it.
+    /// What identifies this server in the claim aud of those tokens: the URL of its endpoint, as clients call it, or
+    /// what the authorization server calls it.
     #[arg(long, value_name = "URL")]
     pub oauth_audience: Option<String>,
 
-    /// The public keys of the authorization server (JWKS): an https URL, or a file, which is read again when it changes.
+    /// The public keys of the authorization server (JWKS): an https URL, or a file, which is read again when it
+    /// changes.
     #[arg(long, value_name = "URL|FILE", value_hint = ValueHint::FilePath)]
     pub oauth_jwks: Option<String>,
 
