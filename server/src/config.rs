@@ -13,7 +13,7 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
 use mcp_proto::http::{self, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 use mcp_proto::stdio::StdioConfig;
-use service_host::{Asked, EndpointError, Https, LogFormat, SharedKeys};
+use service_host::{EndpointError, Https, LogFormat, RequiredAuthorization, SharedKeys};
 use universe_core::Strictness;
 
 use crate::cli::Verb;
@@ -307,7 +307,7 @@ pub struct Config {
     /// Who may call over HTTP.
     pub callers: http::Callers,
     /// The authorization they need; `None` without one.
-    pub asked: Option<Asked>,
+    pub asked: Option<RequiredAuthorization>,
     /// The configuration of HTTPS; `None` for HTTP.
     pub https: Option<Https>,
     /// The keys that are shared with other servers.
@@ -352,7 +352,7 @@ impl Arguments {
         };
         let mut mcp = HttpConfig::default().memory(bytes(self.max_memory));
         mcp.max_body_bytes = bytes(self.max_body);
-        mcp.authorization = asked.as_ref().map(Asked::authorization);
+        mcp.authorization = asked.as_ref().map(RequiredAuthorization::authorization);
         mcp.hosts = hosts.clone();
         mcp.origins = origins.clone();
         mcp.proxies = Proxies::from_names(&self.trusted_proxy).map_err(ConfigError::Proxy)?;
