@@ -1,5 +1,6 @@
 //! An accept loop for any hyper service: bounded connections, header time-outs, back-off, graceful shutdown.
 
+mod begun;
 mod callers;
 mod connection;
 mod handshake;
