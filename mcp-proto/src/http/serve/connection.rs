@@ -29,8 +29,12 @@ use super::streams::Streams;
 use super::table::Admitted;
 use super::tracked::Tracked;
 
-/// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more.
-const MAX_BUFFER: usize = 64 * 1024;
+/// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more. That is
+/// as much as other servers take, and all connections may have it at once.
+const MAX_BUFFER: usize = 16 * 1024;
+
+/// How many bytes of an answer an HTTP/2 stream buffers.
+const MAX_STREAM_BUFFER: usize = 64 * 1024;
 
 /// How often a connection is looked at in the time that a head may take.
 ///
@@ -58,7 +62,7 @@ fn http2(config: &ServeConfig, lane: Lane) -> http2::Builder<Streams> {
         .timer(TokioTimer::new())
         .keep_alive_interval(config.header_timeout)
         .max_concurrent_streams(config.max_http2_streams)
-        .max_send_buf_size(MAX_BUFFER);
+        .max_send_buf_size(MAX_STREAM_BUFFER);
     builder
 }
 
