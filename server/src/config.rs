@@ -167,7 +167,7 @@ pub struct Arguments {
     pub max_universe: ByteSize,
 
     /// How much memory clients may make the server hold, such as 64MiB; one client at most half of it. The process
-    /// needs its own on top, up to 128 KiB for each connection, four times the universes in use, and for moments as
+    /// needs its own on top, up to 48 KiB for each connection, four times the universes in use, and for moments as
     /// much again.
     #[arg(
         long,

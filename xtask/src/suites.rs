@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     if let Some((_, balancer)) = &twins {
         say("on two servers that share everything, each request at the other one:")?;
         let (url, results) = (balancer.url(), results.join("twins"));
-        for run in RUNS.iter().filter(|run| run.side == Side::Server) {
+        for run in RUNS.iter().filter(|run| run.side == SuiteSubject::Server) {
             verdicts.extend(try_run(run, &installed, &url, &results, scenario)?);
         }
         if !balancer.all_served()? {

@@ -45,7 +45,7 @@ pub struct EndpointArgs {
     pub trusted_proxy: Vec<String>,
 
     /// How much memory clients may make the server hold, such as 64MiB; one client at most half of it. The process
-    /// needs its own on top, up to 128 KiB for each connection, and for moments as much again. 512MiB by default.
+    /// needs its own on top, up to 48 KiB for each connection, and for moments as much again. 512MiB by default.
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub max_memory: Option<ByteSize>,
 
