@@ -23,6 +23,7 @@ pub(crate) use connection::Connection;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;
@@ -88,12 +89,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     if arguments.short {
         return short(arguments.ci);
     }
+    if cfg!(debug_assertions) && !arguments.count {
+        return as_optimised();
+    }
     let valgrind = debian::program(&["valgrind"], "valgrind", arguments.ci);
     match (arguments.count, valgrind) {
         (true, Ok(_)) => optimised(arguments),
         (true, Err(missing)) => Err(format!("{missing}: it counts the instructions").into()),
-        (false, valgrind) => whole(arguments, valgrind),
+        (false, valgrind) => whole(arguments, valgrind.err()),
     }
+}
+
+/// Runs this program once more, optimised: else the load would be slower than the servers.
+fn as_optimised() -> Result<bool> {
+    build(&["--profile", "dist", "-p", "xtask"], &[])?;
+    let optimised = target()
+        .join("dist")
+        .join(format!("xtask{}", std::env::consts::EXE_SUFFIX));
+    let mut again = Command::new(optimised);
+    Ok(again.args(std::env::args_os().skip(1)).status()?.success())
 }
 
 /// The count of the library's calls in programs as tests are built, which a run of the test has built already.
@@ -205,7 +219,7 @@ fn table<'c>(
 }
 
 /// The whole comparison, its tables, its JSON and its page.
-fn whole(arguments: &Arguments, valgrind: std::result::Result<PathBuf, String>) -> Result<bool> {
+fn whole(arguments: &Arguments, missing: Option<String>) -> Result<bool> {
     let plan = Plan {
         rounds: usize::try_from(arguments.rounds)?,
         duration: Duration::from_millis(arguments.duration),
@@ -229,14 +243,13 @@ fn whole(arguments: &Arguments, valgrind: std::result::Result<PathBuf, String>) 
             target().join("dist").join("universe-server")
         }
     };
-    if let Err(missing) = &valgrind {
-        skipped.push(("Instructions of a call".to_owned(), missing.clone()));
-    }
+    let can_count = missing.is_none();
+    skipped.extend(missing.map(|missing| ("Instructions of a call".to_owned(), missing)));
     for (name, reason) in &skipped {
         say(&format!("{name} is skipped: {reason}"))?;
     }
     let load_before = machine_load();
-    let mut figures = compare::figures(&contestants, plan, valgrind.is_ok())?;
+    let mut figures = compare::figures(&contestants, plan, can_count)?;
     figures.extend(universe::figures(&contestants, &server, plan)?);
     let about = [
         ("processor", processor()),
@@ -246,12 +259,9 @@ fn whole(arguments: &Arguments, valgrind: std::result::Result<PathBuf, String>) 
         ),
         (
             "commit",
-            output(std::process::Command::new("git").args(["rev-parse", "--short", "HEAD"])),
+            output(Command::new("git").args(["rev-parse", "--short", "HEAD"])),
         ),
-        (
-            "compiler",
-            output(std::process::Command::new("rustc").arg("--version")),
-        ),
+        ("compiler", output(Command::new("rustc").arg("--version"))),
         (
             "plan",
             format!(
@@ -308,7 +318,7 @@ fn machine_load() -> String {
 }
 
 /// What a command prints; nothing when it fails.
-fn output(command: &mut std::process::Command) -> String {
+fn output(command: &mut Command) -> String {
     let finished = process::run(command, Duration::from_secs(20));
     finished.map_or_else(
         |_| String::new(),

@@ -123,11 +123,11 @@ impl Case {
         let call = match self.tool {
             Tool::Echo => ToolCall::small(),
             Tool::GetUniverseState => {
-                let universe = create_universe(connection, json!({}))?;
+                let universe = create_universe(connection, &json!({}))?;
                 ToolCall::universe("get_universe_state", json!({ "universeId": universe }))
             }
             Tool::SendTick => {
-                let universe = create_universe(connection, json!({}))?;
+                let universe = create_universe(connection, &json!({}))?;
                 let arguments = json!({ "universeId": universe, "command": { "type": "tick" } });
                 ToolCall::universe("send_universe_command", arguments)
             }
@@ -142,7 +142,7 @@ impl Case {
 }
 
 /// Creates a universe by REST; gives its id.
-pub(super) fn create_universe(connection: &mut Connection, state: Value) -> Result<String> {
+pub(super) fn create_universe(connection: &mut Connection, state: &Value) -> Result<String> {
     let body = json!({ "name": "bench", "state": state });
     let answer = connection.post(
         "/universes",

@@ -40,11 +40,12 @@ const STARTS: usize = 5;
 pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let rounds = plan.rounds;
-    let every = || all.iter();
+    let every: Vec<_> = all.iter().collect();
+    let those = |has: fn(&Contestant) -> bool| all.iter().filter(|it| has(it)).collect::<Vec<_>>();
     if valgrind {
-        let counted = all.iter().filter(|it| it.program.folder().is_some());
+        let counted = those(|it| it.program.folder().is_some());
         let kind = ("Instructions of a small call", "instructions", true);
-        figures.extend(interleaved(&[kind], counted, 1, |it| {
+        figures.extend(interleaved(&[kind], &counted, 1, |it| {
             instructions(it, plan.calls)
         })?);
     }
@@ -56,7 +57,7 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
             true,
         ),
     ];
-    figures.extend(interleaved(&small, every(), rounds, |it| {
+    figures.extend(interleaved(&small, &every, rounds, |it| {
         let sample = calls(it, &ToolCall::small(), 16, plan.duration)?;
         Ok(vec![sample.per_second, sample.cpu_micros])
     })?);
@@ -73,7 +74,7 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
             true,
         ),
     ];
-    figures.extend(interleaved(&small, every(), rounds, |it| {
+    figures.extend(interleaved(&small, &every, rounds, |it| {
         let sample = calls(it, &ToolCall::small(), 64, plan.duration)?;
         Ok(vec![
             sample.per_second,
@@ -89,7 +90,7 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
             true,
         ),
     ];
-    figures.extend(interleaved(&large, every(), rounds, |it| {
+    figures.extend(interleaved(&large, &every, rounds, |it| {
         let sample = calls(it, &ToolCall::large(), 16, plan.duration)?;
         Ok(vec![sample.per_second, sample.cpu_micros])
     })?);
@@ -98,23 +99,20 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
         "sessions/s",
         false,
     )];
-    let with_sessions = all.iter().filter(|it| it.has_sessions);
-    figures.extend(interleaved(
-        &sessions,
-        with_sessions.clone(),
-        rounds,
-        |it| sessions_per_second(it, plan.duration),
-    )?);
+    let with_sessions = those(|it| it.has_sessions);
+    figures.extend(interleaved(&sessions, &with_sessions, rounds, |it| {
+        sessions_per_second(it, plan.duration)
+    })?);
     let memory = [("Memory of an idle session", "KiB", true)];
-    figures.extend(interleaved(&memory, with_sessions, 1, |it| {
+    figures.extend(interleaved(&memory, &with_sessions, 1, |it| {
         session_memory(it, plan.sessions)
     })?);
     let streams = [
         ("Memory of a session with an open stream", "KiB", true),
         ("Events to many open streams", "events/s", false),
     ];
-    let with_streams = all.iter().filter(|it| it.has_streams);
-    figures.extend(interleaved(&streams, with_streams.clone(), 1, |it| {
+    let with_streams = those(|it| it.has_streams);
+    figures.extend(interleaved(&streams, &with_streams, 1, |it| {
         fan_out(it, plan.sessions, EVENTS.1)
     })?);
     let few = [
@@ -127,7 +125,7 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
     ];
     // The memory of few says little.
     figures.extend(
-        interleaved(&few, with_streams, rounds, |it| {
+        interleaved(&few, &with_streams, rounds, |it| {
             fan_out(it, FEW_STREAMS, EVENTS.0)
         })?
         .into_iter()
@@ -145,8 +143,8 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
             false,
         ),
     ];
-    let on_stdio = all.iter().filter(|it| it.has_stdio);
-    figures.extend(interleaved(&pipes, on_stdio, rounds, |it| {
+    let on_stdio = those(|it| it.has_stdio);
+    figures.extend(interleaved(&pipes, &on_stdio, rounds, |it| {
         let half = plan.duration / 2;
         let message = Message::new(&ToolCall::small(), it.era)?;
         let mut values = Vec::new();
@@ -160,22 +158,16 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
         ("From the start to the first answer", "ms", true),
         ("Resident memory after it", "MB", true),
     ];
-    figures.extend(interleaved(&starts, every(), rounds, start)?);
+    figures.extend(interleaved(&starts, &every, rounds, start)?);
     let built = [
         ("Size of the program", "MB", true),
         ("Crates of the program", "crates", true),
         ("Processor time of a clean build", "s", true),
     ];
-    let eras = all
-        .iter()
-        .filter(|it| it.program.folder().is_some() && it.variant.is_empty());
-    let once = eras.filter(|it| {
-        // Each program once, in its first era.
-        all.iter()
-            .find(|other| other.program.name == it.program.name)
-            .is_some_and(|first| first.era == it.era)
-    });
-    figures.extend(interleaved(&built, once, 1, footprint)?);
+    // Each program once.
+    let mut programs = those(|it| it.program.folder().is_some());
+    programs.dedup_by_key(|it| it.program.name);
+    figures.extend(interleaved(&built, &programs, 1, footprint)?);
     Ok(figures)
 }
 

@@ -19,6 +19,9 @@ const WORKSPACE: &str = "xtask/bench";
 /// The npm packages, which the servers for the client have, too.
 const TYPESCRIPT: &str = "xtask/peers/typescript";
 
+/// What is not measured, and why.
+pub(super) type Skipped = (String, String);
+
 /// A server that runs.
 #[derive(Debug, Clone)]
 pub(super) struct Program {
@@ -182,7 +185,7 @@ pub(super) fn start(program: &Path, arguments: Vec<OsString>) -> Result<Server> 
 ///
 /// # Errors
 /// When the floor or the server on this library cannot be built.
-pub(super) fn all(only: &str) -> Result<(Vec<Contestant>, Vec<(String, String)>)> {
+pub(super) fn all(only: &str) -> Result<(Vec<Contestant>, Vec<Skipped>)> {
     let (mut found, mut skipped) = (Vec::new(), Vec::new());
     for kind in KINDS {
         if !kind.name.contains(only) && kind.name != "floor" {

@@ -113,15 +113,15 @@ impl Row {
 ///
 /// # Errors
 /// When nothing can be printed.
-pub(super) fn interleaved<'c, T: Measured + 'c>(
+pub(super) fn interleaved<T: Measured>(
     kinds: &[Kind],
-    contestants: impl Iterator<Item = &'c T> + Clone,
+    measured: &[&T],
     rounds: usize,
     measure: impl Fn(&T) -> Result<Vec<f64>>,
 ) -> Result<Vec<Figure>> {
     let mut figures: Vec<_> = kinds.iter().copied().map(Figure::new).collect();
     for figure in &mut figures {
-        figure.rows.extend(contestants.clone().map(|it| Row {
+        figure.rows.extend(measured.iter().map(|it| Row {
             server: it.name(),
             era: it.era(),
             values: Vec::new(),
@@ -129,7 +129,7 @@ pub(super) fn interleaved<'c, T: Measured + 'c>(
         }));
     }
     for _ in 0..rounds {
-        for (number, contestant) in contestants.clone().enumerate() {
+        for (number, each) in measured.iter().enumerate() {
             let has_failed = |figure: &Figure| {
                 figure
                     .rows
@@ -139,12 +139,12 @@ pub(super) fn interleaved<'c, T: Measured + 'c>(
             if figures.iter().any(has_failed) {
                 continue;
             }
-            let measured = measure(contestant).map_err(|error| error.to_string());
+            let outcome = measure(each).map_err(|error| error.to_string());
             for (at, figure) in figures.iter_mut().enumerate() {
                 let Some(row) = figure.rows.get_mut(number) else {
                     continue;
                 };
-                match &measured {
+                match &outcome {
                     Ok(values) => row.values.extend(values.get(at)),
                     Err(error) => row.failure = Some(error.clone()),
                 }

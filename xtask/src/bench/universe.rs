@@ -79,9 +79,12 @@ pub(super) fn figures(floors: &[Contestant], program: &Path, plan: Plan) -> Resu
             task: Task::Sol(call),
         }));
         let kinds = [(name, "calls/s", false), (cpu, "µs/call", true)];
-        figures.extend(interleaved(&kinds, cases.iter(), plan.rounds, |case| {
-            case.measure(program, plan)
-        })?);
+        figures.extend(interleaved(
+            &kinds,
+            &cases.iter().collect::<Vec<_>>(),
+            plan.rounds,
+            |case| case.measure(program, plan),
+        )?);
     }
     let mut cases = floor_cases(floors);
     cases.retain(|case| case.era == Era::Modern);
@@ -104,9 +107,12 @@ pub(super) fn figures(floors: &[Contestant], program: &Path, plan: Plan) -> Resu
             true,
         ),
     ];
-    figures.extend(interleaved(&kinds, cases.iter(), plan.rounds, |case| {
-        case.measure(program, plan)
-    })?);
+    figures.extend(interleaved(
+        &kinds,
+        &cases.iter().collect::<Vec<_>>(),
+        plan.rounds,
+        |case| case.measure(program, plan),
+    )?);
     let cases = SIZES.map(|size| Case {
         name: format!("get_universe_state, {size} bodies"),
         era: Era::Modern,
@@ -124,9 +130,12 @@ pub(super) fn figures(floors: &[Contestant], program: &Path, plan: Plan) -> Resu
             true,
         ),
     ];
-    figures.extend(interleaved(&kinds, cases.iter(), plan.rounds, |case| {
-        case.measure(program, plan)
-    })?);
+    figures.extend(interleaved(
+        &kinds,
+        &cases.iter().collect::<Vec<_>>(),
+        plan.rounds,
+        |case| case.measure(program, plan),
+    )?);
     Ok(figures)
 }
 
@@ -167,7 +176,7 @@ impl Case<'_> {
 fn on_bodies(program: &Path, command: &'static str, size: usize, plan: Plan) -> Result<Sample> {
     let universes = Universes::start(program)?;
     let mut connection = Connection::open(universes.server.url())?;
-    let id = case::create_universe(&mut connection, bodies(size))?;
+    let id = case::create_universe(&mut connection, &bodies(size))?;
     drop(connection);
     let command = match command {
         "get" => {
