@@ -62,7 +62,7 @@ pub(super) const CASES: [Case; 8] = [
         Era::Modern,
         Tool::Echo,
     ),
-    Case::new("tools/call, modern", Program::Echo, Era::Modern, Tool::Echo).baseline(1.25, 1.0),
+    Case::new("tools/call, modern", Program::Echo, Era::Modern, Tool::Echo).baseline(1.25, 0.778),
     Case::new(
         "get_universe_state, modern",
         Program::Universe,
@@ -81,7 +81,7 @@ pub(super) const CASES: [Case; 8] = [
         Era::Legacy,
         Tool::Echo,
     ),
-    Case::new("tools/call, legacy", Program::Echo, Era::Legacy, Tool::Echo).baseline(1.33, 1.0),
+    Case::new("tools/call, legacy", Program::Echo, Era::Legacy, Tool::Echo).baseline(1.33, 0.835),
     Case::new(
         "get_universe_state, legacy",
         Program::Universe,

@@ -4,6 +4,7 @@
 
 use std::convert::Infallible;
 use std::error::Error;
+use std::io::{BufRead as _, BufReader, Write as _};
 
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
@@ -16,7 +17,6 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::sync::broadcast;
 
 /// 102,000 bytes of prose in 1,500 lines.
@@ -160,19 +160,19 @@ async fn respond(
 }
 
 /// Answers lines; what was read at once is answered in one write.
-async fn pipes(events: broadcast::Sender<Bytes>) -> Result<(), Failure> {
-    let mut input = BufReader::with_capacity(64 << 10, tokio::io::stdin());
-    let mut output = tokio::io::stdout();
+fn pipes(events: &broadcast::Sender<Bytes>) -> Result<(), Failure> {
+    let mut input = BufReader::with_capacity(64 << 10, std::io::stdin().lock());
+    let mut output = std::io::stdout().lock();
     let (mut line, mut written) = (Vec::new(), Vec::new());
-    while input.read_until(b'\n', &mut line).await? > 0 {
-        if let Some(text) = answer(&line, &events)? {
+    while input.read_until(b'\n', &mut line)? > 0 {
+        if let Some(text) = answer(&line, events)? {
             written.extend_from_slice(&text);
             written.push(b'\n');
         }
         line.clear();
         if !input.buffer().contains(&b'\n') {
-            output.write_all(&written).await?;
-            output.flush().await?;
+            output.write_all(&written)?;
+            output.flush()?;
             written.clear();
         }
     }
@@ -184,7 +184,7 @@ async fn main() -> Result<(), Failure> {
     let (events, _) = broadcast::channel(16);
     let address = std::env::args().nth(1).unwrap_or_default();
     if address == "--stdio" {
-        return pipes(events).await;
+        return pipes(&events);
     }
     let listener = tokio::net::TcpListener::bind(&address).await?;
     eprintln!("listening on http://{}/", listener.local_addr()?);
