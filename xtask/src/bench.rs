@@ -16,24 +16,22 @@ mod figure;
 mod load;
 mod page;
 mod pipe;
+mod report;
 mod universe;
 mod wire;
 
 pub(crate) use connection::Connection;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::json;
 
 use self::case::{CASES, Case, Program};
 use self::compare::Plan;
 use self::contestant::BUILD_DEADLINE;
 use self::count::Counted;
-use self::figure::Figure;
 use crate::programs::cargo;
 use crate::{Result, debian, interop, process, say, target};
 
@@ -248,82 +246,18 @@ fn whole(arguments: &Arguments, missing: Option<String>) -> Result<bool> {
     for (name, reason) in &skipped {
         say(&format!("{name} is skipped: {reason}"))?;
     }
-    let load_before = machine_load();
+    let machine = report::Machine::now();
     let mut figures = compare::figures(&contestants, plan, can_count)?;
     figures.extend(universe::figures(&contestants, &server, plan)?);
-    let about = [
-        ("processor", processor()),
-        (
-            "load of the machine before and after, its own included (1, 5 and 15 minutes)",
-            format!("{load_before}; {}", machine_load()),
-        ),
-        (
-            "commit",
-            output(Command::new("git").args(["rev-parse", "--short", "HEAD"])),
-        ),
-        ("compiler", output(Command::new("rustc").arg("--version"))),
-        (
-            "plan",
-            format!(
-                "{} rounds of {} ms, {} sessions and streams",
-                plan.rounds, arguments.duration, plan.sessions
-            ),
-        ),
-    ];
-    write(&figures, &about, &skipped)?;
+    report::write(&figures, &machine.about(plan), &skipped)?;
     let rows = || figures.iter().flat_map(|figure| &figure.rows);
     Ok(!rows().any(|row| row.is_own() && row.failure.is_some()))
-}
-
-fn write(figures: &[Figure], about: &[(&str, String)], skipped: &[(String, String)]) -> Result<()> {
-    let folder = target().join("bench");
-    fs::create_dir_all(&folder)?;
-    let about_json: serde_json::Map<_, _> = about
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), json!(value)))
-        .collect();
-    let all: Vec<_> = figures.iter().map(Figure::to_json).collect();
-    let text = serde_json::to_string_pretty(
-        &json!({ "about": about_json, "skipped": skipped, "figures": all }),
-    )?;
-    let (data, page) = (folder.join("results.json"), folder.join("results.html"));
-    fs::write(&data, text)?;
-    fs::write(&page, page::page(figures, about, skipped))?;
-    say(&format!(
-        "\nwritten to {} and {}",
-        data.display(),
-        page.display()
-    ))
 }
 
 fn build(how: &[&str], environment: &[(&str, &str)]) -> Result<()> {
     let mut cargo = cargo(&["build", "--quiet", "--locked"]);
     cargo.args(how).envs(environment.iter().copied());
     process::succeed(&mut cargo, BUILD_DEADLINE)
-}
-
-/// The name of the processor and how many there are.
-fn processor() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = text
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
-    let count = std::thread::available_parallelism().map_or(1, usize::from);
-    format!("{count} × {}", name.unwrap_or("of unknown name"))
-}
-
-fn machine_load() -> String {
-    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split(' ').take(3).collect::<Vec<_>>().join(" ")
-}
-
-/// What a command prints; nothing when it fails.
-fn output(command: &mut Command) -> String {
-    let finished = process::run(command, Duration::from_secs(20));
-    finished.map_or_else(
-        |_| String::new(),
-        |finished| finished.stdout.trim().to_owned(),
-    )
 }
 
 impl Programs {

@@ -236,6 +236,11 @@ impl Universes {
             "--data-dir".into(),
             data.clone().into(),
             "--demo".into(),
+            // A universe of 100,000 bodies has 30 MB as JSON.
+            "--max-body".into(),
+            "64MiB".into(),
+            "--max-universe".into(),
+            "64MiB".into(),
         ];
         Ok(Self {
             server: contestant::start(program, arguments)?,

@@ -1,10 +1,14 @@
 //! The server on this project's library: the three tools that all servers of the comparison have.
 
 use std::error::Error;
+use std::sync::Arc;
 
 use mcp_proto::budget::Bound;
 use mcp_proto::http::{HttpConfig, serve};
-use mcp_proto::{CallToolResult, Change, Context, Server, StreamableHttpService, Tool, ToolError};
+use mcp_proto::{
+    CallToolResult, Change, Context, MemorySessions, MemorySessionsConfig, Server,
+    StreamableHttpService, Tool, ToolError,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -45,16 +49,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
         mcp_proto::stdio::serve_stdio(server).await?;
         return Ok(());
     }
-    let config = HttpConfig::default();
-    let mut serving = config.serving();
-    // The defaults, but for connections: the load is one client that opens 10,000 streams.
-    serving.connections = Bound {
+    // The defaults, but for what one client may have: the load is one client with 10,000 sessions and streams.
+    let all = Bound {
         total: 20_000,
         share: 20_000,
     };
+    let mut config = HttpConfig::default();
+    config.budget.listeners = all;
+    let mut serving = config.serving();
+    serving.connections = all;
+    let mut sessions = MemorySessionsConfig::default();
+    (sessions.max_sessions, sessions.max_sessions_per_client) = (30_000, 30_000);
+    let sessions = Arc::new(MemorySessions::new(sessions));
     let listener = tokio::net::TcpListener::bind(&address).await?;
     eprintln!("listening on http://{}/", listener.local_addr()?);
-    let service = StreamableHttpService::with_config(server, config);
+    let service = StreamableHttpService::with_sessions(server, config, sessions);
     serve(listener, service, serving, std::future::pending()).await?;
     Ok(())
 }
