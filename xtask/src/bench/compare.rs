@@ -121,16 +121,26 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
         let (_, events) = fan_out(it, FEW_STREAMS, EVENTS.0)?;
         Ok(vec![events])
     })?);
-    let pipes = [
+    let pipes: [Kind; 4] = [
         (
             "Calls over stdin and stdout, one after the other",
             "calls/s",
             false,
         ),
         (
+            "Calls over stdin and stdout, one after the other: CPU time of the server",
+            "µs/call",
+            true,
+        ),
+        (
             "Calls over stdin and stdout, 64 under way",
             "calls/s",
             false,
+        ),
+        (
+            "Calls over stdin and stdout, 64 under way: CPU time of the server",
+            "µs/call",
+            true,
         ),
     ];
     let on_stdio = those(|it| it.has_stdio);
@@ -140,7 +150,7 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
         let mut values = Vec::new();
         for window in [1, 64] {
             let mut pipe = Pipe::open(&it.program, it.era)?;
-            values.push(pipe.calls_per_second(&message, window, half)?);
+            values.extend(<[f64; 2]>::from(pipe.load(&message, window, half)?));
         }
         Ok(values)
     })?);

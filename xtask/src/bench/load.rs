@@ -66,9 +66,9 @@ pub(super) fn run<S: Script>(
     let mut lanes = start(&poll, lanes)?;
     let mut piece = vec![0; READ];
     let mut counted_from = Instant::now() + WARM_UP;
-    let end = counted_from + duration;
+    let mut end = counted_from + duration;
     let mut is_warm = false;
-    let (mut count, mut ticks) = (0_u64, 0);
+    let (mut count, mut cpu) = (0_u64, 0.0);
     let mut micros: Vec<u32> = Vec::with_capacity(1 << 16);
     loop {
         poll.poll(&mut events, Some(QUIET))?;
@@ -85,14 +85,16 @@ pub(super) fn run<S: Script>(
                 };
                 let now = Instant::now();
                 if !is_warm && now >= counted_from {
-                    (is_warm, counted_from, ticks) = (true, now, cpu_ticks(server.id())?);
+                    (is_warm, counted_from, cpu) = (true, now, cpu_micros(server.id())?);
+                    end = now + duration;
                 } else if is_warm {
                     count += u64::from(done);
                     let took = now.duration_since(lane.sent).as_micros();
                     micros.push(u32::try_from(took).unwrap_or(u32::MAX));
                 }
-                if now >= end {
-                    return sample(server, count, counted_from, ticks, micros);
+                // One that takes longer than all the time is counted, too.
+                if now >= end && !micros.is_empty() {
+                    return sample(server, count, counted_from, cpu, micros);
                 }
                 lane.send(now)?;
             }
@@ -126,19 +128,19 @@ fn sample(
     server: &Server,
     count: u64,
     from: Instant,
-    ticks: u64,
+    cpu: f64,
     mut micros: Vec<u32>,
 ) -> Result<Sample> {
     let seconds = from.elapsed().as_secs_f64();
-    let ticks = cpu_ticks(server.id())?.saturating_sub(ticks);
+    let cpu = cpu_micros(server.id())? - cpu;
     micros.sort_unstable();
     let p99 = micros
         .get(micros.len() * 99 / 100)
         .copied()
-        .ok_or("no answer in time")?;
+        .ok_or("no answer was counted")?;
     Ok(Sample {
         per_second: count as f64 / seconds,
-        cpu_micros: ticks as f64 * TICK_MICROS / count as f64,
+        cpu_micros: cpu / count as f64,
         p99_micros: f64::from(p99),
     })
 }
@@ -175,6 +177,15 @@ impl<S: Script> Lane<S> {
         self.input.drain(..length);
         Ok(Some(done))
     }
+}
+
+/// User and system time of a process so far, in microseconds.
+///
+/// # Errors
+/// When the machine does not say.
+#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+pub(super) fn cpu_micros(process: u32) -> Result<f64> {
+    Ok(cpu_ticks(process)? as f64 * TICK_MICROS)
 }
 
 /// User and system time of a process in clock ticks (proc(5): fields 14 and 15 of `stat`).

@@ -8,6 +8,7 @@ use super::case::Era;
 use super::compare::count_of;
 use super::contestant::Program;
 use super::exchange::{self, Message};
+use super::load;
 use crate::Result;
 
 /// How long the load runs before anything counts.
@@ -63,16 +64,16 @@ impl Pipe {
         Ok(pipe)
     }
 
-    /// Calls with this many under way. What comes at once is answered by as many calls in one write.
+    /// Calls a second with this many under way, and the server's processor time for each in microseconds. What comes at once is answered by as many calls in one write.
     ///
     /// # Errors
     /// When an answer is wrong.
-    pub(super) fn calls_per_second(
+    pub(super) fn load(
         &mut self,
         message: &Message,
         window: u64,
         duration: Duration,
-    ) -> Result<f64> {
+    ) -> Result<(f64, f64)> {
         let mut counted_from = Instant::now() + WARM_UP;
         let end = counted_from + duration;
         let (mut sent, mut answered, mut before) = (window, 0_u64, None);
@@ -84,13 +85,16 @@ impl Pipe {
             answered += came;
             let now = Instant::now();
             if before.is_none() && now >= counted_from {
-                (before, counted_from) = (Some(answered), now);
+                (before, counted_from) =
+                    (Some((answered, load::cpu_micros(self.child.id())?)), now);
             }
-            if let Some(before) = before
+            if let Some((before, cpu)) = before
                 && now >= end
             {
                 let count = usize::try_from(answered - before)?;
-                return Ok(count_of(count) / counted_from.elapsed().as_secs_f64());
+                let cpu = load::cpu_micros(self.child.id())? - cpu;
+                let seconds = counted_from.elapsed().as_secs_f64();
+                return Ok((count_of(count) / seconds, cpu / count_of(count)));
             }
             self.write(&lines(message, sent..sent + came))?;
             sent += came;
