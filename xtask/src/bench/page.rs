@@ -12,6 +12,8 @@ const WIDTH: f64 = 900.0;
 const LEFT: f64 = 260.0;
 const LONGEST: f64 = 460.0;
 const ROW: f64 = 22.0;
+/// The longest bar as a multiple of the floor's: one server that takes hundreds would leave nothing of the others.
+const CUT: f64 = 20.0;
 
 /// The page. `about` says what it was measured on; `skipped` what was not, and why.
 pub(super) fn page(
@@ -32,7 +34,7 @@ pub(super) fn page(
                 p {
                     "Medians; in brackets the median of the ratios to the floor within each round. The floor is plain hyper \
                      and serde_json answering the same. All servers ran in turn on one machine with the load. Compare ratios: \
-                     the figures themselves hold for this machine and hour."
+                     the figures themselves hold for this machine and hour. Bars of more than 20 times the floor are cut."
                 }
                 ul class="note" {
                     @for (name, value) in about { li { (name) ": " (value) } }
@@ -56,6 +58,14 @@ fn bars(figure: &Figure) -> Markup {
         .iter()
         .filter_map(Row::median)
         .fold(f64::MIN_POSITIVE, f64::max);
+    let floor = figure
+        .rows
+        .iter()
+        .find(|row| row.server == "floor")
+        .and_then(Row::median);
+    let most = floor
+        .filter(|floor| *floor > 0.0)
+        .map_or(most, |floor| most.min(CUT * floor));
     let height = ROW * super::compare::count_of(figure.rows.len());
     html! {
         h2 { (figure.name) " · " (figure.unit) " · " (better) }
@@ -63,7 +73,7 @@ fn bars(figure: &Figure) -> Markup {
             @for (number, row) in figure.rows.iter().enumerate() {
                 @let top = ROW * super::compare::count_of(number);
                 @let text = top + ROW * 0.7;
-                @let length = row.median().map_or(0.0, |value| LONGEST * value / most);
+                @let length = row.median().map_or(0.0, |value| LONGEST * (value / most).min(1.0));
                 text x=(LEFT - 8.0) y=(text) text-anchor="end" { (row.server) " · " (row.era.name()) }
                 rect class=(class(row)) x=(LEFT) y=(top + 3.0) width=(format!("{length:.1}")) height=(ROW - 6.0) {}
                 text x=(format!("{:.1}", LEFT + length + 6.0)) y=(text) { (label(figure, row)) }
