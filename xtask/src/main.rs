@@ -5,6 +5,7 @@ mod app;
 mod balancer;
 mod bench;
 mod chromium;
+mod debian;
 mod dist;
 mod docs;
 mod fixture;
@@ -53,7 +54,8 @@ enum Chore {
     Api(api::Arguments),
     /// Shows the view of the universe server in Chromium, inside the official host's side of MCP Apps.
     App(app::Arguments),
-    /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
+    /// Compares servers on this library with plain hyper and serde_json and with servers on other libraries: speed, memory,
+    /// size (Linux); `--count` and `--short` count the instructions of a call.
     Bench(bench::Arguments),
     /// Makes what this machine can make of the packages: programs, bundles for MCP clients, entries of the MCP
     /// registry, a Debian package, a Homebrew formula.

@@ -11,7 +11,7 @@ use crate::programs::{self, cargo_line, judged};
 use crate::servers::{SERVERS, Shown};
 use crate::twins::Twins;
 use crate::{
-    Result, api, app, docs, interop, lean, nodes, oracle, page, process, renames, root, say,
+    Result, api, app, bench, docs, interop, lean, nodes, oracle, page, process, renames, root, say,
     semantic, siege, soak, suites, wrappers,
 };
 
@@ -215,6 +215,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         Ok(installing.join().is_ok())
     })?;
     let mut passed = timed("the smallest server", lean::run)?;
+    passed &= timed("instructions of a call", || bench::short(ci))?;
     passed &= timed("transcripts against the binaries, in both eras", || {
         replay(ci)
     })?;
