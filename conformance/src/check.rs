@@ -43,7 +43,8 @@ impl Check {
         Self::of(Endpoint::Http(target))
     }
 
-    /// Against a program on its stdin and stdout, which is started for each revision, and for each rule that may end it.
+    /// Against a program on its stdin and stdout, which is started for each revision, and for each rule that may end
+    /// it.
     #[must_use]
     pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
         Self::of(Endpoint::Command(program.into(), arguments))

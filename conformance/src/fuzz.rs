@@ -1,7 +1,7 @@
 //! `fuzz`: requests that are broken in the ways of this protocol, against a running server.
 //!
-//! Each case is a valid request with one to three changes. After it a good request must be answered as before. What fails
-//! fails once more on a fresh session or process, and is made as small as it can be, before it is a finding.
+//! Each case is a valid request with one to three changes. After it a good request must be answered as before. What
+//! fails fails once more on a fresh session or process, and is made as small as it can be, before it is a finding.
 
 mod judge;
 mod mutate;
@@ -139,7 +139,7 @@ impl Fuzz {
         self.seed
     }
 
-    /// Tries the cases. `told` gets the number of each and how many findings there are.
+    /// Tries the cases. `progress` gets the number of each and how many findings there are.
     ///
     /// # Errors
     /// [`FuzzError`]. A server that is gone after a case is a finding.
@@ -204,7 +204,7 @@ impl Fuzz {
         Ok(report)
     }
 
-    async fn open(&self, report: &mut FuzzReport) -> Result<Vec<Side>, FuzzError> {
+    async fn open(&self, report: &mut FuzzReport) -> Result<Vec<FuzzedRevision>, FuzzError> {
         let spoken = revisions(&self.endpoint, self.timeout).await?;
         let newest = |modern: bool| {
             let of_era = spoken.iter().filter(|it| it.is_modern() == modern);
@@ -222,7 +222,7 @@ impl Fuzz {
         for revision in asked {
             let mut bench = Bench::new(self.endpoint.clone(), revision, self.timeout);
             bench.learn(&self.tools).await;
-            let mut side = Side {
+            let mut side = FuzzedRevision {
                 templates: Template::all(&bench),
                 bench,
             };
@@ -248,7 +248,12 @@ impl Fuzz {
     }
 
     /// One case, unless it might do harm; what is wrong then.
-    async fn attempt(&self, side: &mut Side, case: u64, report: &mut FuzzReport) -> Option<Failed> {
+    async fn attempt(
+        &self,
+        side: &mut FuzzedRevision,
+        case: u64,
+        report: &mut FuzzReport,
+    ) -> Option<Failed> {
         let mut rng = Rng::with_seed(self.seed ^ case.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let index = rng.usize(0..side.templates.len().max(1));
         let template = side.templates.get(index)?.clone();
@@ -271,7 +276,12 @@ impl Fuzz {
     }
 
     /// The same on a fresh session or process, and then as small as it can be; nothing if it does not fail there.
-    async fn finding(&self, side: &Side, case: u64, failed: Failed) -> Option<FuzzFinding> {
+    async fn finding(
+        &self,
+        side: &FuzzedRevision,
+        case: u64,
+        failed: Failed,
+    ) -> Option<FuzzFinding> {
         let shrunk = shrink::shrink(&side.bench, &failed).await?;
         let raw = &shrunk.raw;
         Some(FuzzFinding {
@@ -289,7 +299,7 @@ impl Fuzz {
 }
 
 /// A server in one revision, and the requests to it.
-struct Side {
+struct FuzzedRevision {
     bench: Bench,
     templates: Vec<Template>,
 }
@@ -315,7 +325,7 @@ impl Failed {
     }
 }
 
-impl Side {
+impl FuzzedRevision {
     /// Replaces a harmed session or process with a new one. Returns whether the server still answers.
     async fn renew(&mut self) -> bool {
         let fresh = self.bench.another().await;

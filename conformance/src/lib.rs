@@ -35,8 +35,8 @@
 //! | `fixture` | the special server it needs, such as one whose store fails; any server will do if absent |
 //! | `endpoint` | path of the MCP endpoint; `/mcp` if absent |
 //!
-//! Every other line is a step. Steps run in order; one that needs what a failed one would have captured or opened is not
-//! run. Each may have an `era` (it is left out in the other
+//! Every other line is a step. Steps run in order; one that needs what a failed one would have captured or opened is
+//! not run. Each may have an `era` (it is left out in the other
 //! one) and a `note` (what it shows; it appears in failure reports).
 //!
 //! | step | meaning |
@@ -124,7 +124,7 @@ pub use load::{
 pub use pattern::{Mismatch, Pattern};
 pub use probe::{Exchange, Revision};
 pub use record::{
-    Loosened, MAX_RECORDED_BYTES, MAX_SESSIONS, Recorder, Written as RecordedFile, around, proxy,
+    Loosened, MAX_RECORDED_BYTES, MAX_SESSIONS, RecordedFile, Recorder, around, proxy,
 };
 pub use replay::Replay;
 pub use report::{Event, Failure, Summary, TextReporter};

@@ -236,7 +236,11 @@ impl Load {
         Ok(report)
     }
 
-    async fn open(&self, target: &LoadTarget, revisions: &[Revision]) -> Result<Side, LoadError> {
+    async fn open(
+        &self,
+        target: &LoadTarget,
+        revisions: &[Revision],
+    ) -> Result<LoadedServer, LoadError> {
         let first = newest(&target.endpoint, revisions, self.timeout).await?;
         let mut first = first.ok_or_else(|| LoadError::Revision(target.endpoint.to_string()))?;
         first.look(&[]).await;
@@ -281,7 +285,7 @@ impl Load {
             connection.warm().await;
             connections.push(connection);
         }
-        Ok(Side {
+        Ok(LoadedServer {
             revision,
             connections,
             measured,
@@ -291,14 +295,14 @@ impl Load {
 }
 
 /// One server while it is measured.
-struct Side {
+struct LoadedServer {
     revision: Revision,
     connections: Vec<Connection>,
     measured: Measured,
     process: Option<u32>,
 }
 
-impl Side {
+impl LoadedServer {
     /// What its processes have used so far.
     fn usage(&mut self) -> Option<Usage> {
         let on_pipes = self.connections.iter_mut().filter_map(Connection::process);

@@ -1,7 +1,7 @@
 //! Recording: what clients and a server say to each other becomes transcripts.
 //!
-//! A [`Recorder`] is fed by a proxy before an HTTP server ([`proxy`]), by one around a server on pipes ([`around`]), or by
-//! exchanges that were recorded elsewhere ([`Recorder::import`]). It writes one transcript for each session.
+//! A [`Recorder`] is fed by a proxy before an HTTP server ([`proxy`]), by one around a server on pipes ([`around`]), or
+//! by exchanges that were recorded elsewhere ([`Recorder::import`]). It writes one transcript for each session.
 
 mod flow;
 mod import;
@@ -51,7 +51,7 @@ struct Book {
     mask: Mask,
     left_out: usize,
     /// What has been written, or could not be.
-    done: Vec<std::io::Result<Written>>,
+    done: Vec<std::io::Result<RecordedFile>>,
 }
 
 /// What distinguishes sessions.
@@ -69,7 +69,7 @@ pub(crate) enum Key {
 
 /// A transcript that was written.
 #[derive(Debug)]
-pub struct Written {
+pub struct RecordedFile {
     /// The file, or the folder of the split ones.
     pub path: PathBuf,
     /// How many steps it has.
@@ -160,7 +160,7 @@ impl Recorder {
     /// # Errors
     ///
     /// A file could not be written.
-    pub fn finish(&self) -> std::io::Result<Vec<Written>> {
+    pub fn finish(&self) -> std::io::Result<Vec<RecordedFile>> {
         let mut book = self.book();
         for (_, session) in std::mem::take(&mut book.sessions) {
             let written = self.write(&session, &book.mask);
@@ -194,7 +194,7 @@ impl Recorder {
         self.book().sessions.iter().any(|(known, _)| known == key)
     }
 
-    fn write(&self, session: &Session, mask: &Mask) -> std::io::Result<Option<Written>> {
+    fn write(&self, session: &Session, mask: &Mask) -> std::io::Result<Option<RecordedFile>> {
         let client = lines::client_of(session);
         let (name, path) = self.free(&client, session.era);
         let Some(written) = lines::write(session, mask, &name) else {
@@ -210,7 +210,7 @@ impl Recorder {
             let lines: Vec<Value> = written.lines.iter().map(as_json).collect();
             write_lines(&path, &lines)?;
         }
-        Ok(Some(Written {
+        Ok(Some(RecordedFile {
             path,
             steps,
             loosened: written.loosened,

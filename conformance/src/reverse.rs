@@ -28,7 +28,7 @@ pub use report::{ClientJudged, ClientReport};
 pub use rule::ClientRule;
 pub use rules::all as client_rules;
 pub use scene::Scene;
-use seen::{Ended, Runs, Seen};
+use seen::{Ended, Runs, SceneRun};
 use stage::Stage;
 
 /// How long the client may take in each scene by default.
@@ -53,8 +53,8 @@ enum Subject {
 }
 
 impl ClientCheck {
-    /// Against a program. `{url}` in an argument becomes the URL of the server, which is the last argument otherwise. The
-    /// environment has `MCP_SERVER_URL`, `MCP_TOOL_ARGUMENTS` (JSON that every tool takes) and `MCP_SCENE`.
+    /// Against a program. `{url}` in an argument becomes the URL of the server, which is the last argument otherwise.
+    /// The environment has `MCP_SERVER_URL`, `MCP_TOOL_ARGUMENTS` (JSON that every tool takes) and `MCP_SCENE`.
     #[must_use]
     pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
         Self::of(Subject::Command(program.into(), arguments))
@@ -115,7 +115,7 @@ impl ClientCheck {
             let stage = Stage::open(scene).await?;
             let ended = self.play(&stage.url(), scene).await?;
             let requests = stage.close();
-            runs.add(scene, Seen { requests, ended });
+            runs.add(scene, SceneRun { requests, ended });
         }
         let judged = wanted.into_iter().map(|rule| ClientJudged {
             rule,

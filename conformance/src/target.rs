@@ -107,8 +107,8 @@ impl Target {
     /// when the last clone is dropped. Its stderr is this process's.
     ///
     /// A request is answered by a JSON body, or by an event stream if something came before the answer. GET opens the
-    /// stream of what answers no request. What is HTTP's alone has no meaning here: DELETE is answered with 405, headers
-    /// are left out.
+    /// stream of what answers no request. What is HTTP's alone has no meaning here: DELETE is answered with 405,
+    /// headers are left out.
     ///
     /// # Panics
     ///

@@ -27,10 +27,10 @@ impl Vars {
 
 /// A string in which `${name}` stands for a captured variable; `$${` is a literal `${`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Text(Vec<Part>);
+pub(crate) struct Text(Vec<Segment>);
 
 #[derive(Debug, Clone, PartialEq)]
-enum Part {
+enum Segment {
     Plain(String),
     Var(String),
 }
@@ -57,14 +57,14 @@ impl Text {
                 )));
             }
             if !plain.is_empty() {
-                parts.push(Part::Plain(std::mem::take(&mut plain)));
+                parts.push(Segment::Plain(std::mem::take(&mut plain)));
             }
-            parts.push(Part::Var(name.to_owned()));
+            parts.push(Segment::Var(name.to_owned()));
             rest = after;
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            parts.push(Part::Plain(plain));
+            parts.push(Segment::Plain(plain));
         }
         Ok(Self(parts))
     }
@@ -72,8 +72,8 @@ impl Text {
     /// The names it refers to.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|part| match part {
-            Part::Var(name) => Some(name.as_str()),
-            Part::Plain(_) => None,
+            Segment::Var(name) => Some(name.as_str()),
+            Segment::Plain(_) => None,
         })
     }
 
@@ -91,8 +91,8 @@ impl Text {
         let mut filled = String::new();
         for part in &self.0 {
             match part {
-                Part::Plain(text) => filled.push_str(text),
-                Part::Var(name) => filled.push_str(&escape(match lookup(name, vars)? {
+                Segment::Plain(text) => filled.push_str(text),
+                Segment::Var(name) => filled.push_str(&escape(match lookup(name, vars)? {
                     Value::String(text) => text.clone(),
                     other => other.to_string(),
                 })),
@@ -106,8 +106,8 @@ impl Text {
         self.0
             .iter()
             .fold(String::new(), |written, part| match part {
-                Part::Plain(text) => written + &text.replace("${", "$${"),
-                Part::Var(name) => format!("{written}${{{name}}}"),
+                Segment::Plain(text) => written + &text.replace("${", "$${"),
+                Segment::Var(name) => format!("{written}${{{name}}}"),
             })
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! Read from top to bottom: what a server is made of, then its tools, resources and prompts. The names and texts are
 //! the suite's. `everything/asking.rs` asks the client, `everything/tasks.rs` takes its time, `everything/runtime.rs` is
-//! for servers among strangers: `#[tokio::main]` does for others.
+//! for servers among strangers: `#[tokio::main]` does for others. `everything/twins.rs` are two servers that share
+//! sessions, calls and tasks.
 
 #[path = "everything/asking.rs"]
 mod asking;
@@ -15,13 +16,14 @@ mod asking;
 mod runtime;
 #[path = "everything/tasks.rs"]
 mod tasks;
+#[path = "everything/twins.rs"]
+mod twins;
 
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcp_proto::http::{ServeConfig, listen, serve};
-use mcp_proto::stdio::{self, StdioConfig};
+use mcp_proto::http::listen;
 use mcp_proto::{
     CallToolResult, Change, Completion, CompletionRequest, ContentBlock, Context, GetPromptResult,
     LogLevel, Prompt, PromptMessage, RequestError, Resource, ResourceContents, ResourceTemplate,
@@ -41,8 +43,10 @@ const WAV: &[u8] = include_bytes!("everything/silence.wav");
 const NOT_PORTABLE: &str = "json_schema_2020_12_tool";
 
 /// What every handler gets a clone of: a database, in most servers.
-#[derive(Debug, Clone)]
-struct App;
+#[derive(Debug, Clone, Default)]
+struct App {
+    bus: twins::Bus,
+}
 
 /// The arguments of a tool that takes none.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -53,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let server = everything()?;
+    let server = everything(App::default())?.build()?;
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.last().is_some_and(|last| last == "--portable") {
         arguments.pop();
@@ -62,49 +66,26 @@ async fn run() -> Result<(), Box<dyn Error>> {
         }
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let address = match arguments[..] {
-        ["--stdio"] => return on_pipes(server).await,
-        ["--listen", address] => address,
+    match arguments[..] {
+        ["--stdio"] => runtime::on_pipes(server).await,
+        // One service for every path. To mount it beside others, match on the path and call
+        // `StreamableHttpService::handle`.
+        ["--listen", address] => {
+            let service = StreamableHttpService::new(server);
+            runtime::on(listen(address.parse()?)?, service).await
+        }
+        ["--twins", a, b] => twins::on([a, b]).await,
         _ => {
-            let usage = "usage: everything --listen ADDRESS:PORT | --stdio, and perhaps --portable";
-            return Err(usage.into());
+            let usage = "usage: everything --listen ADDRESS:PORT | --stdio, and perhaps --portable, \
+                         or everything --twins ADDRESS:PORT ADDRESS:PORT";
+            Err(usage.into())
         }
-    };
-    let listener = listen(address.parse()?)?;
-    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    // One service for every path. To mount it beside others, match on the path and call `StreamableHttpService::handle`.
-    let service = StreamableHttpService::new(server);
-    let closing = service.clone();
-    let shutdown = async move {
-        // Without a signal to wait for, the server runs until it is killed.
-        if runtime::asked_to_end().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        closing.close();
-    };
-    serve(listener, service, ServeConfig::default(), shutdown).await?;
-    Ok(())
+    }
 }
 
-/// Serves on stdin and stdout, as `serve_stdio` does. When the process is asked to end, the input ends: what runs is
-/// finished, and subscriptions are answered.
-async fn on_pipes(server: Server) -> Result<(), Box<dyn Error>> {
-    let (mut feed, input) = tokio::io::duplex(64 * 1024);
-    let feeding = async move {
-        let mut stdin = stdio::stdin();
-        tokio::select! {
-            copied = tokio::io::copy(&mut stdin, &mut feed) => copied.map(drop),
-            asked = runtime::asked_to_end() => asked,
-        }
-    };
-    let serving = stdio::serve(server, input, stdio::stdout(), StdioConfig::default());
-    tokio::try_join!(feeding, serving)?;
-    Ok(())
-}
-
-/// The server: who it is, what it offers, and what it will tell of.
-fn everything() -> Result<Server, Box<dyn Error>> {
-    let builder = Server::builder("everything", env!("CARGO_PKG_VERSION"), App)
+/// The server: who it is, what it offers, and which changes it announces.
+fn everything(app: App) -> Result<ServerBuilder<App>, Box<dyn Error>> {
+    let builder = Server::builder("everything", env!("CARGO_PKG_VERSION"), app)
         .title("Everything")
         .instructions("Call test_simple_text to see that it works.")
         .logging()
@@ -118,8 +99,7 @@ fn everything() -> Result<Server, Box<dyn Error>> {
     let builder = asking::tools(builder);
     let builder = tasks::tools(builder);
     let builder = resources(builder);
-    let builder = prompts(builder);
-    Ok(builder.build()?)
+    Ok(prompts(builder))
 }
 
 /// Tools: an async function of the app, its arguments and the request's context.
@@ -182,8 +162,8 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 "test_trigger_tool_change",
                 "Tells that the tools have changed.",
             ),
-            async |_app, Nothing {}, context: Context| {
-                Ok(announce(&context, Change::ToolsListChanged))
+            async |app, Nothing {}, context: Context| {
+                Ok(announce(&app, &context, Change::ToolsListChanged))
             },
         )
         .content_tool(
@@ -191,8 +171,8 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 "test_trigger_prompt_change",
                 "Tells that the prompts have changed.",
             ),
-            async |_app, Nothing {}, context: Context| {
-                Ok(announce(&context, Change::PromptsListChanged))
+            async |app, Nothing {}, context: Context| {
+                Ok(announce(&app, &context, Change::PromptsListChanged))
             },
         )
         .content_tool(
@@ -200,8 +180,9 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 "test_trigger_resource_change",
                 "Tells that a resource has changed.",
             ),
-            async |_app, Nothing {}, context: Context| {
+            async |app, Nothing {}, context: Context| {
                 Ok(announce(
+                    &app,
                     &context,
                     Change::resource_updated("test://watched-resource"),
                 ))
@@ -209,9 +190,9 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
         )
 }
 
-/// Whoever listens is told that something has changed. Code outside of handlers has `Server::notify`.
-fn announce(context: &Context, change: Change) -> CallToolResult {
-    context.notify(change);
+/// Notifies all listeners of a change. Code outside of handlers has `Server::notify`.
+fn announce(app: &App, context: &Context, change: Change) -> CallToolResult {
+    app.bus.notify(context, change);
     CallToolResult::text("Told.")
 }
 

@@ -5,6 +5,8 @@
 
 mod call;
 mod connection;
+#[cfg(unix)]
+mod descriptor;
 mod lines;
 pub(crate) mod output;
 mod process;

@@ -8,7 +8,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a benchmark prints its table and has nobody to hand an error to"
+    reason = "a benchmark prints its table and has no caller for an error"
 )]
 
 use std::path::Path;

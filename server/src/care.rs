@@ -73,10 +73,10 @@ pub enum Verb {
     },
     /// Makes a universe from a seed, the same for the same seed and options everywhere. Its state goes to stdout; with
     /// `--name` it becomes a universe of the data directory, and its id is printed.
-    Generate(generate::Given),
+    Generate(generate::GenerateArgs),
     /// Copies all universes, with histories, snapshots and idempotency keys, from a data directory into a database or
     /// the other way, and compares every revision. After an interruption it continues where it was.
-    Migrate(migrate::Given),
+    Migrate(migrate::MigrateArgs),
 }
 
 /// Why it was not done, in a sentence.

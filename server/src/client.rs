@@ -1,5 +1,5 @@
-//! Verbs for people: what the universes are, what happens to them, and changing them; against a server, by its URL or by
-//! the socket in its data directory, or against a data directory that no server uses.
+//! Verbs for people: what the universes are, what happens to them, and changing them; against a server, by its URL or
+//! by the socket in its data directory, or against a data directory that no server uses.
 
 mod connection;
 mod diff;

@@ -106,10 +106,10 @@ impl CommandService {
         self.0.limits.strictness
     }
 
-    /// Tells `watcher` of every change that is made through this service from now on, as long as the service is.
+    /// Notifies `watcher` of every change that is made through this service from now on, as long as the service is.
     ///
-    /// It is called where the change is made, so it must be quick, and must not panic. Of what others write into a store
-    /// that is shared it hears when this service reads it.
+    /// It is called where the change is made, so it must be quick, and must not panic. Of what others write into a
+    /// store that is shared it is notified when this service reads it.
     pub fn watch(&self, watcher: impl Fn(Change<'_>) + Send + Sync + 'static) {
         self.0.watchers.add(watcher);
     }
@@ -196,7 +196,7 @@ impl CommandService {
         if let Some(universe) = latest {
             match self.is_current(&universe).await {
                 Ok(true) => return Ok(universe),
-                // Its writer catches up, and tells of that.
+                // Its writer catches up, and reports that.
                 Ok(false) | Err(ServiceError::NotFound(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -204,8 +204,8 @@ impl CommandService {
         self.ask(id, |reply| Job::Read { reply }).await
     }
 
-    /// Sees to it that watchers hear what others write to a universe in a store that is shared, as long as there is room in
-    /// memory for it: of those that have been asked for least recently they hear no more.
+    /// Sees to it that watchers hear what others write to a universe in a store that is shared, as long as there is
+    /// room in memory for it: of those that have been asked for least recently they hear no more.
     ///
     /// # Errors
     /// As for [`CommandService::get`].
@@ -289,7 +289,7 @@ impl CommandService {
         Ok(rest.take(page.limit).map(|(_, record)| record).collect())
     }
 
-    /// Applies commands: reads the universe, reduces, makes it durable, tells subscribers, answers. Of several commands
+    /// Applies commands: reads the universe, reduces, makes it durable, notifies subscribers, answers. Of several commands
     /// all are applied or none, and each gets a revision. Once asked for, it is done even if the future is dropped.
     ///
     /// # Errors
@@ -347,7 +347,7 @@ impl CommandService {
         .await
     }
 
-    /// Deletes a universe and its history, after all that was asked of it before; its subscribers are told.
+    /// Deletes a universe and its history, after all that was asked of it before; its subscribers are notified.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], [`ServiceError::Conflict`], or the store's failure.

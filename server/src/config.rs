@@ -13,7 +13,7 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
 use mcp_proto::http::{self, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 use mcp_proto::stdio::StdioConfig;
-use service_host::{Asked, EndpointError, Https, LogFormat, SharedKeys};
+use service_host::{EndpointError, Https, LogFormat, RequiredAuthorization, SharedKeys};
 use universe_core::Strictness;
 
 use crate::cli::Verb;
@@ -57,8 +57,8 @@ pub struct Arguments {
     #[command(subcommand)]
     pub verb: Option<Verb>,
 
-    /// A file in TOML with options, named as here without the dashes: listen = "localhost:3001". Paths in it begin at its
-    /// folder.
+    /// A file in TOML with options, named as here without the dashes: listen = "localhost:3001". Paths in it begin at
+    /// its folder.
     #[arg(long, env = "UNIVERSE_CONFIG", global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
@@ -83,11 +83,12 @@ pub struct Arguments {
     )]
     pub data_dir: PathBuf,
 
-    /// Where universes are kept: in the data directory (embedded), in memory until the exit, or where several servers may
-    /// share them: in a database of PostgreSQL from version 13 on, such as
+    /// Where universes are kept: in the data directory (embedded), in memory until the exit, or where several servers
+    /// may share them: in a database of PostgreSQL from version 13 on, such as
     /// postgres://user:password@host/universes?sslmode=require, or, if the program is built with the feature nats, in
     /// streams of NATS JetStream from version 2.12 on, such as nats://user:password@host,host2/universes?replicas=3. A
-    /// password is better given by the environment or the file of options: other users of the machine can see arguments.
+    /// password is better given by the environment or the file of options: other users of the machine can see
+    /// arguments.
     #[arg(
         long,
         env = "UNIVERSE_STORE",
@@ -154,7 +155,8 @@ pub struct Arguments {
     pub max_body: ByteSize,
 
     /// The largest universe as JSON, such as 64MiB; at most 96MiB. A larger one takes only commands that make it
-    /// smaller, and ticks; it is judged before a command, so the last one may go beyond. 40 MiB are some 100,000 bodies. A universe in use takes up to four times its size in memory.
+    /// smaller, and ticks; it is judged before a command, so the last one may go beyond. 40 MiB are some 100,000
+    /// bodies. A universe in use takes up to four times its size in memory.
     #[arg(
         long,
         env = "UNIVERSE_MAX_UNIVERSE",
@@ -164,9 +166,9 @@ pub struct Arguments {
     )]
     pub max_universe: ByteSize,
 
-    /// How much memory clients may make the server hold, such as 64MiB; one client at most half of it. The process needs
-    /// its own on top, up to 128 KiB for each connection, four times the universes in use, and for moments as much
-    /// again.
+    /// How much memory clients may make the server hold, such as 64MiB; one client at most half of it. The process
+    /// needs its own on top, up to 48 KiB for each connection, four times the universes in use, and for moments as
+    /// much again.
     #[arg(
         long,
         env = "UNIVERSE_MAX_MEMORY",
@@ -222,8 +224,8 @@ pub struct Arguments {
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
 
-    /// How long the server goes on after SIGTERM with /readyz at 503, such as 10s or 1m, so that load balancers can send
-    /// requests elsewhere before it ends; at most 10m. 5s by default where universes are in a database, else 0.
+    /// How long the server goes on after SIGTERM with /readyz at 503, such as 10s or 1m, so that load balancers can
+    /// send requests elsewhere before it ends; at most 10m. 5s by default where universes are in a database, else 0.
     #[arg(long, env = "UNIVERSE_DRAIN_WAIT", value_name = "TIME", value_parser = time)]
     pub drain_wait: Option<Duration>,
 
@@ -305,7 +307,7 @@ pub struct Config {
     /// Who may call over HTTP.
     pub callers: http::Callers,
     /// The authorization they need; `None` without one.
-    pub asked: Option<Asked>,
+    pub asked: Option<RequiredAuthorization>,
     /// The configuration of HTTPS; `None` for HTTP.
     pub https: Option<Https>,
     /// The keys that are shared with other servers.
@@ -350,7 +352,7 @@ impl Arguments {
         };
         let mut mcp = HttpConfig::default().memory(bytes(self.max_memory));
         mcp.max_body_bytes = bytes(self.max_body);
-        mcp.authorization = asked.as_ref().map(Asked::authorization);
+        mcp.authorization = asked.as_ref().map(RequiredAuthorization::authorization);
         mcp.hosts = hosts.clone();
         mcp.origins = origins.clone();
         mcp.proxies = Proxies::from_names(&self.trusted_proxy).map_err(ConfigError::Proxy)?;
@@ -459,7 +461,8 @@ fn time(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "a time is a number with a unit, such as 10s or 1m: up to 10m".to_owned())
 }
 
-/// An address given as `IP:PORT` or `NAME:PORT`. Of several addresses of a name the first of IPv4 counts, then the first.
+/// An address given as `IP:PORT` or `NAME:PORT`. Of several addresses of a name the first of IPv4 counts, then the
+/// first.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let found = text.to_socket_addrs();
     let wrong = |problem: &dyn std::fmt::Display| {

@@ -1,5 +1,5 @@
-//! Stores that several servers share, by the scheme of their URL: a database of PostgreSQL (the feature `postgres`), streams
-//! of NATS JetStream (the feature `nats`).
+//! Stores that several servers share, by the scheme of their URL: a database of PostgreSQL (the feature `postgres`),
+//! streams of NATS JetStream (the feature `nats`).
 
 #[cfg(feature = "nats")]
 mod nats;

@@ -43,7 +43,7 @@ struct Asset {
 
 /// A path of the page.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found(Source);
+pub(crate) struct PageFile(Source);
 
 #[derive(Debug, Clone, Copy)]
 enum Source {
@@ -58,15 +58,15 @@ static SOL_STATE: LazyLock<Option<Bytes>> = LazyLock::new(|| {
 });
 
 /// What is at a path, if it is one of the page's.
-pub(crate) fn find(path: &str) -> Option<Found> {
+pub(crate) fn find(path: &str) -> Option<PageFile> {
     if path == SOL {
-        return Some(Found(Source::Sol));
+        return Some(PageFile(Source::Sol));
     }
     let asset = assets::ASSETS.iter().find(|asset| asset.path == path)?;
-    Some(Found(Source::Asset(asset)))
+    Some(PageFile(Source::Asset(asset)))
 }
 
-impl Found {
+impl PageFile {
     /// Its route in the log: all files but the page itself are one.
     pub(crate) fn route(self) -> &'static str {
         match self.0 {

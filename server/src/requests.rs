@@ -1,5 +1,5 @@
-//! What is kept of each request: a line in the log, who asked for what and how it went, never what was in it; and its part
-//! in the figures.
+//! What is kept of each request: a line in the log, who asked for what and how it went, never what was in it; and its
+//! part in the figures.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ tokio::task_local! {
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// A request over HTTP on its way.
-struct Asked {
+struct HttpRequestLine {
     id: u64,
     client: Option<String>,
     method: http::Method,
@@ -37,7 +37,7 @@ pub(crate) async fn logged<B, R: Body>(
     answer: impl AsyncFnOnce(Request<B>) -> Response<R>,
 ) -> Response<R> {
     let peer = request.extensions().get::<Peer>();
-    let asked = Asked {
+    let asked = HttpRequestLine {
         id: NEXT.fetch_add(1, Ordering::Relaxed),
         client: peer.map(|peer| peer.address().to_string()),
         method: request.method().clone(),
@@ -88,7 +88,7 @@ pub(crate) fn operation(operation: &Operation<'_>) {
     traces::operation(operation);
 }
 
-impl Asked {
+impl HttpRequestLine {
     fn log<R: Body>(self, response: &Response<R>, tool: Option<&str>) {
         let Self {
             id,

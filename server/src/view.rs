@@ -10,8 +10,8 @@ pub(crate) mod tree;
 
 pub use answer::{CommandAnswer, ResultForm};
 pub use changes::Changes;
-pub(crate) use known::Known;
-pub use select::{Found, Part, Selection};
+pub(crate) use known::NearbyUniverses;
+pub use select::{EntityPage, SelectedEntity, Selection};
 
 /// The size in bytes of JSON up to which an answer includes a state, or the changes of a command, by default.
 pub const FITTING_BYTES: usize = 8 * 1024;

@@ -34,6 +34,18 @@ pub struct CommandSpec {
     example: &'static str,
 }
 
+const fn category(
+    name: &'static str,
+    slug: &'static str,
+    commands: &'static [CommandSpec],
+) -> Category {
+    Category {
+        name,
+        slug,
+        commands,
+    }
+}
+
 impl Category {
     /// The category of this name or slug, in any case.
     pub fn find(name: &str) -> Option<&'static Self> {
@@ -66,56 +78,20 @@ impl CommandSpec {
 /// The ten categories, in the order people meet them.
 pub fn categories() -> &'static [Category] {
     static CATEGORIES: [Category; 10] = [
-        Category {
-            name: "Simulation",
-            slug: "simulation",
-            commands: &universe::SIMULATION,
-        },
-        Category {
-            name: "Star CRUD",
-            slug: "star-crud",
-            commands: &bodies::STARS,
-        },
-        Category {
-            name: "Star hierarchy",
-            slug: "star-hierarchy",
-            commands: &bodies::HIERARCHY,
-        },
-        Category {
-            name: "Group CRUD",
-            slug: "group-crud",
-            commands: &groups::GROUPS,
-        },
-        Category {
-            name: "Group hierarchy",
-            slug: "group-hierarchy",
-            commands: &groups::HIERARCHY,
-        },
-        Category {
-            name: "Small body fields",
-            slug: "small-body-fields",
-            commands: &regions::FIELDS,
-        },
-        Category {
-            name: "Protoplanetary disks",
-            slug: "protoplanetary-disks",
-            commands: &regions::DISKS,
-        },
-        Category {
-            name: "Nebulae",
-            slug: "nebulae",
-            commands: &regions::NEBULAE,
-        },
-        Category {
-            name: "Rings",
-            slug: "rings",
-            commands: &bodies::RINGS,
-        },
-        Category {
-            name: "Snapshot",
-            slug: "snapshot",
-            commands: &universe::SNAPSHOT,
-        },
+        category("Simulation", "simulation", &universe::SIMULATION),
+        category("Star CRUD", "star-crud", &bodies::STARS),
+        category("Star hierarchy", "star-hierarchy", &bodies::HIERARCHY),
+        category("Group CRUD", "group-crud", &groups::GROUPS),
+        category("Group hierarchy", "group-hierarchy", &groups::HIERARCHY),
+        category("Small body fields", "small-body-fields", &regions::FIELDS),
+        category(
+            "Protoplanetary disks",
+            "protoplanetary-disks",
+            &regions::DISKS,
+        ),
+        category("Nebulae", "nebulae", &regions::NEBULAE),
+        category("Rings", "rings", &bodies::RINGS),
+        category("Snapshot", "snapshot", &universe::SNAPSHOT),
     ];
     &CATEGORIES
 }

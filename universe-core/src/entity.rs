@@ -60,8 +60,8 @@ impl Star {
         self.members.get(member)
     }
 
-    /// Its members, but for `id`, `parentId` and `children`, as a type of the caller's; `None` if they do not fit. Keeps
-    /// nothing in memory, unlike [`get`](Self::get): for looking at many bodies once.
+    /// Its members, but for `id`, `parentId` and `children`, as a type of the caller's; `None` if they do not fit.
+    /// Keeps nothing in memory, unlike [`get`](Self::get): for looking at many bodies once.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         self.members.parsed()
     }

@@ -35,8 +35,8 @@ use system::System;
 
 /// The most systems of a universe.
 pub const MAX_SYSTEMS: u32 = 50;
-/// The most bodies of a system: the most planets, with the most moons each, and what comes besides. So a universe has at
-/// most 50 times as many.
+/// The most bodies of a system: the most planets, with the most moons each, and what comes besides. So a universe has
+/// at most 50 times as many.
 pub const MAX_BODIES: usize = 360;
 /// The most characters of a seed that is text.
 pub const MAX_SEED: usize = 200;
@@ -202,8 +202,8 @@ impl Universe {
     }
 }
 
-/// Where a system is: the first one in the middle, the others around it on a spiral, so far apart that none reaches into
-/// another.
+/// Where a system is: the first one in the middle, the others around it on a spiral, so far apart that none reaches
+/// into another.
 fn spread(number: u32, extent: f64) -> [f64; 3] {
     /// Any number of steps of this angle, in degrees, spreads out evenly over the circle.
     const GOLDEN_ANGLE: f64 = 137.507_764;

@@ -7,8 +7,8 @@ const MAX_NAME: usize = 2 * MAX_GIVEN;
 /// The most edits between names that count as near.
 const MAX_EDITS: usize = 3;
 
-/// The names that differ least from `given`, if they differ little: by up to three edits, and by no more than half of the
-/// name. Case, `_`, `-` and blanks do not count. Empty if none is near or `given` is longer than 40 bytes;
+/// The names that differ least from `given`, if they differ little: by up to three edits, and by no more than half of
+/// the name. Case, `_`, `-` and blanks do not count. Empty if none is near or `given` is longer than 40 bytes;
 /// a name of more than 80 bytes is left out.
 pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     if given.len() > MAX_GIVEN {

@@ -114,7 +114,8 @@ impl Orbit {
 }
 
 impl State {
-    /// Where a body is in the world at `time` seconds: the sum of what it and those above it are away from their parents.
+    /// Where a body is in the world at `time` seconds: the sum of what it and those above it are away from their
+    /// parents.
     #[must_use]
     pub fn place(&self, star: &Star, time: f64) -> Vector3 {
         let mut place = star.orbit().place(time);

@@ -15,8 +15,8 @@ pub(crate) enum Detail {
     Exact,
     /// Every known member with its meaning, those of objects inside entities, too.
     Full,
-    /// The members of what is new, with their meaning; of bodies and what is inside them the types; of all other objects
-    /// the names.
+    /// The members of what is new, with their meaning; of bodies and what is inside them the types; of all other
+    /// objects the names.
     Compact,
     /// The types alone.
     Types,

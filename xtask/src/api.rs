@@ -1,5 +1,5 @@
-//! The universe server's REST side, held against its own description (`/openapi.json`) by schemathesis: requests of every
-//! kind that the document allows, and of kinds that it does not.
+//! The universe server's REST side, held against its own description (`/openapi.json`) by schemathesis: requests of
+//! every kind that the document allows, and of kinds that it does not.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -32,39 +32,22 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-impl Arguments {
-    /// As a step of the whole test.
-    pub(crate) fn whole(ci: bool) -> Self {
-        Self {
-            server: None,
-            examples: 10,
-            ci,
-        }
-    }
+/// As a step of the whole test.
+pub(crate) fn whole(ci: bool) -> Result<bool> {
+    run(&Arguments {
+        server: None,
+        examples: 10,
+        ci,
+    })
 }
 
 /// Makes the requests. `true` when every answer was as described.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let installed = match install::install(Toolbox::Python, SOURCE) {
-        Ok(installed) => installed,
-        Err(missing) if arguments.ci => {
-            say(&format!("the API was NOT tested: {missing}"))?;
-            return Ok(false);
-        }
-        Err(missing) => {
-            say(&format!(
-                "API skipped: {missing} (set CI=true to make this a failure)"
-            ))?;
-            return Ok(true);
-        }
+    let installed = install::install(Toolbox::Python, SOURCE);
+    let Some(installed) = install::or_report("the API", arguments.ci, installed)? else {
+        return Ok(!arguments.ci);
     };
-    let binary = match &arguments.server {
-        Some(binary) => std::path::absolute(binary)?,
-        None => {
-            programs::build_judged()?;
-            programs::judged("universe-server")
-        }
-    };
+    let binary = programs::given_or_judged(arguments.server.as_ref(), "universe-server")?;
     let words = ["--demo", "--store", "memory", "--listen", "127.0.0.1:0"];
     let server = Server::start(&binary, &words.map(Into::into))?;
     let described = server.url().replace("/mcp", "/openapi.json");

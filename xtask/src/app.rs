@@ -25,45 +25,28 @@ pub(crate) struct Arguments {
     /// Put pictures of the view into this folder.
     #[arg(long, value_name = "DIR")]
     shots: Option<PathBuf>,
-    /// Install Chromium from Debian's packages if it is missing, and fail where that does not work, instead of skipping.
+    /// Install Chromium from Debian's packages if it is missing, and fail where that does not work, instead of
+    /// skipping.
     #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
     ci: bool,
 }
 
-impl Arguments {
-    /// As a step of the whole test.
-    pub(crate) fn whole(ci: bool) -> Self {
-        Self {
-            ci,
-            ..Self::default()
-        }
-    }
+/// As a step of the whole test.
+pub(crate) fn whole(ci: bool) -> Result<bool> {
+    run(&Arguments {
+        ci,
+        ..Arguments::default()
+    })
 }
 
 /// Runs the checks. `true` when none failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let found = install::install(Toolbox::Node, SOURCE)
         .and_then(|installed| Ok((installed, chromium::find(arguments.ci)?)));
-    let (installed, chromium) = match found {
-        Ok(found) => found,
-        Err(missing) if arguments.ci => {
-            say(&format!("the view FAILED to be shown: {missing}"))?;
-            return Ok(false);
-        }
-        Err(missing) => {
-            say(&format!(
-                "view skipped: {missing} (set CI=true to make this a failure)"
-            ))?;
-            return Ok(true);
-        }
+    let Some((installed, chromium)) = install::or_report("the view", arguments.ci, found)? else {
+        return Ok(!arguments.ci);
     };
-    let binary = match &arguments.server {
-        Some(binary) => binary.clone(),
-        None => {
-            programs::build_judged()?;
-            programs::judged("universe-server")
-        }
-    };
+    let binary = programs::given_or_judged(arguments.server.as_ref(), "universe-server")?;
     let words = ["--demo", "--extra-tools", "--store", "memory", "--listen"];
     let words: Vec<_> = words
         .into_iter()

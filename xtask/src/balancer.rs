@@ -1,7 +1,7 @@
 //! A balancer that gives each request to the next server, whatever session it is of.
 //!
-//! It is what servers that share everything have to bear, and no balancer for users: each request has a connection of its
-//! own on both sides, so that no client can stay with one server.
+//! It is what servers that share everything have to bear, and no balancer for users: each request has a connection of
+//! its own on both sides, so that no client can stay with one server.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::Result;
+use crate::{Result, say};
 
 /// The most bytes of a request's head.
 const MAX_HEAD: usize = 64 * 1024;
@@ -47,15 +47,24 @@ impl Balancer {
         Ok(Self { address, turns })
     }
 
-    /// How it is reached.
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+    /// The address of the MCP endpoint behind it.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
     }
 
-    /// How many requests each server was given.
-    pub(crate) fn given(&self) -> Vec<usize> {
-        let turns = self.turns.iter();
-        turns.map(|count| count.load(Ordering::Relaxed)).collect()
+    /// Says how many requests each server has had until now; `false` where one has had all of them.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub(crate) fn all_served(&self) -> Result<bool> {
+        let given: Vec<_> = self
+            .turns
+            .iter()
+            .map(|it| it.load(Ordering::Relaxed))
+            .collect();
+        say(&format!("requests to each server: {given:?}"))?;
+        let served = given.iter().filter(|count| **count > 0).count();
+        Ok(served == 0 || served == given.len())
     }
 }
 
@@ -133,7 +142,7 @@ mod tests {
     fn requests_go_to_the_servers_in_turn() {
         let balancer = Balancer::start(vec![server("a"), server("b")]).expect("started");
         let ask = || {
-            let mut stream = TcpStream::connect(balancer.address()).expect("connected");
+            let mut stream = TcpStream::connect(balancer.address).expect("connected");
             stream
                 .write_all(b"GET / HTTP/1.1\r\nhost: x\r\nConnection: keep-alive\r\n\r\n")
                 .expect("written");
@@ -142,6 +151,7 @@ mod tests {
             answer.pop().expect("an answer")
         };
         assert_eq!([ask(), ask(), ask(), ask()], ['a', 'b', 'a', 'b']);
-        assert_eq!(balancer.given(), [2, 2]);
+        let given = balancer.turns.iter().map(|it| it.load(Ordering::Relaxed));
+        assert_eq!(given.collect::<Vec<_>>(), [2, 2]);
     }
 }

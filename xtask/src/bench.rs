@@ -1,125 +1,271 @@
-//! What one small `tools/call` over HTTP keep-alive costs, beside plain hyper and serde_json doing the same bytes.
+//! What calls cost, beside plain hyper and serde_json doing the same bytes, and beside servers on other libraries.
 //!
-//! Time depends on the machine and on its other load; instructions hardly do. Each server runs twice under
-//! `valgrind --tool=callgrind`, with few calls and with many, and the difference of the two totals is divided by the
-//! difference in calls, so that starting, connecting and stopping cancel out. Every answer is checked. The call counts
-//! in user space only: the kernel's share is the same for all servers.
+//! The whole comparison runs all servers in turn, round by round, so that what disturbs the machine disturbs all; what
+//! counts are ratios to the floor within a round. Every answer is checked. The counts run under `valgrind
+//! --tool=callgrind`, with few calls and with many, and the difference of the two totals is divided by the difference in
+//! calls, so that starting, connecting and stopping cancel out. They are of user space only: the kernel's share is the
+//! same for all servers.
 
 mod case;
+mod compare;
 mod connection;
+mod contestant;
 mod count;
+mod exchange;
+mod figure;
 mod load;
+mod page;
+mod pipe;
+mod report;
+mod universe;
+mod wire;
 
 pub(crate) use connection::Connection;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;
 
-use self::case::{CASES, Program};
+use self::case::{CASES, Case, Program};
+use self::compare::Plan;
+use self::contestant::BUILD_DEADLINE;
+use self::count::Counted;
 use crate::programs::cargo;
-use crate::{Result, process, say, target};
+use crate::{Result, debian, interop, process, say, target};
 
 /// How much more than its baseline a call may cost.
 const TOLERANCE: f64 = 1.03;
-/// How long cargo may take to build what is measured.
-const BUILD_DEADLINE: Duration = Duration::from_secs(1_200);
+/// How many calls the short form counts: enough for figures that differ by less than a thousandth.
+const SHORT_CALLS: u64 = 400;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// How many more calls the second run makes than the first; more calls, less noise.
+    /// Only count the instructions of a call, of the library and the universe server.
+    #[arg(long, conflicts_with = "short")]
+    count: bool,
+    /// Only count the instructions of a call of the library, in programs as tests are built, as a step of the test.
+    #[arg(long)]
+    short: bool,
+    /// How many more calls the second run of a count makes than the first; more calls, less noise.
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(100..=100_000))]
     calls: u64,
-    /// Measure only cases whose name contains this; the floors are always measured.
+    /// Measure only servers, or count only cases, whose name contains this; the floors are always measured.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-    /// The universe server to measure; its cases are skipped when it is not there.
+    /// The universe server to measure; by default it is built, and only counted if it is there.
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
-    /// Measure requests per second and CPU time too, with 16 connections for 5 s each.
-    #[arg(long)]
-    load: bool,
+    /// How often each server is measured.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+    rounds: u64,
+    /// How long each measurement lasts, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 3_000, value_parser = clap::value_parser!(u64).range(100..=60_000))]
+    duration: u64,
+    /// How many idle sessions and open streams there are. Each stream takes a file in both processes.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(200..=50_000))]
+    sessions: u64,
+    /// Fail when valgrind cannot be installed, instead of skipping what needs it.
+    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
+    ci: bool,
 }
 
-/// Where the programs to measure are.
+/// Where the programs to count are.
 struct Programs {
-    built: PathBuf,
+    /// The folder of the library's examples.
+    examples: PathBuf,
     server: PathBuf,
 }
 
-/// Measures and prints the table. The verdict is whether every call of the library itself is within the limit.
+/// Measures, or counts. The verdict is whether all that is the project's own could be measured, and whether every call of
+/// the library itself is within its limit.
 ///
 /// # Errors
-/// When valgrind is missing, a program cannot be built or started, or an answer is not the one expected.
+/// When a program cannot be built or started, or an answer is not the one expected.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let mut valgrind = Command::new("valgrind");
-    process::succeed(valgrind.arg("--version"), Duration::from_secs(20))
-        .map_err(|_| "valgrind is not installed: it counts the instructions")?;
-    build()?;
-    let built = target().join("dist");
-    let server = arguments.server.clone();
+    if arguments.short {
+        return short(arguments.ci);
+    }
+    if cfg!(debug_assertions) && !arguments.count {
+        return as_optimised();
+    }
+    let valgrind = debian::program(&["valgrind"], "valgrind", arguments.ci);
+    match (arguments.count, valgrind) {
+        (true, Ok(_)) => optimised(arguments),
+        (true, Err(missing)) => Err(format!("{missing}: it counts the instructions").into()),
+        (false, valgrind) => whole(arguments, valgrind.err()),
+    }
+}
+
+/// Runs this program once more, optimised: else the load would be slower than the servers.
+fn as_optimised() -> Result<bool> {
+    build(&["--profile", "dist", "-p", "xtask"], &[])?;
+    let optimised = target()
+        .join("dist")
+        .join(format!("xtask{}", std::env::consts::EXE_SUFFIX));
+    let mut again = Command::new(optimised);
+    Ok(again.args(std::env::args_os().skip(1)).status()?.success())
+}
+
+/// The count of the library's calls in programs as tests are built, which a run of the test has built already.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn short(ci: bool) -> Result<bool> {
+    if let Err(missing) = debian::program(&["valgrind"], "valgrind", ci) {
+        say(&format!(
+            "instructions of a call are skipped: {missing} (set CI=true to make this a failure)"
+        ))?;
+        return Ok(!ci);
+    }
+    build(
+        &["--workspace", "--example", "floor", "--example", "echo"],
+        &[],
+    )?;
     let programs = Programs {
-        server: server.unwrap_or_else(|| built.join("universe-server")),
-        built,
+        examples: target().join("debug").join("examples"),
+        server: PathBuf::new(),
     };
+    let cases = CASES
+        .iter()
+        .filter(|case| case.program != Program::Universe);
+    table(&programs, cases, SHORT_CALLS, |case| case.plain)
+}
+
+/// The count of calls in programs as packages contain them, and as profiles show them: with names.
+fn optimised(arguments: &Arguments) -> Result<bool> {
+    let dist = [
+        "--profile",
+        "dist",
+        "-p",
+        "mcp-proto",
+        "--example",
+        "floor",
+        "--example",
+        "echo",
+    ];
+    build(&dist, &[("CARGO_PROFILE_DIST_STRIP", "none")])?;
+    let built = target().join("dist");
+    let programs = Programs {
+        server: arguments
+            .server
+            .clone()
+            .unwrap_or_else(|| built.join("universe-server")),
+        examples: built.join("examples"),
+    };
+    let is_wanted =
+        |case: &&Case| case.program == Program::Floor || case.name.contains(&arguments.only);
+    table(
+        &programs,
+        CASES.iter().filter(is_wanted),
+        arguments.calls,
+        |case| case.baseline,
+    )
+}
+
+/// Counts each case and prints a table. `true` when none costs more than its baseline allows.
+fn table<'c>(
+    programs: &Programs,
+    cases: impl Iterator<Item = &'c Case>,
+    calls: u64,
+    baseline: impl Fn(&Case) -> Option<f64>,
+) -> Result<bool> {
     say("| case | answer bytes | instructions per call | × floor |")?;
     say("|---|---|---|---|")?;
     let mut floor = f64::NAN;
     let mut within = true;
-    for case in CASES {
-        let is_floor = case.program == Program::Floor;
-        if !is_floor && !case.name.contains(&arguments.only) {
-            continue;
-        }
-        if !programs.path(case.program).is_file() {
+    for case in cases {
+        let path = programs.path(case.program);
+        if !path.is_file() {
             say(&format!(
                 "| {} | – | skipped: no {} | – |",
                 case.name,
-                programs.path(case.program).display()
+                path.display()
             ))?;
             continue;
         }
-        let count = count::per_call(&programs, &case, arguments.calls)?;
-        if is_floor {
+        let data = target().join("bench").join("counted.data");
+        let counted = Counted {
+            name: case.name,
+            program: &path,
+            arguments: case.program.arguments(&data),
+            data: Some(&data),
+            prepare: &|connection| case.prepare(connection),
+        };
+        let count = count::per_call(&counted, calls)?;
+        if case.program == Program::Floor {
             floor = count.instructions;
         }
         let ratio = count.instructions / floor;
-        if let Some(baseline) = case.baseline
+        say(&format!(
+            "| {} | {} | {:.0} | {ratio:.3} |",
+            case.name, count.answer_bytes, count.instructions
+        ))?;
+        if let Some(baseline) = baseline(case)
             && ratio > TOLERANCE * baseline
         {
             within = false;
             say(&format!(
-                "{} costs {ratio:.2} × the floor: more than its baseline of {baseline:.2} and 3 %",
+                "{} FAILED: {ratio:.3} × the floor is more than its baseline of {baseline:.3} and 3 % \
+                 (xtask/src/bench/case.rs)",
                 case.name
             ))?;
         }
-        say(&format!(
-            "| {} | {} | {:.0} | {ratio:.2} |",
-            case.name, count.answer_bytes, count.instructions
-        ))?;
-    }
-    if arguments.load {
-        load::table(&programs)?;
     }
     Ok(within)
 }
 
-/// Builds the two examples for measuring: as packages contain them.
-fn build() -> Result<()> {
-    let mut cargo = cargo(&["build", "--quiet", "--profile", "dist", "-p", "mcp-proto"]);
-    cargo.args(["--example", "floor", "--example", "echo"]);
-    // The profiles that are left show where the cost is.
-    cargo.env("CARGO_PROFILE_DIST_STRIP", "none");
+/// The whole comparison, its tables, its JSON and its page.
+fn whole(arguments: &Arguments, missing: Option<String>) -> Result<bool> {
+    let plan = Plan {
+        rounds: usize::try_from(arguments.rounds)?,
+        duration: Duration::from_millis(arguments.duration),
+        sessions: usize::try_from(arguments.sessions)?,
+        calls: arguments.calls,
+    };
+    say("building the servers")?;
+    let (contestants, mut skipped) = contestant::all(&arguments.only)?;
+    let server = match &arguments.server {
+        Some(server) => server.clone(),
+        None => {
+            let dist = [
+                "--profile",
+                "dist",
+                "-p",
+                "universe-server",
+                "--bin",
+                "universe-server",
+            ];
+            build(&dist, &[("CARGO_PROFILE_DIST_STRIP", "none")])?;
+            target().join("dist").join("universe-server")
+        }
+    };
+    let can_count = missing.is_none();
+    skipped.extend(missing.map(|missing| ("Instructions of a call".to_owned(), missing)));
+    for (name, reason) in &skipped {
+        say(&format!("{name} is skipped: {reason}"))?;
+    }
+    let machine = report::Machine::now();
+    let mut figures = compare::figures(&contestants, plan, can_count)?;
+    figures.extend(universe::figures(&contestants, &server, plan)?);
+    report::write(&figures, &machine.about(plan), &skipped)?;
+    let rows = || figures.iter().flat_map(|figure| &figure.rows);
+    Ok(!rows().any(|row| row.is_own() && row.failure.is_some()))
+}
+
+fn build(how: &[&str], environment: &[(&str, &str)]) -> Result<()> {
+    let mut cargo = cargo(&["build", "--quiet", "--locked"]);
+    cargo.args(how).envs(environment.iter().copied());
     process::succeed(&mut cargo, BUILD_DEADLINE)
 }
 
 impl Programs {
     fn path(&self, program: Program) -> PathBuf {
+        let example = |name: &str| self.examples.join(Path::new(name));
         match program {
-            Program::Floor => self.built.join("examples").join("floor"),
-            Program::Echo => self.built.join("examples").join("echo"),
+            Program::Floor => example("floor"),
+            Program::Echo => example("echo"),
             Program::Universe => self.server.clone(),
         }
     }

@@ -2,8 +2,10 @@
 //! `conformance_client.rs` beside it, which the suites are turned on as well.
 
 use std::ffi::OsString;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
+use crate::balancer::Balancer;
 use crate::process::Server;
 use crate::programs::cargo;
 use crate::{Result, target};
@@ -61,4 +63,17 @@ fn built(folder: &str, name: &str) -> PathBuf {
 pub(crate) fn start(binary: &Path) -> Result<Server> {
     let arguments = ["--listen", "127.0.0.1:0"].map(OsString::from);
     Server::start(binary, &arguments)
+}
+
+/// Two of them that share everything, and the balancer in front of them that gives each request to the other one.
+///
+/// # Errors
+/// As [`Server::start`].
+pub(crate) fn start_twins(binary: &Path) -> Result<(Server, Balancer)> {
+    // Free until the second server takes it; the first takes whatever port is free then.
+    let second = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    let arguments = ["--twins", "127.0.0.1:0", &second.to_string()].map(OsString::from);
+    let server = Server::start(binary, &arguments)?;
+    let balancer = Balancer::start(vec![server.address()?, second])?;
+    Ok((server, balancer))
 }

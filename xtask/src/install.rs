@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use crate::process;
-use crate::{Result, root, target};
+use crate::{Result, root, say, target};
 
 /// How long the registries may take.
 const INSTALL_DEADLINE: Duration = Duration::from_secs(600);
@@ -49,8 +49,26 @@ impl Installed {
     }
 }
 
-/// Copies the files of `source`, a folder of this crate, into a folder of the same name below `target`, and installs what
-/// its lock file names there, unless that is the lock file of last time.
+/// What a chore needs, if it could be got. Otherwise what is missing is reported, which is a failure of `what` in a CI
+/// run.
+pub(crate) fn or_report<T>(
+    what: &str,
+    ci: bool,
+    found: std::result::Result<T, String>,
+) -> Result<Option<T>> {
+    let missing = match found {
+        Ok(found) => return Ok(Some(found)),
+        Err(missing) => missing,
+    };
+    say(&match ci {
+        true => format!("{what}: NOT tested: {missing}"),
+        false => format!("{what}: skipped: {missing} (set CI=true to make this a failure)"),
+    })?;
+    Ok(None)
+}
+
+/// Copies the files of `source`, a folder of this crate, into a folder of the same name below `target`, and installs
+/// what its lock file names there, unless that is the lock file of last time.
 ///
 /// # Errors
 /// One line with what is missing or what failed.

@@ -5,6 +5,7 @@ mod app;
 mod balancer;
 mod bench;
 mod chromium;
+mod debian;
 mod dist;
 mod docs;
 mod fixture;
@@ -53,18 +54,19 @@ enum Chore {
     Api(api::Arguments),
     /// Shows the view of the universe server in Chromium, inside the official host's side of MCP Apps.
     App(app::Arguments),
-    /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
+    /// Compares servers on this library with plain hyper and serde_json and with servers on other libraries: speed, memory,
+    /// size (Linux); `--count` and `--short` count the instructions of a call.
     Bench(bench::Arguments),
-    /// Makes what this machine can make of the packages: programs, bundles for MCP clients, entries of the MCP registry, a
-    /// Debian package, a Homebrew formula.
+    /// Makes what this machine can make of the packages: programs, bundles for MCP clients, entries of the MCP
+    /// registry, a Debian package, a Homebrew formula.
     Dist(dist::Arguments),
     /// Writes, checks and builds the documentation: pages made from the programs, links, and every block of commands.
     Docs(docs::Arguments),
     /// Puts the official clients through the universe server, the spec server and the fixture
     /// `mcp-proto/examples/everything.rs`, in both eras, over HTTP and stdio.
     Interop(interop::Arguments),
-    /// Loads three universe servers on a replicated database while servers, database and networks fail, and compares what
-    /// was acknowledged with what is there (Linux, root).
+    /// Loads three universe servers on a replicated database while servers, database and networks fail, and compares
+    /// what was acknowledged with what is there (Linux, root).
     Nodes(nodes::Arguments),
     /// Compares the spec server's verdicts on specs and changes with those of OpenSpec's own tool.
     Oracle(oracle::Arguments),
@@ -85,8 +87,8 @@ enum Chore {
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
     Suites(suites::Arguments),
     /// Runs the whole test: formatting, lints, tests, documentation, search by sense, transcripts against the binaries,
-    /// conformance suites, the verdicts of OpenSpec's own tool, packages of npm and PyPI, the live page and the view in a
-    /// browser, official clients; with `--full` what takes long, too.
+    /// conformance suites, the verdicts of OpenSpec's own tool, packages of npm and PyPI, the live page and the view in
+    /// a browser, official clients; with `--full` what takes long, too.
     Test(test::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
     Tidy(tidy::Arguments),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::install::{self, Toolbox};
-use crate::{Result, interop, programs, say};
+use crate::{Result, interop, programs};
 
 /// Where the lock file of the tool is, below `xtask`.
 pub(crate) const SOURCE: &str = "oracle";
@@ -28,30 +28,19 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-impl Arguments {
-    /// The corpus and the project the tool makes, as a step of the whole test.
-    pub(crate) fn whole(ci: bool) -> Self {
-        Self {
-            ci,
-            ..Self::default()
-        }
-    }
+/// The corpus and the project the tool makes, as a step of the whole test.
+pub(crate) fn whole(ci: bool) -> Result<bool> {
+    run(&Arguments {
+        ci,
+        ..Arguments::default()
+    })
 }
 
 /// Compares the verdicts and what comes of archiving. `true` when none differs without a reason.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let installed = match install::install(Toolbox::Node, SOURCE) {
-        Ok(installed) => installed,
-        Err(missing) if arguments.ci => {
-            say(&format!("the oracle FAILED to install: {missing}"))?;
-            return Ok(false);
-        }
-        Err(missing) => {
-            say(&format!(
-                "oracle skipped: {missing} (set CI=true to make this a failure)"
-            ))?;
-            return Ok(true);
-        }
+    let installed = install::install(Toolbox::Node, SOURCE);
+    let Some(installed) = install::or_report("the oracle", arguments.ci, installed)? else {
+        return Ok(!arguments.ci);
     };
     let tests: &[&str] = match arguments.repositories.is_empty() {
         true => &["oracle::verdicts_on_the_", "oracle::archives_"],

@@ -1,5 +1,5 @@
-//! The live page of the universe server: what is committed is what its source makes, and a browser does on it all that a
-//! person does.
+//! The live page of the universe server: what is committed is what its source makes, and a browser does on it all that
+//! a person does.
 //!
 //! The tests are `server/page/tests/`. They start the server themselves, because they also kill it.
 
@@ -38,22 +38,20 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-impl Arguments {
-    /// Everything, as a step of the whole test.
-    pub(crate) fn whole(ci: bool) -> Self {
-        Self {
-            ci,
-            ..Self::default()
-        }
-    }
+/// Everything, as a step of the whole test.
+pub(crate) fn whole(ci: bool) -> Result<bool> {
+    run(&Arguments {
+        ci,
+        ..Arguments::default()
+    })
 }
 
 /// Compares the committed files with what their source makes, then tests them in a browser. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let source = root().join(SOURCE);
-    let installed = match install::install_from(Toolbox::Node, &source, NAME) {
-        Ok(installed) => installed,
-        Err(missing) => return without(&missing, arguments.ci),
+    let installed = install::install_from(Toolbox::Node, &source, NAME);
+    let Some(installed) = install::or_report("the page", arguments.ci, installed)? else {
+        return Ok(!arguments.ci);
     };
     let folder = installed.folder();
     for part in ["src", "tests"] {
@@ -64,17 +62,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         .chromium
         .clone()
         .map_or_else(|| chromium::find(arguments.ci), Ok);
-    let chromium = match found {
-        Ok(chromium) => chromium,
-        Err(missing) => return Ok(without(&missing, arguments.ci)? && checked),
+    let Some(chromium) = install::or_report("the page in a browser", arguments.ci, found)? else {
+        return Ok(!arguments.ci && checked);
     };
-    let server = match &arguments.server {
-        Some(server) => std::path::absolute(server)?,
-        None => {
-            programs::build_judged()?;
-            programs::judged("universe-server")
-        }
-    };
+    let server = programs::given_or_judged(arguments.server.as_ref(), "universe-server")?;
     let results = match &arguments.keep {
         Some(keep) => std::path::absolute(keep)?,
         None => folder.join("results"),
@@ -111,13 +102,4 @@ fn check(installed: &Installed, source: &Path) -> Result<bool> {
         passed &= finished.success;
     }
     Ok(passed)
-}
-
-/// What a missing tool means.
-fn without(missing: &str, ci: bool) -> Result<bool> {
-    say(&match ci {
-        true => format!("the page was NOT tested: {missing}"),
-        false => format!("page skipped: {missing} (set CI=true to make this a failure)"),
-    })?;
-    Ok(!ci)
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -222,6 +223,15 @@ impl Server {
     /// The address of its MCP endpoint.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// When its URL has a name in place of an address.
+    pub(crate) fn address(&self) -> Result<SocketAddr> {
+        let url = self.url.trim_start_matches("http://");
+        Ok(url.trim_end_matches("/mcp").parse()?)
     }
 
     /// Its process id.

@@ -1,7 +1,7 @@
 //! What the chores compile, and where it is: the servers to test, and the test programs of one crate.
 //!
-//! Cargo chooses the features of shared dependencies by the packages that are asked for. So each kind of program is asked
-//! for in one way everywhere: with other packages, nearly everything would be compiled again.
+//! Cargo chooses the features of shared dependencies by the packages that are asked for. So each kind of program is
+//! asked for in one way everywhere: with other packages, nearly everything would be compiled again.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -14,29 +14,15 @@ use crate::{Result, root, target};
 const PROFILE: &str = "judged";
 
 /// The servers and the transcript runner for tests: with the features that they ship with, compiled quickly.
-pub(crate) const JUDGED: [&str; 14] = [
-    "build",
-    "--locked",
-    "--profile",
-    PROFILE,
-    "-p",
-    "universe-server",
-    "-p",
-    "starmap-server",
-    "-p",
-    "spec-server",
-    "-p",
-    "chat-server",
-    "-p",
-    "mcp-conformance",
-];
+pub(crate) const JUDGED: &str = "build --locked --profile judged -p universe-server -p starmap-server -p spec-server \
+    -p chat-server -p mcp-conformance";
 
 /// Builds the judged programs, unless they are up to date.
 ///
 /// # Errors
 /// When they do not build.
 pub(crate) fn build_judged() -> Result<()> {
-    match cargo(&JUDGED).arg("--quiet").status()?.success() {
+    match cargo_line(JUDGED).arg("--quiet").status()?.success() {
         true => Ok(()),
         false => Err("the servers do not build".into()),
     }
@@ -48,12 +34,26 @@ pub(crate) fn build_judged() -> Result<()> {
 /// When it does not build.
 pub(crate) fn build_judged_with(feature: &str) -> Result<()> {
     let feature = format!("universe-server/{feature}");
-    let built = cargo(&JUDGED)
+    let built = cargo_line(JUDGED)
         .args(["--features", &feature, "--quiet"])
         .status()?;
     match built.success() {
         true => Ok(()),
         false => Err("the servers do not build".into()),
+    }
+}
+
+/// The program at `given`, made absolute, or else the judged one of this name, which is built.
+///
+/// # Errors
+/// When it does not build.
+pub(crate) fn given_or_judged(given: Option<&PathBuf>, program: &str) -> Result<PathBuf> {
+    match given {
+        Some(given) => Ok(std::path::absolute(given)?),
+        None => {
+            build_judged()?;
+            Ok(judged(program))
+        }
     }
 }
 
@@ -81,7 +81,13 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// One command for each test program of the crate in `folder`, compiled among those of the whole workspace. Documentation tests are not among them: `cargo test --workspace` alone runs those.
+/// The same of words with spaces between them.
+pub(crate) fn cargo_line(line: &str) -> Command {
+    cargo(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+/// One command for each test program of the crate in `folder`, compiled among those of the whole workspace.
+/// Documentation tests are not among them: `cargo test --workspace` alone runs those.
 ///
 /// # Errors
 /// When the workspace's tests do not build, or the crate has none.

@@ -1,7 +1,7 @@
 //! A release of the crates: what must hold before it, and its steps.
 //!
-//! The public interface of each crate has types of others only if its manifest allows them, and breaks nothing that the last
-//! release promised. Then the crates are published, and the commit gets a tag, from which the packages are made.
+//! The public interface of each crate has types of others only if its manifest allows them, and breaks nothing that the
+//! last release promised. Then the crates are published, and the commit gets a tag, from which the packages are made.
 
 use std::process::Command;
 

@@ -28,21 +28,16 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-/// The variable by which the tests find the model, and its folder, which is installed for them. `None` where it cannot be
-/// installed and need not be.
+/// The variable by which the tests find the model, and its folder, which is installed for them. `None` where it cannot
+/// be installed and need not be.
 ///
 /// # Errors
 /// Where it cannot be installed, in CI.
 pub(crate) fn model(ci: bool) -> Result<Option<(&'static str, PathBuf)>> {
-    match install_model() {
-        Ok(model) => Ok(Some((MODEL, model))),
-        Err(missing) if ci => Err(format!("the model FAILED to install: {missing}").into()),
-        Err(missing) => {
-            say(&format!(
-                "SKIPPED what needs a model: {missing} (set CI=true to make this a failure)"
-            ))?;
-            Ok(None)
-        }
+    let model = install::or_report("search by sense", ci, install_model())?;
+    match model {
+        None if ci => Err("there is no model".into()),
+        model => Ok(model.map(|model| (MODEL, model))),
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! For each attack a server is started in its release build with its default bounds. A victim on 127.0.0.1 calls it
 //! steadily in both eras and holds a session, a stream of that session, a running call and a listen; an attacker on
-//! 127.0.0.2 does one thing to it. Server, victim and attacker are processes of their own. One line is printed for each:
+//! 127.0.0.2 does one thing to it. Server, victim and attacker are processes of their own. One line is printed for
+//! each:
 //!
 //! ```text
 //! server     attack     succeeded/calls  p50 (quiet) p99 (quiet)  memory before > peak > after  what was held
@@ -13,7 +14,8 @@
 //! been gone for five to ten seconds. Below a line stand what the attacker achieved, so that an attack that reaches
 //! nothing is seen, and each limit that was not kept ([`report`]). Any of those fails the siege.
 //!
-//! An attack is stopped early when the server holds [`run::MEMORY_CAP`] MiB, so that the siege does not take the machine down.
+//! An attack is stopped early when the server holds [`run::MEMORY_CAP`] MiB, so that the siege does not take the
+//! machine down.
 
 mod attack;
 mod attacker;

@@ -1,5 +1,5 @@
-//! The official conformance suites against `mcp-proto/examples/everything.rs` and `conformance_client.rs` beside it, and a
-//! verdict of our own on them.
+//! The official conformance suites against `mcp-proto/examples/everything.rs` and `conformance_client.rs` beside it,
+//! and a verdict of our own on them.
 //!
 //! A suite calls a run green that left half of itself out: it counts neither warnings nor what it skipped. Here each
 //! result file is read, and what is not a success needs a reason in `suites/excused.rs`.
@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use clap::Args;
 
-use self::results::Side;
+use self::results::SuiteSubject;
 pub(crate) use self::run::scenarios;
 use self::run::{RUNS, Run};
 use self::verdict::Verdict;
@@ -39,30 +39,19 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-impl Arguments {
-    /// Everything, as a step of the whole test.
-    pub(crate) fn whole(ci: bool) -> Self {
-        Self {
-            ci,
-            ..Self::default()
-        }
-    }
+/// Everything, as a step of the whole test.
+pub(crate) fn whole(ci: bool) -> Result<bool> {
+    run(&Arguments {
+        ci,
+        ..Arguments::default()
+    })
 }
 
 /// Runs the suites one after another and reports each. `true` when none has a finding.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let installed = match install::install(Toolbox::Node, SOURCE) {
-        Ok(installed) => installed,
-        Err(missing) if arguments.ci => {
-            say(&format!("the suites FAILED to install: {missing}"))?;
-            return Ok(false);
-        }
-        Err(missing) => {
-            say(&format!(
-                "suites skipped: {missing} (set CI=true to make this a failure)"
-            ))?;
-            return Ok(true);
-        }
+    let installed = install::install(Toolbox::Node, SOURCE);
+    let Some(installed) = install::or_report("the suites", arguments.ci, installed)? else {
+        return Ok(!arguments.ci);
     };
     let results = match &arguments.keep {
         Some(keep) => std::path::absolute(keep)?,
@@ -78,10 +67,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         Some(_) => None,
         None => Some(fixture::build_for_tests()?),
     };
-    // Ends with this function in every case.
+    // They end with this function in every case.
     let server = fixtures
         .as_ref()
         .map(|it| fixture::start(&it.server))
+        .transpose()?;
+    let twins = fixtures
+        .as_ref()
+        .map(|it| fixture::start_twins(&it.server))
         .transpose()?;
     let url = match (&arguments.url, &server) {
         (Some(url), _) => url.as_str(),
@@ -93,11 +86,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let mut verdicts = Vec::new();
     for run in &RUNS {
         let judged = match run.side {
-            Side::Server => Some(url),
-            Side::Client => client.as_deref(),
+            SuiteSubject::Server => Some(url),
+            SuiteSubject::Client => client.as_deref(),
         };
         if let Some(judged) = judged {
             verdicts.extend(try_run(run, &installed, judged, &results, scenario)?);
+        }
+    }
+    if let Some((_, balancer)) = &twins {
+        say("on two servers that share everything, each request at the other one:")?;
+        let (url, results) = (balancer.url(), results.join("twins"));
+        for run in RUNS.iter().filter(|run| run.side == SuiteSubject::Server) {
+            verdicts.extend(try_run(run, &installed, &url, &results, scenario)?);
+        }
+        if !balancer.all_served()? {
+            return Ok(false);
         }
     }
     if verdicts.is_empty() {

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use crate::install::{self, Toolbox};
-use crate::programs::{self, cargo, judged};
+use crate::programs::{self, cargo_line, judged};
 use crate::servers::{SERVERS, Shown};
 use crate::twins::Twins;
 use crate::{
-    Result, api, app, docs, interop, lean, nodes, oracle, page, process, renames, root, say,
+    Result, api, app, bench, docs, interop, lean, nodes, oracle, page, process, renames, root, say,
     semantic, siege, soak, suites, wrappers,
 };
 
@@ -25,20 +25,21 @@ pub(crate) struct Arguments {
     /// without documentation tests, fuzz targets, and those that try every rule on every broken server.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), half an hour of `nodes`, the universe
-    /// server's traces and its streams of NATS, twenty kills of it while it trims its logs, and half an hour of renames and edits with subscribers
-    /// of specs.
+    /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), half an
+    /// hour of `nodes`, the universe server's traces and its streams of NATS, twenty kills of it while it trims its
+    /// logs, and half an hour of renames and edits with subscribers of specs.
     #[arg(long)]
     full: bool,
 }
 
-/// How long a step of cargo may take where nobody watches: several times as long as it does on two cores.
+/// How long a step of cargo may take where no person watches: several times as long as it does on two cores.
 const DEADLINE: Duration = Duration::from_secs(30 * 60);
 
 /// One step of the test; the first that fails ends it.
 struct Step {
     name: &'static str,
-    cargo: &'static [&'static str],
+    /// The words after `cargo`, with spaces between them.
+    cargo: &'static str,
     /// Environment variables besides those of the caller.
     environment: &'static [(&'static str, &'static str)],
 }
@@ -50,45 +51,30 @@ const TESTS: &str = "tests";
 const STEPS: [Step; 5] = [
     Step {
         name: "formatting",
-        cargo: &["fmt", "--all", "--check"],
+        cargo: "fmt --all --check",
         environment: &[],
     },
     Step {
         name: "lints",
-        cargo: &[
-            "clippy",
-            "--locked",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ],
+        cargo: "clippy --locked --workspace --all-targets -- -D warnings",
         environment: &[],
     },
     Step {
         name: TESTS,
         // All that is wrong, not the first of it.
-        cargo: &["test", "--locked", "--workspace", "--no-fail-fast"],
+        cargo: "test --locked --workspace --no-fail-fast",
         // One tree, one verdict: plain `cargo test` is what looks for more, with other cases each time.
         environment: &[("PROPTEST_RNG_SEED", "20260728")],
     },
     Step {
         name: "documentation",
         // With the feature that tests alone have.
-        cargo: &[
-            "doc",
-            "--locked",
-            "--workspace",
-            "--no-deps",
-            "--features",
-            "mcp-proto/oauth",
-        ],
+        cargo: "doc --locked --workspace --no-deps --features mcp-proto/oauth",
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step {
         name: "servers to be judged",
-        cargo: &programs::JUDGED,
+        cargo: programs::JUDGED,
         environment: &[],
     },
 ];
@@ -96,24 +82,14 @@ const STEPS: [Step; 5] = [
 /// The tests of the quick tier: what the whole test compiles anyway.
 const QUICK: Step = Step {
     name: "quick tests",
-    cargo: &[
-        "test",
-        "--locked",
-        "--workspace",
-        "--lib",
-        "--bins",
-        "--test",
-        "it",
-        "--",
-        // They take minutes together: each tries a whole table of rules, transcripts or bytes.
-        "--skip=each_broken_server_breaks_its_rule",
-        "--skip=each_broken_server_on_pipes_breaks_its_rule",
-        "--skip=servers_that_keep_the_rules_are_clean",
-        "--skip=one_changed_byte",
-        "--skip=no_single_answer_of_any_transcript_may_fail",
-        "--skip=no_transcript_passes_on_a_broken_server",
-        "--skip=all_requirements_hold_for_the_binary",
-    ],
+    // They take minutes together: each tries a whole table of rules, transcripts or bytes.
+    cargo: "test --locked --workspace --lib --bins --test it -- \
+                --skip=each_broken_server_breaks_its_rule \
+                --skip=each_broken_server_on_pipes_breaks_its_rule \
+                --skip=servers_that_keep_the_rules_are_clean --skip=one_changed_byte \
+                --skip=no_single_answer_of_any_transcript_may_fail \
+                --skip=no_transcript_passes_on_a_broken_server \
+                --skip=all_requirements_hold_for_the_binary",
     environment: &[("PROPTEST_RNG_SEED", "20260728"), ("PROPTEST_CASES", "16")],
 };
 
@@ -146,17 +122,7 @@ const LONG: [(&str, Chore); 8] = [
 /// Twenty deaths of the universe server, and 10,000 schedules of several, instead of a few.
 const KILLS: Step = Step {
     name: "kills",
-    cargo: &[
-        "test",
-        "--locked",
-        "-p",
-        "universe-server",
-        "--test",
-        "it",
-        "--",
-        "care::kills",
-        "simulation::",
-    ],
+    cargo: "test --locked -p universe-server --test it -- care::kills simulation::",
     environment: &[("UNIVERSE_KILLS", "20"), ("UNIVERSE_SCHEDULES", "10000")],
 };
 
@@ -164,106 +130,51 @@ const KILLS: Step = Step {
 const TRACES: [Step; 2] = [
     Step {
         name: "lints of traces",
-        cargo: &[
-            "clippy",
-            "--locked",
-            "-p",
-            "universe-server",
-            "--features",
-            "otlp",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ],
+        cargo: "clippy --locked -p universe-server --features otlp --all-targets -- -D warnings",
         environment: &[],
     },
     Step {
         name: "traces",
-        cargo: &[
-            "test",
-            "--locked",
-            "-p",
-            "universe-server",
-            "--features",
-            "otlp",
-            "--test",
-            "it",
-            "looking::traces",
-        ],
+        cargo: "test --locked -p universe-server --features otlp --test it looking::traces",
         environment: &[],
     },
 ];
 
 fn traces() -> Result<bool> {
-    for step in &TRACES {
-        if !command(step).status()?.success() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    all_pass(&TRACES)
 }
 
 fn kills() -> Result<bool> {
-    Ok(command(&KILLS).status()?.success())
+    all_pass(&[KILLS])
 }
 
 /// The feature that brings more crates than all the rest of the store, and needs servers that few machines have.
 const NATS: [Step; 3] = [
     Step {
         name: "lints of streams",
-        cargo: &[
-            "clippy",
-            "--locked",
-            "-p",
-            "universe-store",
-            "-p",
-            "universe-server",
-            "--features",
-            "universe-store/nats,universe-server/nats",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ],
+        cargo: "clippy --locked -p universe-store -p universe-server --features \
+                universe-store/nats,universe-server/nats --all-targets -- -D warnings",
         environment: &[],
     },
     Step {
         name: "streams",
         // All: the rules of every store are held against this one, too.
-        cargo: &[
-            "test",
-            "--locked",
-            "-p",
-            "universe-store",
-            "--features",
-            "nats",
-            "--test",
-            "it",
-        ],
+        cargo: "test --locked -p universe-store --features nats --test it",
         environment: &[],
     },
     Step {
         name: "servers on streams",
-        cargo: &[
-            "test",
-            "--locked",
-            "-p",
-            "universe-server",
-            "--features",
-            "nats",
-            "--test",
-            "it",
-            "--",
-            "nats::",
-            "nodes::",
-        ],
+        cargo: "test --locked -p universe-server --features nats --test it -- nats:: nodes::",
         environment: &[],
     },
 ];
 
 fn nats() -> Result<bool> {
-    for step in &NATS {
+    all_pass(&NATS)
+}
+
+fn all_pass(steps: &[Step]) -> Result<bool> {
+    for step in steps {
         if !command(step).status()?.success() {
             return Ok(false);
         }
@@ -280,7 +191,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         return quick();
     }
     let ci = arguments.clients.ci;
-    // What fails here fails once more where it is needed, and is told there.
+    // What fails here fails once more where it is needed, and is reported there.
     let installing = thread::spawn(|| {
         for (toolbox, source) in INSTALLED {
             let _ = install::install(toolbox, source);
@@ -305,27 +216,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         Ok(installing.join().is_ok())
     })?;
     let mut passed = timed("the smallest server", lean::run)?;
+    passed &= timed("instructions of a call", || bench::short(ci))?;
     passed &= timed("transcripts against the binaries, in both eras", || {
         replay(ci)
     })?;
     passed &= timed("documentation and its commands", docs::whole)?;
-    passed &= timed("conformance suites", || {
-        suites::run(&suites::Arguments::whole(ci))
-    })?;
+    passed &= timed("conformance suites", || suites::whole(ci))?;
     passed &= timed("verdicts on specs, beside OpenSpec's own", || {
-        oracle::run(&oracle::Arguments::whole(ci))
+        oracle::whole(ci)
     })?;
     passed &= timed("packages of npm and PyPI", wrappers::whole)?;
-    passed &= timed("REST, beside its description", || {
-        api::run(&api::Arguments::whole(ci))
-    })?;
-    passed &= timed("the live page, in a browser", || {
-        page::run(&page::Arguments::whole(ci))
-    })?;
+    passed &= timed("REST, beside its description", || api::whole(ci))?;
+    passed &= timed("the live page, in a browser", || page::whole(ci))?;
     passed &= timed("official clients", || interop::run(&arguments.clients))?;
-    passed &= timed("the view in a browser", || {
-        app::run(&app::Arguments::whole(ci))
-    })?;
+    passed &= timed("the view in a browser", || app::whole(ci))?;
     if !arguments.full {
         passed &= timed("servers under load, with faults", nodes::short)?;
     }
@@ -362,7 +266,7 @@ fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
 
 /// The command of a step, to be run in the workspace.
 fn command(step: &Step) -> Command {
-    let mut command = cargo(step.cargo);
+    let mut command = cargo_line(step.cargo);
     command.envs(step.environment.iter().copied());
     command
 }
@@ -383,8 +287,8 @@ fn replay(ci: bool) -> Result<bool> {
     replay_on_twins(ci)
 }
 
-/// The transcript that shows a stream to be open by the refusal of a second one: the server that has the first refuses, and
-/// no other.
+/// The transcript that shows a stream to be open by the refusal of a second one: the server that has the first refuses,
+/// and no other.
 const ONE_SERVER: &str = "REQ-MCP-25";
 
 /// The universe server's once more, where each request goes to the other one of two servers on one database.
@@ -443,7 +347,7 @@ mod tests {
         }
         for skipped in QUICK
             .cargo
-            .iter()
+            .split_whitespace()
             .filter_map(|it| it.strip_prefix("--skip="))
         {
             assert!(source.contains(&format!("fn {skipped}")), "{skipped}");

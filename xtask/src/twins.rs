@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use crate::Result;
 use crate::balancer::Balancer;
 use crate::nodes::database::{program, programs};
 use crate::process::{self, Server};
-use crate::{Result, say};
 
 /// How long one command of PostgreSQL may take.
 const DEADLINE: Duration = Duration::from_secs(90);
@@ -63,10 +63,10 @@ impl Twins {
             Server::start(binary, &words("a"))?,
             Server::start(binary, &words("b"))?,
         ];
-        let addresses: Result<Vec<SocketAddr>> = servers.iter().map(address).collect();
+        let addresses: Result<Vec<SocketAddr>> = servers.iter().map(Server::address).collect();
         let balancer = Balancer::start(addresses?)?;
         Ok(Self {
-            url: format!("http://{}/mcp", balancer.address()),
+            url: balancer.url(),
             balancer,
             _servers: servers,
             _database: database,
@@ -83,17 +83,8 @@ impl Twins {
     /// # Errors
     /// When the output cannot be written.
     pub(crate) fn both_served(&self) -> Result<bool> {
-        let given = self.balancer.given();
-        say(&format!("requests to each server: {given:?}"))?;
-        let of_all = given.iter().filter(|count| **count > 0).count();
-        Ok(of_all == 0 || of_all == given.len())
+        self.balancer.all_served()
     }
-}
-
-/// Where a server listens, from the URL that it names.
-fn address(server: &Server) -> Result<SocketAddr> {
-    let url = server.url().trim_start_matches("http://");
-    Ok(url.trim_end_matches("/mcp").parse()?)
 }
 
 impl Database {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::install::on_path;
-use crate::programs::{build_judged, judged};
+use crate::programs::{given_or_judged, judged};
 use crate::{Result, process, root, say, target};
 
 /// How long each step may take.
@@ -25,14 +25,7 @@ pub(crate) struct Arguments {
 
 /// Builds them of the program and tries both. `true` when both start it and end as it ends.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let program = match &arguments.program {
-        Some(program) => program.clone(),
-        None => {
-            build_judged()?;
-            judged(NAME)
-        }
-    };
-    try_both(&program)
+    try_both(&given_or_judged(arguments.program.as_ref(), NAME)?)
 }
 
 /// The same of the program that is judged, which has been built.
@@ -112,9 +105,9 @@ fn said(command: &mut Command) -> Result<String> {
 fn starts(program: &Path) -> Result<bool> {
     let version = said(Command::new(program).arg("--version"))?;
     // Nothing listens on the port for discarding.
-    let mut nobody = Command::new(program);
-    nobody.args(["check", "--url", "http://127.0.0.1:9/mcp"]);
-    let code = nobody.output()?.status.code();
+    let mut absent = Command::new(program);
+    absent.args(["check", "--url", "http://127.0.0.1:9/mcp"]);
+    let code = absent.output()?.status.code();
     Ok(version.starts_with(NAME) && code == Some(3))
 }
 

@@ -128,3 +128,29 @@ pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange
         false => finding(seen, exchange),
     }
 }
+
+/// It holds if the request was refused with the code for wrong parameters.
+pub(super) fn invalid_params(exchange: &Exchange) -> Verdict {
+    holds_if(
+        exchange.code() == Some(-32602),
+        exchange.outcome(),
+        exchange,
+    )
+}
+
+/// A connection of the other caller, or why there is none.
+pub(super) async fn another_caller(bench: &Bench) -> Result<Bench, Verdict> {
+    let Some(other) = bench.of_another_caller().await else {
+        let why = "there is one caller alone (--other-token-env)";
+        return Err(Verdict::Inapplicable(why.to_owned()));
+    };
+    match other.greeting.result() {
+        Some(_) => Ok(other),
+        None => {
+            let outcome = other.greeting.outcome();
+            Err(Verdict::Unclear(format!(
+                "the other caller is refused: {outcome}"
+            )))
+        }
+    }
+}

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::Args;
-use mcp_conformance::{BoxError, Check, Results, Rule, Subject, TargetError, Tool, rules};
+use mcp_conformance::{BoxError, Check, Results, Subject, TargetError, Tool, rules};
 
 use super::Verdict;
-use super::output::{OutputArgs, Progress};
+use super::output::{OutputArgs, Progress, unknown_rule};
 use super::server::{AskArgs, HeaderArgs, words};
 
 #[derive(Debug, Args)]
@@ -48,16 +48,6 @@ pub(crate) struct CheckArgs {
     explain: Option<String>,
 }
 
-/// What is wrong with the name of a rule, and the name that comes nearest.
-fn unknown(problem: &str, named: &str) -> String {
-    let near = rules().max_by(|one, other| {
-        let near = |rule: &Rule| strsim::jaro_winkler(rule.id, named);
-        near(one).total_cmp(&near(other))
-    });
-    let near = near.map_or("", |rule| rule.id);
-    format!("{problem} {named:?}; the nearest is {near}, and --list names them all")
-}
-
 impl CheckArgs {
     pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
         if self.list {
@@ -74,7 +64,8 @@ impl CheckArgs {
         }
         if let Some(id) = &self.explain {
             let rule = rules().find(|rule| rule.id == id.as_str());
-            let rule = rule.ok_or_else(|| unknown("there is no rule", id))?;
+            let rule =
+                rule.ok_or_else(|| unknown_rule(rules().map(|it| it.id), "there is no rule", id))?;
             writeln!(out, "{} ({})", rule.id, rule.level)?;
             writeln!(out, "{}.", rule.title)?;
             writeln!(
@@ -88,7 +79,8 @@ impl CheckArgs {
         }
         for named in self.only.iter().chain(&self.skip) {
             if !rules().any(|rule| rule.id.starts_with(named.as_str())) {
-                return Err(unknown("no rule begins with", named).into());
+                let ids = rules().map(|it| it.id);
+                return Err(unknown_rule(ids, "no rule begins with", named).into());
             }
         }
         let subjects = self.subjects()?;

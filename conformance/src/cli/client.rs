@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
-use mcp_conformance::{BoxError, ClientCheck, ClientRule, client_rules};
+use clap::Args;
+use mcp_conformance::{BoxError, ClientCheck, client_rules};
 
 use super::Verdict;
+use super::output::{ReportFormat, unknown_rule};
 
 #[derive(Debug, Args)]
 pub(crate) struct ClientArgs {
@@ -26,19 +27,13 @@ pub(crate) struct ClientArgs {
     timeout: u64,
     /// How the report is written.
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    format: ReportFormat,
     /// Lists the rules and runs nothing.
     #[arg(long)]
     list: bool,
     /// Says what a rule means and runs nothing.
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 impl ClientArgs {
@@ -52,7 +47,9 @@ impl ClientArgs {
         }
         if let Some(id) = &self.explain {
             let rule = client_rules().find(|rule| rule.id == id.as_str());
-            let rule = rule.ok_or_else(|| unknown("there is no rule", id))?;
+            let rule = rule.ok_or_else(|| {
+                unknown_rule(client_rules().map(|it| it.id), "there is no rule", id)
+            })?;
             let scenes: Vec<&str> = rule.scenes.iter().map(|scene| scene.name()).collect();
             writeln!(out, "{} ({})", rule.id, rule.level)?;
             writeln!(out, "{}.", rule.title)?;
@@ -67,7 +64,8 @@ impl ClientArgs {
         }
         for named in self.only.iter().chain(&self.skip) {
             if !client_rules().any(|rule| rule.id.starts_with(named.as_str())) {
-                return Err(unknown("no rule begins with", named).into());
+                let ids = client_rules().map(|it| it.id);
+                return Err(unknown_rule(ids, "no rule begins with", named).into());
             }
         }
         let mut words = self.command.into_iter();
@@ -91,22 +89,12 @@ impl ClientArgs {
             }
         };
         match self.format {
-            Format::Text => report.write_text(&mut out)?,
-            Format::Json => writeln!(out, "{:#}", report.to_json())?,
+            ReportFormat::Text => report.write_text(&mut out)?,
+            ReportFormat::Json => writeln!(out, "{:#}", report.to_json())?,
         }
         Ok(match report.findings().next() {
             None => Verdict::Holds,
             Some(_) => Verdict::Differs,
         })
     }
-}
-
-/// What is wrong with the name of a rule, and the name that comes nearest.
-fn unknown(problem: &str, named: &str) -> String {
-    let near = client_rules().max_by(|one, other| {
-        let near = |rule: &ClientRule| strsim::jaro_winkler(rule.id, named);
-        near(one).total_cmp(&near(other))
-    });
-    let near = near.map_or("", |rule| rule.id);
-    format!("{problem} {named:?}; the nearest is {near}, and --list names them all")
 }

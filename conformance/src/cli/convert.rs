@@ -10,8 +10,8 @@ use mcp_conformance::{BoxError, Recorder};
 use super::Verdict;
 use super::record::summary;
 
-/// Each line of a file is a JSON object with `request` (`method`, `headers`, `body`) and `response` (`status`, `headers`, and
-/// `body` or `events`).
+/// Each line of a file is a JSON object with `request` (`method`, `headers`, `body`) and `response` (`status`,
+/// `headers`, and `body` or `events`).
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     /// The folder for the transcripts.

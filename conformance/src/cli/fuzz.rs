@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use mcp_conformance::{BoxError, Fuzz, FuzzError, FuzzReport, TargetError};
 
 use super::Verdict;
-use super::output::Progress;
+use super::output::{Progress, ReportFormat};
 use super::server::{AskArgs, ServerAddress, ServerArgs};
 
 #[derive(Debug, Args)]
@@ -30,20 +30,13 @@ pub(crate) struct FuzzArgs {
     /// Begin no case after so many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800))]
     duration: Option<u64>,
-    /// Write each finding to this directory: a transcript for `replay`, or the lines for a shell where none can be written.
+    /// Write each finding to this directory: a transcript for `replay`, or the lines for a shell where none can be
+    /// written.
     #[arg(long, value_name = "DIRECTORY")]
     output: Option<PathBuf>,
     /// How the report is written.
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    /// For people.
-    Text,
-    /// As data.
-    Json,
+    format: ReportFormat,
 }
 
 impl FuzzArgs {
@@ -85,8 +78,8 @@ impl FuzzArgs {
             write_findings(&report, directory)?;
         }
         match self.format {
-            Format::Text => report.write_text(&mut out)?,
-            Format::Json => writeln!(out, "{:#}", report.to_json())?,
+            ReportFormat::Text => report.write_text(&mut out)?,
+            ReportFormat::Json => writeln!(out, "{:#}", report.to_json())?,
         }
         Ok(match report.findings.is_empty() {
             true => Verdict::Holds,

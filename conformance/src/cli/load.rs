@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use mcp_conformance::{
     BoxError, Call, Load, LoadError, LoadTarget, MAX_CONNECTIONS, MAX_ROUNDS, Revision, Target,
     TargetError,
@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::Verdict;
 use super::output::Progress;
+use super::output::ReportFormat;
 use super::server::{ServerAddress, ServerArgs, words};
 
 /// How long a server that was started may take until it can be connected to.
@@ -32,8 +33,8 @@ pub(crate) struct LoadArgs {
     /// Start the server at the URL of --vs by this command.
     #[arg(long, value_name = "COMMAND", requires = "vs")]
     vs_start: Option<String>,
-    /// A method to ask, with params if need be, such as tools/list or 'resources/read={"uri":"test://one"}'. Repeatable;
-    /// the methods take turns. By default what every server can be asked.
+    /// A method to ask, with params if need be, such as tools/list or 'resources/read={"uri":"test://one"}'.
+    /// Repeatable; the methods take turns. By default what every server can be asked.
     #[arg(long = "method", value_name = "METHOD[=PARAMS]")]
     methods: Vec<Call>,
     /// A tool to call, with arguments if need be, such as 'echo={"message":"a"}'. Repeatable.
@@ -51,8 +52,8 @@ pub(crate) struct LoadArgs {
     /// Into how many rounds that time is divided; two servers take turns by the round.
     #[arg(long, value_name = "N", default_value = "5", value_parser = in_range(1, MAX_ROUNDS))]
     rounds: usize,
-    /// So many requests a second are due, whether there are answers or not; the time of each counts from when it was due.
-    /// Without a rate each connection sends the next request when it has an answer.
+    /// So many requests a second are due, whether there are answers or not; the time of each counts from when it was
+    /// due. Without a rate each connection sends the next request when it has an answer.
     #[arg(long, value_name = "REQUESTS", value_parser = rate)]
     rate: Option<f64>,
     /// The newest of these revisions that the server supports, such as 2025-11-25. Repeatable; by default all.
@@ -66,15 +67,7 @@ pub(crate) struct LoadArgs {
     timeout: u64,
     /// How the report is written.
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    /// For people.
-    Text,
-    /// As data.
-    Json,
+    format: ReportFormat,
 }
 
 fn in_range(least: usize, most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
@@ -95,8 +88,8 @@ impl LoadArgs {
         match self.measure().await {
             Ok(report) => {
                 match self.format {
-                    Format::Text => report.write_text(&mut out)?,
-                    Format::Json => writeln!(out, "{:#}", report.to_json())?,
+                    ReportFormat::Text => report.write_text(&mut out)?,
+                    ReportFormat::Json => writeln!(out, "{:#}", report.to_json())?,
                 }
                 Ok(match report.has_failures() {
                     true => Verdict::Differs,

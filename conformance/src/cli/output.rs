@@ -41,6 +41,27 @@ pub(super) enum Kind {
     Markdown,
 }
 
+/// How a report is written that has no other forms.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum ReportFormat {
+    /// For people.
+    Text,
+    /// As data.
+    Json,
+}
+
+/// What is wrong with the name of a rule, and the one of these ids that comes nearest.
+pub(super) fn unknown_rule(
+    ids: impl Iterator<Item = &'static str>,
+    problem: &str,
+    named: &str,
+) -> String {
+    let near = |id: &str| strsim::jaro_winkler(id, named);
+    let nearest = ids.max_by(|one, other| near(one).total_cmp(&near(other)));
+    let nearest = nearest.unwrap_or_default();
+    format!("{problem} {named:?}; the nearest is {nearest}, and --list names them all")
+}
+
 impl From<Kind> for Format {
     fn from(kind: Kind) -> Self {
         match kind {

@@ -12,8 +12,8 @@ use tokio::net::TcpListener;
 use super::Verdict;
 use super::server::HeaderArgs;
 
-/// Give `--upstream` and `--listen` for a server over HTTP, or `-- COMMAND…` for one on pipes. Transcripts are written when
-/// a session ends, and at the end: on Ctrl-C or SIGTERM, or when the client closes the pipe.
+/// Give `--upstream` and `--listen` for a server over HTTP, or `-- COMMAND…` for one on pipes. Transcripts are written
+/// when a session ends, and at the end: on Ctrl-C or SIGTERM, or when the client closes the pipe.
 #[derive(Debug, Args)]
 pub(crate) struct RecordArgs {
     /// The URL of the server's MCP endpoint.

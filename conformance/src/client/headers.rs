@@ -147,7 +147,8 @@ pub(crate) fn misplaced(schema: &Value) -> Option<String> {
     None
 }
 
-/// Whether a schema is of a text, an integer or a boolean, as far as it says: null stands for an argument that is not there.
+/// Whether a schema is of a text, an integer or a boolean, as far as it says: null stands for an argument that is not
+/// there.
 fn is_primitive(schema: &Value) -> bool {
     let kinds = match schema.get("type") {
         Some(Value::Array(kinds)) => kinds.as_slice(),

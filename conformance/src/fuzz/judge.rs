@@ -58,7 +58,7 @@ impl fmt::Display for Oracle {
 }
 
 /// A violation: the oracle, and what was seen.
-pub(super) type Seen = (Oracle, String);
+pub(super) type Violation = (Oracle, String);
 
 /// What a message is, as far as every server must read it in the same way.
 pub(super) struct Reading {
@@ -118,7 +118,7 @@ pub(super) fn judge(
     reading: &Reading,
     exchange: &Exchange,
     is_http: bool,
-) -> Option<Seen> {
+) -> Option<Violation> {
     if let Some(status) = exchange.status {
         let is_busy = status == 503 && exchange.header("retry-after").is_some();
         let is_method = [Method::POST, Method::GET, Method::DELETE].contains(&raw.method);

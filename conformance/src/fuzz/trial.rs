@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::judge::{Oracle, Reading, Seen, judge};
+use super::judge::{Oracle, Reading, Violation, judge};
 use super::template::Template;
 use crate::probe::{Bench, Exchange, Raw};
 use crate::wire::shorten;
@@ -24,7 +24,7 @@ pub(super) struct Breach {
 }
 
 impl Breach {
-    fn new((oracle, seen): Seen, exchange: &Exchange) -> Self {
+    fn new((oracle, seen): Violation, exchange: &Exchange) -> Self {
         Self {
             oracle,
             seen,
@@ -79,7 +79,11 @@ pub(super) async fn ask(bench: &mut Bench, template: &Template) -> Exchange {
     bench.send(&message).await
 }
 
-async fn still_good(bench: &mut Bench, template: &Template, ends_session: bool) -> Option<Seen> {
+async fn still_good(
+    bench: &mut Bench,
+    template: &Template,
+    ends_session: bool,
+) -> Option<Violation> {
     if ends_session && bench.session().is_some() {
         // That is what it may do.
         let fresh = bench.another().await;
@@ -91,7 +95,7 @@ async fn still_good(bench: &mut Bench, template: &Template, ends_session: bool) 
 }
 
 /// What is wrong with the answer to a good request.
-fn compared(template: &Template, exchange: &Exchange) -> Option<Seen> {
+fn compared(template: &Template, exchange: &Exchange) -> Option<Violation> {
     let Some(answer) = content(exchange) else {
         let seen = format!("the next good request got {}", exchange.outcome());
         return Some((Oracle::Dead, seen));
@@ -110,7 +114,8 @@ fn compared(template: &Template, exchange: &Exchange) -> Option<Seen> {
     Some((Oracle::Changed, seen))
 }
 
-/// The same for a program: the good request goes right behind, and what comes before its answer belongs to the broken one.
+/// The same for a program: the good request goes right behind, and what comes before its answer belongs to the broken
+/// one.
 async fn on_pipes(
     bench: &mut Bench,
     raw: &Raw,

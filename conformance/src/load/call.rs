@@ -26,8 +26,8 @@ impl Call {
     /// A request of this method.
     ///
     /// # Errors
-    /// The params are not an object, or the request has no answer that ends: it is a notification or a subscription, or opens
-    /// the conversation itself.
+    /// The params are not an object, or the request has no answer that ends: it is a notification or a subscription, or
+    /// opens the conversation itself.
     pub fn new(method: &str, params: Value) -> Result<Self, CallError> {
         let refuse = |reason: &str| CallError {
             given: method.to_owned(),

@@ -1,4 +1,5 @@
-//! What a pattern wants, in words: a report shows data as data, and never the way in which a transcript writes matchers.
+//! What a pattern wants, in words: a report shows data as data, and never the way in which a transcript writes
+//! matchers.
 
 use serde_json::{Map, Value};
 

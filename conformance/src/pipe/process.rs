@@ -30,7 +30,7 @@ pub(super) async fn serve(
         source,
     };
     let mut running: Option<Process> = None;
-    let mut open = Open::default();
+    let mut open = Waiters::default();
     loop {
         // Pending writes are bounded: no more requests are taken while this much waits.
         let full = running
@@ -47,13 +47,13 @@ pub(super) async fn serve(
                         let _ = timeout(END_TIME, process.end()).await;
                     }
                     drop(replies);
-                    open = Open::default();
+                    open = Waiters::default();
                     continue;
                 }
                 if message.as_ref().is_some_and(is_initialize) && let Some(before) = running.take() {
                     // It may hold what the next one needs.
                     before.end().await;
-                    open = Open::default();
+                    open = Waiters::default();
                 }
                 let process = match &mut running {
                     Some(process) => process,
@@ -91,7 +91,7 @@ fn is_initialize(message: &Value) -> bool {
         .is_some_and(|method| method == "initialize")
 }
 
-async fn step(running: &mut Option<Process>) -> Result<Option<Line>, BoxError> {
+async fn step(running: &mut Option<Process>) -> Result<Option<ServerLine>, BoxError> {
     match running {
         Some(process) => process.step().await,
         None => std::future::pending().await,
@@ -99,7 +99,7 @@ async fn step(running: &mut Option<Process>) -> Result<Option<Line>, BoxError> {
 }
 
 /// A line of the server, unchanged.
-struct Line {
+struct ServerLine {
     line: String,
     message: Value,
 }
@@ -134,7 +134,7 @@ impl Process {
     }
 
     /// Writes some or reads some; the message if that ends a line. Loses nothing when it is dropped while it waits.
-    async fn step(&mut self) -> Result<Option<Line>, BoxError> {
+    async fn step(&mut self) -> Result<Option<ServerLine>, BoxError> {
         let room = (MAX_EVENT_BYTES + 1).saturating_sub(self.line.len());
         let mut bounded = (&mut self.stdout).take(room as u64);
         let (front, _) = self.input.as_slices();
@@ -160,7 +160,7 @@ impl Process {
                 let message = serde_json::from_str(line)
                     .map_err(|error| format!("a line of stdout is not JSON: {error}: {line}"))?;
                 let line = line.to_owned();
-                Ok(Some(Line { line, message }))
+                Ok(Some(ServerLine { line, message }))
             }
         }
     }
@@ -178,7 +178,7 @@ impl Process {
 
 /// Who waits for what.
 #[derive(Default)]
-struct Open {
+struct Waiters {
     requests: Vec<(Value, Replies)>,
     listener: Option<Replies>,
     /// Questions of the server that came before a request that they could go to.
@@ -187,7 +187,7 @@ struct Open {
     early: VecDeque<String>,
 }
 
-impl Open {
+impl Waiters {
     fn add(&mut self, message: Option<Value>, replies: Replies) {
         match message {
             None => {
@@ -208,7 +208,7 @@ impl Open {
     }
 
     /// Passes a message to its receiver. A receiver that reads too slowly, or has left, misses it.
-    fn give(&mut self, Line { line, message }: Line) {
+    fn give(&mut self, ServerLine { line, message }: ServerLine) {
         self.requests.retain(|(_, replies)| !replies.is_closed());
         let id = message.get("id");
         if message.get("method").is_none() {

@@ -55,11 +55,11 @@ pub(crate) struct Bench {
     process: Option<Process>,
     next_id: u64,
     /// What was exchanged so far, within bounds, by this one and those made from it.
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<SeenMessage>>>,
 }
 
 /// The message that was sent, if it was JSON, and what came.
-pub(crate) type Seen = (Option<Value>, Exchange);
+pub(crate) type SeenMessage = (Option<Value>, Exchange);
 
 impl Endpoint {
     /// The same server over a separate connection.
@@ -371,7 +371,7 @@ impl Bench {
     }
 
     /// What was exchanged so far.
-    pub(crate) fn seen(&self) -> MutexGuard<'_, Vec<Seen>> {
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Vec<SeenMessage>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

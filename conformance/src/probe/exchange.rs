@@ -28,8 +28,8 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The JSON-RPC response among the messages. An empty object does not count: servers give it when a stream is replayed, for
-    /// events that had no data.
+    /// The JSON-RPC response among the messages. An empty object does not count: servers give it when a stream is
+    /// replayed, for events that had no data.
     pub(crate) fn response(&self) -> Option<&Value> {
         let is_empty = |it: &Value| it.as_object().is_some_and(|it| it.is_empty());
         let mut messages = self.messages.iter();

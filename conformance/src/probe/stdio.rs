@@ -65,8 +65,8 @@ impl Process {
         })
     }
 
-    /// Writes a line, and reads until its response comes, or nothing more within `patience`. A response to an earlier line
-    /// that comes before it is left out.
+    /// Writes a line, and reads until its response comes, or nothing more within `patience`. A response to an earlier
+    /// line that comes before it is left out.
     pub(crate) async fn ask(&mut self, line: &[u8], patience: Duration) -> Exchange {
         let mut exchange = Exchange {
             sent: String::from_utf8_lossy(line).into_owned(),

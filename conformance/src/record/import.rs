@@ -16,16 +16,16 @@ use crate::wire::EVENT_STREAM;
 
 impl Recorder {
     /// Takes HTTP exchanges from text, in the order of its lines. A `request` has `method`, `headers` (an array of
-    /// pairs, or an object) and `body`; a `response` has `status`, `headers`, and a `body` or `events`, each with its `data`. A body
-    /// may be JSON or a string that holds it. Times, if there are any, are in milliseconds: `t_ms` of the exchange, and
-    /// after its beginning `t_headers_ms` of the response and `t_ms` of an event. Where requests say their `path`, that of the
-    /// first JSON-RPC message is the endpoint, and exchanges at other paths are left out.
+    /// pairs, or an object) and `body`; a `response` has `status`, `headers`, and a `body` or `events`, each with its
+    /// `data`. A body may be JSON or a string that holds it. Times, if there are any, are in milliseconds: `t_ms` of
+    /// the exchange, and after its beginning `t_headers_ms` of the response and `t_ms` of an event. Where requests say
+    /// their `path`, that of the first JSON-RPC message is the endpoint, and exchanges at other paths are left out.
     ///
     /// # Errors
     ///
     /// A line that is not such an object.
     pub fn import(&self, source: &str, text: &str) -> Result<(), TranscriptError> {
-        let mut seen: Vec<(u64, Seen)> = Vec::new();
+        let mut seen: Vec<(u64, SessionEvent)> = Vec::new();
         let mut endpoint = None;
         for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
@@ -76,7 +76,7 @@ impl Recorder {
         exchange: &Value,
         request: &Value,
         response: &Value,
-        seen: &mut Vec<(u64, Seen)>,
+        seen: &mut Vec<(u64, SessionEvent)>,
     ) {
         let mut headers = Headers::new();
         each_header(request, |name, value| {
@@ -115,7 +115,7 @@ impl Recorder {
             let begins = begins.then_some(era);
             seen.push((
                 time,
-                Seen {
+                SessionEvent {
                     key,
                     era,
                     begins,
@@ -155,7 +155,7 @@ impl Recorder {
 type Note = Box<dyn FnOnce(&mut Session)>;
 
 /// Something that happened in a session.
-struct Seen {
+struct SessionEvent {
     key: Key,
     era: Era,
     /// The era of the session that may begin with it.

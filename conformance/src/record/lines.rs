@@ -23,7 +23,7 @@ const MASKED_NOTE: &str = "a secret was masked here; put one in before this is r
 
 /// A session written out.
 #[derive(Debug)]
-pub(crate) struct Written {
+pub(crate) struct TranscriptLines {
     /// The header first.
     pub(crate) lines: Vec<Line>,
     pub(crate) loosened: Vec<Loosened>,
@@ -32,7 +32,7 @@ pub(crate) struct Written {
 }
 
 /// Writes a session as a transcript called `name`; nothing if it has no client that could be opened.
-pub(crate) fn write(session: &Session, mask: &Mask, name: &str) -> Option<Written> {
+pub(crate) fn write(session: &Session, mask: &Mask, name: &str) -> Option<TranscriptLines> {
     let mut scribe = Scribe::new(session, mask);
     let (open, client) = match session.era {
         Era::Legacy => scribe.handshake()?,
@@ -57,7 +57,7 @@ pub(crate) fn write(session: &Session, mask: &Mask, name: &str) -> Option<Writte
     for index in 0..session.items.len() {
         scribe.item(index, &version);
     }
-    Some(Written {
+    Some(TranscriptLines {
         lines: scribe.lines,
         loosened: scribe.loosened,
         left_out: scribe.left_out,

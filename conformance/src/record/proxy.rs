@@ -46,7 +46,8 @@ const OF_CONNECTION: [&str; 8] = [
     "upgrade",
 ];
 
-/// Takes connections and passes what comes on them to `upstream`, until this is dropped. The proxy's endpoint is `/mcp`.
+/// Takes connections and passes what comes on them to `upstream`, until this is dropped. The proxy's endpoint is
+/// `/mcp`.
 ///
 /// # Errors
 ///

@@ -38,11 +38,11 @@ pub async fn around(
         output,
         tokio::io::stdout(),
         recorder.clone(),
-        Side::Server,
+        Sender::Server,
     ));
     // Once the client closes, so does the server's stdin, which asks it to end. A server that ends first does not wait
     // for the client.
-    let incoming = tokio::spawn(pass(tokio::io::stdin(), input, recorder, Side::Client));
+    let incoming = tokio::spawn(pass(tokio::io::stdin(), input, recorder, Sender::Client));
     let passed = said.await?;
     incoming.abort();
     passed?;
@@ -50,7 +50,7 @@ pub async fn around(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum Sender {
     Client,
     Server,
 }
@@ -59,7 +59,7 @@ async fn pass(
     from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     recorder: Recorder,
-    side: Side,
+    side: Sender,
 ) -> Result<(), BoxError> {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
@@ -82,9 +82,9 @@ async fn pass(
 }
 
 /// A process serves one client, which may use both eras.
-fn keep(recorder: &Recorder, side: Side, message: Value) {
+fn keep(recorder: &Recorder, side: Sender, message: Value) {
     let legacy = Key::Sessionless;
-    if side == Side::Client {
+    if side == Sender::Client {
         let (key, era) = match era_of(&message, None) {
             Era::Modern => (modern(&message), Era::Modern),
             Era::Legacy => (legacy, Era::Legacy),

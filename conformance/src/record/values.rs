@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::flow::{Flow, SHORTEST};
 use super::mask::{Mask, is_secret_name};
-use super::volatile::{Part, expression, is_opaque_name, number, parts};
+use super::volatile::{ChangingText, expression, is_opaque_name, number, parts};
 
 /// A place where a transcript accepts more than what was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,9 +152,9 @@ impl<'a> Writer<'a> {
         if let Some(filled) = filled.filter(|_| secrets.is_empty()) {
             return filled.into();
         }
-        let mut loose: Vec<Part> = secrets
+        let mut loose: Vec<ChangingText> = secrets
             .iter()
-            .map(|&(start, end)| Part {
+            .map(|&(start, end)| ChangingText {
                 start,
                 end,
                 like: r"[\s\S]+",
@@ -198,7 +198,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What changes in a text, besides what the client made up and what was captured before.
-    fn changing(&self, text: &str) -> Vec<Part> {
+    fn changing(&self, text: &str) -> Vec<ChangingText> {
         let mut left = parts(text);
         left.retain(|part| {
             let part = text.get(part.start..part.end).unwrap_or_default();

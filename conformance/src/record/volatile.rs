@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// A part of a text that changes, and the expression that any such part matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct ChangingText {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) like: &'static str,
@@ -55,11 +55,11 @@ static FINDERS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 const MOST_BYTES: usize = 64 * 1024;
 
 /// The parts of a text that change, in order, which do not overlap.
-pub(crate) fn parts(text: &str) -> Vec<Part> {
+pub(crate) fn parts(text: &str) -> Vec<ChangingText> {
     if text.len() > MOST_BYTES {
         return Vec::new();
     }
-    let mut found: Vec<Part> = Vec::new();
+    let mut found: Vec<ChangingText> = Vec::new();
     for (finder, like) in FINDERS.iter() {
         for part in finder.find_iter(text) {
             let (start, end) = (part.start(), part.end());
@@ -67,7 +67,7 @@ pub(crate) fn parts(text: &str) -> Vec<Part> {
                 .iter()
                 .all(|other| end <= other.start || start >= other.end)
             {
-                found.push(Part { start, end, like });
+                found.push(ChangingText { start, end, like });
             }
         }
     }
@@ -98,7 +98,7 @@ pub(crate) fn number(value: &Value, key: &str) -> Option<Value> {
 }
 
 /// A regular expression for the whole text, in which `parts` may be anything that is like them.
-pub(crate) fn expression(text: &str, parts: &[Part]) -> String {
+pub(crate) fn expression(text: &str, parts: &[ChangingText]) -> String {
     let mut expression = String::from("^");
     let mut at = 0;
     for part in parts {

@@ -145,7 +145,8 @@ impl Run<'_> {
         let (request, mut id) = client.request(method, params.clone())?;
         let mut response = self.send(request).await?;
         if response.status() == StatusCode::BAD_REQUEST && client.could_learn(method) {
-            // A client that has not seen the tool cannot know which arguments a header repeats; it looks, and asks again.
+            // A client that has not seen the tool cannot know which arguments a header repeats; it looks, and asks
+            // again.
             self.learn_tools(client).await?;
             let (request, again) = client.request(method, params)?;
             (response, id) = (self.send(request).await?, again);

@@ -13,12 +13,12 @@ const FORMAT: u32 = 1;
 pub struct Baseline {
     /// The version of this format: 1.
     baseline: u32,
-    known: Vec<Known>,
+    known: Vec<BaselineEntry>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+struct BaselineEntry {
     /// The name of the target; any if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     target: Option<String>,
@@ -60,7 +60,7 @@ impl Baseline {
         let known = results
             .cases()
             .filter(|(_, case)| matches!(case.verdict, Outcome::Finding | Outcome::Known))
-            .map(|(target, case)| Known {
+            .map(|(target, case)| BaselineEntry {
                 target: several.then(|| target.name.clone()),
                 name: case.name.clone(),
                 revision: case.revision.clone(),

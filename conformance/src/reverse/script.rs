@@ -56,13 +56,13 @@ pub(super) enum Content {
     Nothing,
     Json(Value),
     Raw(Vec<u8>),
-    Events(Vec<Part>),
+    Events(Vec<StreamPart>),
     Endless,
 }
 
 /// A part of an event stream, written at once.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct StreamPart {
     pub(super) bytes: Vec<u8>,
     /// Not before this many answers of the client.
     pub(super) after: Option<usize>,
@@ -124,7 +124,7 @@ impl Reply {
         )
     }
 
-    fn events(parts: Vec<Part>) -> Self {
+    fn events(parts: Vec<StreamPart>) -> Self {
         Self {
             status: StatusCode::OK,
             headers: vec![("content-type", "text/event-stream".to_owned())],
@@ -147,7 +147,7 @@ impl Reply {
     }
 }
 
-impl Part {
+impl StreamPart {
     fn of(bytes: impl Into<Vec<u8>>) -> Self {
         Self {
             bytes: bytes.into(),

@@ -40,31 +40,31 @@ pub(super) enum Ended {
 
 /// What came of one scene.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct SceneRun {
     pub(super) requests: Vec<ReceivedRequest>,
     pub(super) ended: Ended,
 }
 
 /// All scenes that were played.
 #[derive(Debug, Default)]
-pub(super) struct Runs(Vec<(Scene, Seen)>);
+pub(super) struct Runs(Vec<(Scene, SceneRun)>);
 
 impl Runs {
-    pub(super) fn add(&mut self, scene: Scene, seen: Seen) {
+    pub(super) fn add(&mut self, scene: Scene, seen: SceneRun) {
         self.0.push((scene, seen));
     }
 
-    pub(super) fn of(&self, scene: Scene) -> Option<&Seen> {
+    pub(super) fn of(&self, scene: Scene) -> Option<&SceneRun> {
         let run = self.0.iter().find(|(played, _)| *played == scene);
         run.map(|(_, seen)| seen)
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = (Scene, &Seen)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (Scene, &SceneRun)> {
         self.0.iter().map(|(scene, seen)| (*scene, seen))
     }
 }
 
-impl Seen {
+impl SceneRun {
     /// The requests of a method of the protocol, in their order.
     pub(super) fn calls<'s>(
         &'s self,

@@ -180,7 +180,7 @@ impl Set {
     }
 
     /// An event stream of these parts. Before a part that waits, this many answers of the client must have come.
-    fn events(self: Arc<Self>, parts: Vec<script::Part>) -> Body {
+    fn events(self: Arc<Self>, parts: Vec<script::StreamPart>) -> Body {
         let parts = stream::unfold(parts.into_iter(), move |mut parts| {
             let set = self.clone();
             async move {

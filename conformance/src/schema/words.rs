@@ -39,8 +39,8 @@ pub(super) fn explain(error: &ValidationError<'_>) -> (String, String) {
     (error.instance_path().as_str().to_owned(), problem)
 }
 
-/// Of alternatives that all failed, what is wrong with the one that was meant: the only one with fewest faults, of those
-/// whose kind is right.
+/// Of alternatives that all failed, what is wrong with the one that was meant: the only one with fewest faults, of
+/// those whose kind is right.
 fn deepest<'a>(error: &'a ValidationError<'a>, depth: usize) -> &'a ValidationError<'a> {
     let (Kind::AnyOf { context } | Kind::OneOfNotValid { context }) = error.kind() else {
         return error;

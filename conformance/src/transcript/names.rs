@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 
 /// What the steps so far have introduced.
 #[derive(Clone, Default)]
-struct Known {
+struct DefinedNames {
     vars: BTreeSet<String>,
     clients: BTreeSet<String>,
     streams: BTreeSet<String>,
@@ -17,10 +17,10 @@ struct Known {
 
 /// The first use of a name that nothing introduced, or the second introduction of one, with its line.
 pub(super) fn check(steps: &[Step], era: Era) -> Result<(), (usize, Problem)> {
-    check_list(steps, era, &mut Known::default())
+    check_list(steps, era, &mut DefinedNames::default())
 }
 
-fn check_list(steps: &[Step], era: Era, known: &mut Known) -> Result<(), (usize, Problem)> {
+fn check_list(steps: &[Step], era: Era, known: &mut DefinedNames) -> Result<(), (usize, Problem)> {
     for step in steps.iter().filter(|step| step.is_for(era)) {
         let at = |problem: Problem| (step.line, problem);
         match &step.action {
@@ -45,7 +45,7 @@ fn check_list(steps: &[Step], era: Era, known: &mut Known) -> Result<(), (usize,
     Ok(())
 }
 
-impl Known {
+impl DefinedNames {
     fn check(&mut self, action: &Action, era: Era) -> Result<(), Problem> {
         match action {
             Action::Open {

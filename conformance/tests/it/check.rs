@@ -141,7 +141,7 @@ async fn each_broken_server_on_pipes_breaks_its_rule_and_no_other() {
         let arguments = ["-c", script, &program].map(Into::into).to_vec();
         let check = Check::command("sh", arguments).timeout(PATIENT);
         let check = check.revisions(vec![revision]);
-        // Of SIGTERM the shell hears, not the server below it.
+        // The shell receives SIGTERM, not the server below it.
         let skipped = [OF_THE_FIXTURE, GRACEFUL].into_iter();
         let skipped = skipped.filter(|it| *it != rule).map(str::to_owned);
         let check = check.skip(skipped).skip([LARGE.to_owned()]);

@@ -45,7 +45,7 @@ async fn each_rule_is_broken_by_a_client_that_it_finds() {
     }
 }
 
-/// The client of this repository, told nothing but the address.
+/// The client of this repository, given nothing but the address.
 async fn ours(url: String) {
     let config = ClientConfig::default().with_elicitation(async |_| {
         ElicitResult::accept(Map::from_iter([("name".to_owned(), json!("Anna"))]))

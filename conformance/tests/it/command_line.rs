@@ -79,7 +79,7 @@ async fn the_exit_code_is_the_verdict() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_used_is_told_with_code_2() {
+async fn what_cannot_be_used_is_reported_with_code_2() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().to_str().unwrap();
     write(directory.path(), "good", "1");
@@ -103,7 +103,7 @@ async fn what_cannot_be_used_is_told_with_code_2() {
 }
 
 #[tokio::test]
-async fn help_tells_the_exit_codes() {
+async fn help_lists_the_exit_codes() {
     let (code, out, _) = run(&["--help"]).await;
     assert_eq!(code, 0);
     assert!(

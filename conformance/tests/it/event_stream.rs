@@ -53,7 +53,7 @@ fn fields_make_events() {
 }
 
 #[test]
-fn comments_are_told() {
+fn comments_are_reported() {
     reads(
         ":connected\n\n: keep-alive\n",
         &[
@@ -80,7 +80,7 @@ fn lines_end_in_any_way() {
 }
 
 #[test]
-fn what_is_not_finished_is_not_told() {
+fn what_is_not_finished_is_not_reported() {
     reads("data: a\n", &[]);
     reads("data: a", &[]);
 }

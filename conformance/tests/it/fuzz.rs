@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::check::correct::{correct, everything};
 use crate::command_line::run;
-use crate::mutation::{Answer, Asked, Fault, answer, ask, broken, instead};
+use crate::mutation::{Answer, Fault, SentRequest, answer, answer_to, ask, broken, instead};
 use crate::serve::serve;
 
 const LEGACY: Revision = Revision::V2025_11_25;
@@ -37,8 +37,8 @@ fn oracles(report: &FuzzReport) -> Vec<Oracle> {
 
 /// The request after one that fits is answered by `spoil`.
 fn afterwards(
-    fits: fn(&Asked) -> bool,
-    spoil: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
+    fits: fn(&SentRequest) -> bool,
+    spoil: impl Fn(&SentRequest) -> Answer + Send + Sync + 'static,
 ) -> Fault {
     let harmed = AtomicBool::new(false);
     instead(move |asked| {
@@ -47,7 +47,7 @@ fn afterwards(
     })
 }
 
-fn is_old(asked: &Asked) -> bool {
+fn is_old(asked: &SentRequest) -> bool {
     asked.body["jsonrpc"] == "1.0"
 }
 
@@ -89,11 +89,10 @@ async fn each_oracle_finds_a_server_that_breaks_it() {
         (
             Oracle::BaseRule,
             MODERN,
-            answer(|asked, answer| {
-                if asked.body["extra"].is_null() && asked.body["id"].is_string() {
-                    answer.body["id"] = 1.into();
-                }
-            }),
+            answer_to(
+                |asked| asked.body["extra"].is_null() && asked.body["id"].is_string(),
+                |answer| answer.body["id"] = 1.into(),
+            ),
         ),
         (
             Oracle::Truncated,

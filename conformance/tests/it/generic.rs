@@ -1,4 +1,5 @@
-//! The transcripts that any server should pass: servers that keep the rules do, and each has a broken one that does not.
+//! The transcripts that any server should pass: servers that keep the rules do, and each has a broken one that does
+//! not.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,7 @@ use mcp_conformance::{Replay, Target, Transcript};
 use serde_json::json;
 
 use crate::check::correct::{correct, everything};
-use crate::mutation::{Fault, answer, broken, result};
+use crate::mutation::{Fault, answer, answer_to, broken, result};
 
 fn folders() -> [PathBuf; 2] {
     ["any", "with-tools"].map(|name| {
@@ -48,11 +49,10 @@ fn table() -> Vec<(&'static str, Fault)> {
         ("any-unknown-method", recoded(-32601)),
         (
             "any-notification",
-            answer(|asked, answer| {
-                if asked.is_rpc("notifications/cancelled") {
-                    answer.status = 200;
-                }
-            }),
+            answer_to(
+                |asked| asked.is_rpc("notifications/cancelled"),
+                |answer| answer.status = 200,
+            ),
         ),
         (
             "with-tools",

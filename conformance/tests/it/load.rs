@@ -8,12 +8,12 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt as _, Full};
 use mcp_conformance::{BoxError, Call, Load, LoadReport, LoadTarget, Revision, Target};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::sleep;
 
 use crate::check::correct::{correct, everything};
 use crate::command_line::run;
-use crate::mutation::{Answer, answer, ask, broken, instead};
+use crate::mutation::{Answer, answer_to, ask, broken, instead, status};
 use crate::serve::serve;
 
 /// Short: what is tested is what is counted.
@@ -73,20 +73,16 @@ async fn connections_share_as_many_sessions_as_were_asked_for() {
 
 #[tokio::test]
 async fn wrong_answers_are_failures() {
-    let wrong_id = answer(|asked, answer| {
-        if asked.is_rpc("prompts/list") {
-            answer.body["id"] = "other".into();
-        }
-    });
+    let wrong_id = answer_to(
+        |asked| asked.is_rpc("prompts/list"),
+        |answer| answer.body["id"] = "other".into(),
+    );
     let refusal = instead(|asked| {
         let error = json!({"code": -32603, "message": "not today"});
         let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
         asked.is_rpc("prompts/list").then(|| Answer::new(200, body))
     });
-    let busy = instead(|asked| {
-        let is_listed = asked.is_rpc("prompts/list");
-        is_listed.then(|| Answer::new(429, Value::Null))
-    });
+    let busy = status(429, |asked| asked.is_rpc("prompts/list"));
     let call: Call = "prompts/list".parse().unwrap();
     for (fault, says) in [
         (wrong_id, "prompts/list: the answer has another id"),

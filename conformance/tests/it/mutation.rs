@@ -6,6 +6,7 @@ mod formats;
 mod identifiers;
 mod offers;
 mod results;
+mod row;
 mod sessions;
 mod streams;
 mod tools;
@@ -19,24 +20,11 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt as _, Full, StreamBody};
-use mcp_conformance::{Body, BoxError, Decoder, Era, Frame, SseEvent, Target};
+use mcp_conformance::{Body, BoxError, Decoder, Frame, SseEvent, Target};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-/// One row of the table: how a server is broken, and the step that must find it out.
-pub(crate) struct Mutation {
-    pub(crate) transcript: &'static str,
-    pub(crate) eras: &'static [Era],
-    /// What is wrong with the server.
-    pub(crate) broken: &'static str,
-    /// Part of the note of the step at which the transcript must fail.
-    pub(crate) found_at: &'static str,
-    pub(crate) fault: fn() -> Fault,
-}
-
-pub(crate) const BOTH: &[Era] = &Era::ALL;
-pub(crate) const LEGACY: &[Era] = &[Era::Legacy];
-pub(crate) const MODERN: &[Era] = &[Era::Modern];
+pub(crate) use self::row::{Mutation, both, legacy, modern, of};
 
 /// All rows.
 pub(crate) fn table() -> Vec<Mutation> {
@@ -52,30 +40,12 @@ pub(crate) fn table() -> Vec<Mutation> {
         streams::table(),
         offers::table(),
     ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
-
-pub(crate) fn row(
-    transcript: &'static str,
-    eras: &'static [Era],
-    broken: &'static str,
-    found_at: &'static str,
-    fault: fn() -> Fault,
-) -> Mutation {
-    Mutation {
-        transcript,
-        eras,
-        broken,
-        found_at,
-        fault,
-    }
+    .concat()
 }
 
 /// A request as faults see and change it.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct SentRequest {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
@@ -83,7 +53,7 @@ pub(crate) struct Asked {
     pub(crate) body: Value,
 }
 
-impl Asked {
+impl SentRequest {
     /// Whether it is a JSON-RPC message of this method.
     pub(crate) fn is_rpc(&self, method: &str) -> bool {
         self.body["method"] == method
@@ -157,11 +127,11 @@ pub(crate) enum Overheard {
     Ends,
 }
 
-type Ask = dyn Fn(&mut Asked) + Send + Sync;
-type Instead = dyn Fn(&Asked) -> Option<Answer> + Send + Sync;
-type ChangeAnswer = dyn Fn(&Asked, &mut Answer) + Send + Sync;
-type ChangeFrame = dyn Fn(&Asked, Frame) -> Vec<Frame> + Send + Sync;
-type React = dyn Fn(&Asked, &Asked) -> Overheard + Send + Sync;
+type Ask = dyn Fn(&mut SentRequest) + Send + Sync;
+type Instead = dyn Fn(&SentRequest) -> Option<Answer> + Send + Sync;
+type ChangeAnswer = dyn Fn(&SentRequest, &mut Answer) + Send + Sync;
+type ChangeFrame = dyn Fn(&SentRequest, Frame) -> Vec<Frame> + Send + Sync;
+type React = dyn Fn(&SentRequest, &SentRequest) -> Overheard + Send + Sync;
 
 /// What is wrong with a server. Every part left out does what a sound server does.
 #[derive(Default)]
@@ -175,7 +145,7 @@ pub(crate) struct Fault {
 }
 
 /// Requests reach the server changed.
-pub(crate) fn ask(change: impl Fn(&mut Asked) + Send + Sync + 'static) -> Fault {
+pub(crate) fn ask(change: impl Fn(&mut SentRequest) + Send + Sync + 'static) -> Fault {
     Fault {
         ask: Some(Box::new(change)),
         ..Fault::default()
@@ -183,7 +153,9 @@ pub(crate) fn ask(change: impl Fn(&mut Asked) + Send + Sync + 'static) -> Fault 
 }
 
 /// Some requests are answered without the server.
-pub(crate) fn instead(answer: impl Fn(&Asked) -> Option<Answer> + Send + Sync + 'static) -> Fault {
+pub(crate) fn instead(
+    answer: impl Fn(&SentRequest) -> Option<Answer> + Send + Sync + 'static,
+) -> Fault {
     Fault {
         instead: Some(Box::new(answer)),
         ..Fault::default()
@@ -191,11 +163,25 @@ pub(crate) fn instead(answer: impl Fn(&Asked) -> Option<Answer> + Send + Sync + 
 }
 
 /// Answers come back changed.
-pub(crate) fn answer(change: impl Fn(&Asked, &mut Answer) + Send + Sync + 'static) -> Fault {
+pub(crate) fn answer(change: impl Fn(&SentRequest, &mut Answer) + Send + Sync + 'static) -> Fault {
     Fault {
         answer: Some(Box::new(change)),
         ..Fault::default()
     }
+}
+
+/// Answers to requests that fit come back changed.
+pub(crate) fn answer_to(fits: fn(&SentRequest) -> bool, change: fn(&mut Answer)) -> Fault {
+    answer(move |asked, answer| {
+        if fits(asked) {
+            change(answer);
+        }
+    })
+}
+
+/// Requests that fit are answered with this status and nothing else, without the server.
+pub(crate) fn status(status: u16, fits: fn(&SentRequest) -> bool) -> Fault {
+    instead(move |asked| fits(asked).then(|| Answer::new(status, Value::Null)))
 }
 
 /// The results of a JSON-RPC method come back changed.
@@ -245,8 +231,20 @@ pub(crate) fn restate(result: &mut Value, change: impl Fn(&mut Value)) {
     }
 }
 
+/// Events of streams that fit are lost.
+pub(crate) fn lost(
+    fits: impl Fn(&SentRequest, &SseEvent) -> bool + Send + Sync + 'static,
+) -> Fault {
+    frame(move |asked, frame| match &frame {
+        Frame::Event(event) if fits(asked, event) => vec![],
+        _ => vec![frame],
+    })
+}
+
 /// The frames of streams come changed, multiplied or not at all.
-pub(crate) fn frame(change: impl Fn(&Asked, Frame) -> Vec<Frame> + Send + Sync + 'static) -> Fault {
+pub(crate) fn frame(
+    change: impl Fn(&SentRequest, Frame) -> Vec<Frame> + Send + Sync + 'static,
+) -> Fault {
     Fault {
         frame: Some(Box::new(change)),
         ..Fault::default()
@@ -255,7 +253,7 @@ pub(crate) fn frame(change: impl Fn(&Asked, Frame) -> Vec<Frame> + Send + Sync +
 
 /// Open streams (first argument) react to other requests (second argument).
 pub(crate) fn overhear(
-    react: impl Fn(&Asked, &Asked) -> Overheard + Send + Sync + 'static,
+    react: impl Fn(&SentRequest, &SentRequest) -> Overheard + Send + Sync + 'static,
 ) -> Fault {
     Fault {
         overhear: Some(Box::new(react)),
@@ -288,13 +286,13 @@ impl Fault {
 /// The same server, broken.
 pub(crate) fn broken(target: Target, fault: Fault) -> Target {
     let fault = Arc::new(fault);
-    let (answered, _) = broadcast::channel::<Asked>(1024);
+    let (answered, _) = broadcast::channel::<SentRequest>(1024);
     Target::in_process(move |request| {
         let (target, fault, answered) = (target.clone(), fault.clone(), answered.clone());
         async move {
             let (head, body) = request.into_parts();
             let body = body.collect().await?.to_bytes();
-            let mut asked = Asked {
+            let mut asked = SentRequest {
                 method: head.method,
                 path: head.uri.path().to_owned(),
                 headers: head.headers,
@@ -356,21 +354,21 @@ fn encode(answer: Answer) -> Response<Body> {
     response
 }
 
-/// How long a stream listens for other requests once its server has ended it: what it hears then was answered before.
+/// How long a stream listens for other requests once its server has ended it: what it receives then was answered before.
 const LAST_WORDS: Duration = Duration::from_millis(1);
 
 fn spoil_stream(
     response: Response<Body>,
-    asked: Asked,
+    asked: SentRequest,
     fault: Arc<Fault>,
-    others: broadcast::Receiver<Asked>,
+    others: broadcast::Receiver<SentRequest>,
 ) -> Response<Body> {
     struct Streaming {
         body: Body,
         decoder: Decoder,
-        asked: Asked,
+        asked: SentRequest,
         fault: Arc<Fault>,
-        others: broadcast::Receiver<Asked>,
+        others: broadcast::Receiver<SentRequest>,
         ended: bool,
     }
     response.map(|body| {

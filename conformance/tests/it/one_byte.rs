@@ -94,8 +94,8 @@ fn changed(answer: usize, scalar: usize, at: usize) -> (Target, Changed) {
     (Target::in_process(service), changed)
 }
 
-/// Whatever scalar of whatever answer is another, the replay fails and names its place, unless the recording says that the
-/// place was loosened.
+/// Whatever scalar of whatever answer is another, the replay fails and names its place, unless the recording says that
+/// the place was loosened.
 #[test]
 fn one_changed_byte_is_found_where_it_is() {
     let runtime = tokio::runtime::Builder::new_current_thread()

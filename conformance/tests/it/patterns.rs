@@ -212,7 +212,7 @@ fn variables_in_text_are_literal_even_in_regular_expressions() {
 }
 
 #[test]
-fn differences_are_told_by_their_paths() {
+fn differences_are_reported_by_their_paths() {
     paths(
         &json!({"a": [1, {"b": 2}], "c": 3}),
         &json!({"a": [1, {"b": 3}], "d": 4}),
@@ -232,7 +232,7 @@ fn differences_are_told_by_their_paths() {
 }
 
 #[test]
-fn broken_patterns_are_told_with_the_member_at_fault() {
+fn broken_patterns_are_reported_with_the_member_at_fault() {
     for (pattern, member, says) in [
         (json!({"a": [{"$sth": 1}]}), "a[0].$sth", "unknown matcher"),
         (json!({"$type": "text"}), "$type", "takes one of"),

@@ -93,7 +93,7 @@ async fn what_is_http_alone_is_refused() {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_is_told_in_words_and_started_again() {
+async fn a_server_that_fails_is_reported_in_words_and_started_again() {
     let failure =
         async |target: &Target, request| target.send(request).await.err().unwrap().to_string();
     let target = counting();

@@ -105,7 +105,7 @@ async fn headers_and_tokens_go_with_every_request_and_never_into_a_report() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_code_3() {
+async fn no_server_there_is_code_3() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

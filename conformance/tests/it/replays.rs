@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 use mcp_conformance::{Body, BoxError, Era, Target};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::small_server::{echo, events, fails, json, replay, server};
 
@@ -110,57 +110,43 @@ async fn an_answer_may_come_as_a_stream() {
     );
 }
 
+/// Answers what the request has as its parameter, with the request's id unless that has one.
+fn dictated(_: &str, body: &Value) -> Response<Body> {
+    let mut answer = body["params"]["answer"].clone();
+    if answer.get("id").is_none() {
+        answer["id"] = body["id"].clone();
+    }
+    json(200, &answer)
+}
+
 #[tokio::test]
 async fn the_frame_of_an_answer_is_judged() {
-    let list = r#"{"mcp":{"method":"tools/list"},"expect":{"result":{}}}"#;
-    let steps = format!("{OPEN}\n{list}");
-    let (wrong_id, _) = server(|_, _| {
-        json(
-            200,
-            &json!({"jsonrpc": "2.0", "id": 99, "result": {"resultType": "complete"}}),
-        )
-    });
-    fails(replay(&wrong_id, Era::Modern, &steps).await, 3, "\"/id\"");
-    let (no_version, _) = server(|_, body| {
-        json(
-            200,
-            &json!({"id": body["id"], "result": {"resultType": "complete"}}),
-        )
-    });
-    fails(
-        replay(&no_version, Era::Modern, &steps).await,
-        3,
-        "\"/jsonrpc\"",
-    );
-    let (no_type, _) = server(|_, body| {
-        json(
-            200,
-            &json!({"jsonrpc": "2.0", "id": body["id"], "result": {}}),
-        )
-    });
-    fails(
-        replay(&no_type, Era::Modern, &steps).await,
-        3,
-        "/result/resultType",
-    );
-    let (bad_hint, _) = server(|_, body| {
-        json(
-            200,
-            &json!({"jsonrpc": "2.0", "id": body["id"], "result": {"resultType": "complete", "ttlMs": -1}}),
-        )
-    });
-    fails(
-        replay(&bad_hint, Era::Modern, &steps).await,
-        3,
-        "/result/ttlMs",
-    );
-    let (error, _) = server(|_, body| {
-        json(
-            200,
-            &json!({"jsonrpc": "2.0", "id": body["id"], "error": {"code": -32601, "message": "no"}}),
-        )
-    });
-    fails(replay(&error, Era::Modern, &steps).await, 3, "\"/error\"");
+    for (answer, says) in [
+        (
+            r#"{"jsonrpc":"2.0","id":99,"result":{"resultType":"complete"}}"#,
+            "\"/id\"",
+        ),
+        (r#"{"result":{"resultType":"complete"}}"#, "\"/jsonrpc\""),
+        (r#"{"jsonrpc":"2.0","result":{}}"#, "/result/resultType"),
+        (
+            r#"{"jsonrpc":"2.0","result":{"resultType":"complete","ttlMs":-1}}"#,
+            "/result/ttlMs",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"no"}}"#,
+            "\"/error\"",
+        ),
+    ] {
+        let list = format!(
+            r#"{{"mcp":{{"method":"tools/list","params":{{"answer":{answer}}}}},"expect":{{"result":{{}}}}}}"#
+        );
+        let (target, _) = server(dictated);
+        fails(
+            replay(&target, Era::Modern, &format!("{OPEN}\n{list}")).await,
+            3,
+            says,
+        );
+    }
 }
 
 #[tokio::test]

@@ -120,7 +120,7 @@ async fn nothing_replayed_is_not_a_success() {
 }
 
 #[tokio::test]
-async fn a_failure_tells_where_and_what_differs() {
+async fn a_failure_says_where_and_what_differs() {
     let expected = r#"{"a":[1,3],"text":"one\n2\nthree"}"#;
     let (text, summary) = report(
         |replay| replay,

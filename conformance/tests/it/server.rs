@@ -159,8 +159,8 @@ pub(crate) async fn binary() -> (Child, String) {
     listening(&mut command).await
 }
 
-/// The path of one of the programs that tests of the workspace come with, built if need be: all of them in one way, that of
-/// `cargo test --workspace`. Asked for alone, cargo would compile it once more, with other features.
+/// The path of one of the programs that tests of the workspace come with, built if need be: all of them in one way,
+/// that of `cargo test --workspace`. Asked for alone, cargo would compile it once more, with other features.
 pub(crate) async fn built(program: &str) -> String {
     let mut cargo = Command::new(env!("CARGO"));
     for (name, _) in std::env::vars_os() {

@@ -1,4 +1,4 @@
-//! A small client of both eras that keeps every rule, or breaks the one that it is told.
+//! A small client of both eras that keeps every rule, or breaks the one that it is given.
 
 use std::collections::VecDeque;
 use std::future::pending;

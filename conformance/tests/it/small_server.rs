@@ -11,11 +11,11 @@ use mcp_conformance::{Body, BoxError, Era, Failure, Replay, Target, Transcript};
 use serde_json::{Value, json};
 
 /// What a server was asked, in order.
-pub(crate) type Asked = Arc<Mutex<Vec<(String, HeaderMap, Value)>>>;
+pub(crate) type RequestLog = Arc<Mutex<Vec<(String, HeaderMap, Value)>>>;
 
 /// A server that answers every request by a function of its path and JSON body, and what it was asked.
-pub(crate) fn server(answer: fn(&str, &Value) -> Response<Body>) -> (Target, Asked) {
-    let asked = Asked::default();
+pub(crate) fn server(answer: fn(&str, &Value) -> Response<Body>) -> (Target, RequestLog) {
+    let asked = RequestLog::default();
     let log = asked.clone();
     let target = Target::in_process(move |request: Request<Full<Bytes>>| {
         let log = log.clone();

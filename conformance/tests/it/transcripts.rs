@@ -1,4 +1,4 @@
-//! Reading transcripts: what is accepted, and how a broken one is told.
+//! Reading transcripts: what is accepted, and how a broken one is reported.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ fn a_header_is_read() {
 }
 
 #[test]
-fn a_broken_header_is_told() {
+fn a_broken_header_is_reported() {
     for (header, says) in [
         ("", "t.jsonl: the transcript is empty"),
         ("[]", "t.jsonl:1: an object is expected"),
@@ -73,7 +73,7 @@ fn a_broken_header_is_told() {
 }
 
 #[test]
-fn a_broken_step_is_told_with_line_and_member() {
+fn a_broken_step_is_reported_with_line_and_member() {
     refuses(
         "{\"open\":\"a\"}\n\n{\"opne\":\"b\"}",
         4,
@@ -256,7 +256,7 @@ fn directories_are_searched_in_order() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_told() {
+fn files_that_cannot_be_used_are_reported() {
     let directory = tempfile::tempdir().unwrap();
     let read = |path: &std::path::Path| Transcript::read_all([path]).unwrap_err().to_string();
     assert!(read(directory.path()).contains("no *.jsonl file"));

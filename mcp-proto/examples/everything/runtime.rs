@@ -1,10 +1,15 @@
 //! What a server among strangers sets up for its process: an allocator and a runtime that one client cannot spoil for
-//! the others, and signals.
+//! the others, and signals that end it.
 
+use std::error::Error;
 use std::hint::black_box;
 use std::io;
 use std::time::Duration;
 
+use mcp_proto::http::{ServeConfig, serve};
+use mcp_proto::stdio::{self, StdioConfig};
+use mcp_proto::{Server, StreamableHttpService};
+use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
 /// Gives memory back to the system soon after it is freed, which not every allocator does.
@@ -27,8 +32,42 @@ pub(super) fn runtime() -> io::Result<Runtime> {
     Ok(runtime)
 }
 
+/// Serves over HTTP until the process is asked to end.
+pub(super) async fn on(
+    listener: TcpListener,
+    service: StreamableHttpService,
+) -> Result<(), Box<dyn Error>> {
+    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    let closing = service.clone();
+    let shutdown = async move {
+        // Without a signal to wait for, the server runs until it is killed.
+        if asked_to_end().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        closing.close();
+    };
+    serve(listener, service, ServeConfig::default(), shutdown).await?;
+    Ok(())
+}
+
+/// Serves on stdin and stdout, as `serve_stdio` does. When the process is asked to end, the input ends: what runs is
+/// finished, and subscriptions are answered.
+pub(super) async fn on_pipes(server: Server) -> Result<(), Box<dyn Error>> {
+    let (mut feed, input) = tokio::io::duplex(64 * 1024);
+    let feeding = async move {
+        let mut stdin = stdio::stdin();
+        tokio::select! {
+            copied = tokio::io::copy(&mut stdin, &mut feed) => copied.map(drop),
+            asked = asked_to_end() => asked,
+        }
+    };
+    let serving = stdio::serve(server, input, stdio::stdout(), StdioConfig::default());
+    tokio::try_join!(feeding, serving)?;
+    Ok(())
+}
+
 /// Ends when the process is asked to: by SIGINT, and where there is one by SIGTERM.
-pub(super) async fn asked_to_end() -> io::Result<()> {
+async fn asked_to_end() -> io::Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

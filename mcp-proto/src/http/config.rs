@@ -118,7 +118,7 @@ impl HttpConfig {
     /// that are not read yet, an eighth for events that are kept; the rest is for what is too small to be counted. One
     /// client may have half of each, and one message at most what one client may have for requests.
     ///
-    /// A process needs more: its own, up to 128 KiB for each connection, what its application keeps, and what its
+    /// A process needs more: its own, up to 48 KiB for each connection, what its application keeps, and what its
     /// allocator has not given back yet, which under an attack of large messages was as much again.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {

@@ -7,7 +7,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use super::rejection::Rejection;
 use crate::jsonrpc::ErrorObject;
 
-pub(crate) use judge::{Accepts, Verb, judge};
+pub(crate) use judge::{Accepts, Noted, Verb, judge, length};
 
 /// The session of a legacy request.
 pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");

@@ -132,6 +132,7 @@ const FIRST_ROOM: usize = 16 * 1024;
 pub(super) async fn read<B>(
     mut body: Pin<&mut B>,
     headers: &HeaderMap,
+    announced: Option<usize>,
     config: &HttpConfig,
     client: &Client,
 ) -> Result<Text, Rejection>
@@ -139,7 +140,7 @@ where
     B: Body,
     B::Error: Display,
 {
-    let announced = announced(headers).unwrap_or_default();
+    let announced = announced.unwrap_or_default();
     if announced > config.max_body_bytes {
         Box::pin(discard(body, headers, config, client)).await;
         return Err(Rejection::BodyTooLarge(config.max_body_bytes));
@@ -266,9 +267,5 @@ async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Clie
 
 /// The length that the client announced.
 fn announced(headers: &HeaderMap) -> Option<usize> {
-    head::first(headers, &CONTENT_LENGTH)?
-        .to_str()
-        .ok()?
-        .parse()
-        .ok()
+    head::first(headers, &CONTENT_LENGTH).and_then(head::length)
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either};
+use http::header::ORIGIN;
 use http::{Request, Response, StatusCode, request};
 use http_body::Body;
 
@@ -18,7 +19,7 @@ use super::body::ResponseBody;
 #[cfg(feature = "compression")]
 use super::encoding;
 use super::exchange::Exchange;
-use super::head::{self, Accepts, Verb};
+use super::head::{self, Accepts, Noted, Verb};
 use super::reading::{self, Arrived, LongTurn, Text};
 use super::rejection::{Refused, Rejection};
 use super::{Inner, cors, modern};
@@ -40,7 +41,9 @@ where
     async move {
         let mut body = pin!(body);
         let client = service.endpoint.client(&head);
-        let answered = service.answer(&mut head, body.as_mut(), &client).await;
+        let mut noted = Noted::default();
+        let answered = service.answer(&mut head, body.as_mut(), &client, &mut noted);
+        let answered = answered.await;
         let response = answered.map_or_else(
             |refused| Either::Left(Box::pin(service.refused(refused, &head, body, &client))),
             |response| Either::Right(ready(response)),
@@ -50,11 +53,10 @@ where
         if encoding::is_due(&response) {
             Box::pin(encoding::encode(&mut response, &head.headers, &client)).await;
         }
-        cors::expose(
-            &mut response,
-            &head.headers,
-            &service.endpoint.config.origins,
-        );
+        if noted.has_origin {
+            let origins = &service.endpoint.config.origins;
+            cors::expose(&mut response, &head.headers, origins);
+        }
         response
     }
 }
@@ -95,6 +97,7 @@ impl Inner {
         head: &mut request::Parts,
         body: Pin<&mut B>,
         client: &Client,
+        noted: &mut Noted,
     ) -> Result<Response<ResponseBody>, Refused>
     where
         B: Body,
@@ -103,9 +106,10 @@ impl Inner {
         let (endpoint, config) = (&self.endpoint, &self.endpoint.config);
         let without_id = |rejection| (rejection, None);
         if let Some(metadata) = self.metadata(head) {
+            noted.has_origin = head.headers.contains_key(ORIGIN);
             return Ok(metadata);
         }
-        let (verb, accepts) = head::judge(head, config).map_err(without_id)?;
+        let (verb, accepts) = head::judge(head, config, noted).map_err(without_id)?;
         // A preflight shows no token; what it allows still needs one.
         let named = match &config.authorization {
             Some(authorization) if verb != Verb::Preflight => {
@@ -119,7 +123,7 @@ impl Inner {
         let client = named.as_ref().unwrap_or(client);
         let next = match verb {
             Verb::Post => {
-                let text = reading::read(body, &head.headers, config, client).await;
+                let text = reading::read(body, &head.headers, noted.length, config, client).await;
                 let text = text.map_err(without_id)?;
                 if Legacy::may_be_batch(head, text.as_slice()) {
                     Next::Session(Box::pin(self.batch(head, accepts, client, text)))

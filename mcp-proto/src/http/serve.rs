@@ -1,5 +1,6 @@
 //! An accept loop for any hyper service: bounded connections, header time-outs, back-off, graceful shutdown.
 
+mod begun;
 mod callers;
 mod connection;
 mod handshake;
@@ -39,7 +40,7 @@ pub use stall::Socket;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServeConfig {
-    /// The most connections at once, of all clients and of one; 4,096 and 2,048 by default. One more takes the place of
+    /// The most connections at once, of all clients and of one; 20,480 and 10,240 by default. One more takes the place of
     /// one that has no request, of the same client or of the client that has most. If no connection is idle, the new one is closed.
     pub connections: Bound,
     /// Who may call. The programs of this machine by default: to listen elsewhere takes a decision.
@@ -197,7 +198,7 @@ impl Default for ServeConfig {
     fn default() -> Self {
         Self {
             callers: Callers::default(),
-            connections: Bound::of(4_096),
+            connections: Bound::of(20_480),
             proxies: Proxies::default(),
             handshake_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(60),

@@ -86,10 +86,24 @@ impl Connection {
             self.out.append(&mut self.said);
             self.legacy.change_session(&mut self.news);
             let taken = self.take_lines(&mut lines);
+            // What they answered at once counts before anything is waited for.
+            self.legacy.change_session(&mut self.news);
             let ended = deadline.is_some();
             if ended && taken && !all_taken {
                 all_taken = true;
                 self.end_input(&mut lines);
+            }
+            // At once, where the peer takes it: a turn of this loop asks all that it may wait for.
+            if self.out.is_due()
+                && let Some(written) = self.out.write(&mut writer).now_or_never()
+            {
+                if is_left(written, ended)? {
+                    return Ok(());
+                }
+                stalled = None;
+                if !taken {
+                    continue;
+                }
             }
             if all_taken && self.calls.is_empty() && !self.out.is_due() {
                 return Ok(());
@@ -120,10 +134,8 @@ impl Connection {
                     }
                 }
                 written = self.out.write(&mut writer), if self.out.is_due() => {
-                    match written {
-                        // The peer may leave without reading the last messages.
-                        Err(gone) if ended && gone.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-                        written => written?,
+                    if is_left(written, ended)? {
+                        return Ok(());
                     }
                     stalled = None;
                 }
@@ -438,6 +450,14 @@ fn say(said: Said, legacy: &mut Legacy, out: &mut BytesMut) {
             }
         }
         Said::Answer(answer) => write_answer(out, &answer),
+    }
+}
+
+/// Whether the peer has left without reading the last messages, which it may do once it has `ended` its input.
+fn is_left(written: io::Result<()>, ended: bool) -> io::Result<bool> {
+    match written {
+        Err(gone) if ended && gone.kind() == io::ErrorKind::BrokenPipe => Ok(true),
+        written => written.map(|()| false),
     }
 }
 

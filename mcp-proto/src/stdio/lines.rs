@@ -3,6 +3,7 @@
 use std::io;
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// How much is read at once at the least.
@@ -58,7 +59,7 @@ impl Lines {
     /// The next whole line, if there is one.
     pub(crate) fn next(&mut self) -> Option<Line> {
         let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
-        let Some(offset) = unsearched.iter().position(|&byte| byte == b'\n') else {
+        let Some(offset) = memchr(b'\n', unsearched) else {
             return self.without_end();
         };
         let mut line = self.buffer.split_to(self.searched + offset);

@@ -3,6 +3,7 @@
 use std::io;
 
 use bytes::{Buf as _, BufMut as _, BytesMut};
+use futures_util::FutureExt as _;
 use serde::Serialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
@@ -72,6 +73,12 @@ impl Output {
         }
         self.queued.advance(written);
         self.unflushed = true;
+        if self.queued.is_empty()
+            && let Some(flushed) = writer.flush().now_or_never()
+        {
+            self.unflushed = false;
+            return flushed;
+        }
         Ok(())
     }
 }

@@ -1,7 +1,11 @@
-//! Stdin and stdout of this process, each on its own thread.
+//! Stdin and stdout of this process.
 //!
-//! A blocked read or write cannot be cancelled. Tokio's own stdin and stdout block threads of the runtime, and a runtime
-//! that is dropped waits for these. Nothing waits for the threads here: they end with the process.
+//! Pipes and Unix sockets, which is what clients start servers with, are read and written by the runtime itself: a
+//! thread in between costs two changes of threads for each message. They are non-blocking as long as these are there.
+//!
+//! Anything else has a thread for each of the two. A blocked read or write cannot be cancelled. Tokio's own stdin and
+//! stdout block threads of the runtime, and a runtime that is dropped waits for these. Nothing waits for the threads
+//! here: they end with the process.
 
 use std::io::{self, Read as _, Write as _};
 use std::pin::Pin;
@@ -12,19 +16,44 @@ use bytes::{Buf as _, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
 
+#[cfg(unix)]
+use super::descriptor::Descriptor;
+
 /// The most bytes that are read or written at once.
 const CHUNK: usize = 64 * 1024;
 
 /// Stdin of this process; see [`stdin`].
 #[derive(Debug)]
-pub struct Stdin {
+pub struct Stdin(Input);
+
+/// Stdout of this process; see [`stdout`].
+#[derive(Debug)]
+pub struct Stdout(Output);
+
+#[derive(Debug)]
+enum Input {
+    #[cfg(unix)]
+    Direct(Descriptor),
+    Thread(Reading),
+}
+
+#[derive(Debug)]
+enum Output {
+    #[cfg(unix)]
+    Direct(Descriptor),
+    Thread(Writing),
+}
+
+/// What a thread reads.
+#[derive(Debug)]
+struct Reading {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
     rest: Bytes,
 }
 
-/// Stdout of this process; see [`stdout`].
+/// What a thread writes.
 #[derive(Debug)]
-pub struct Stdout {
+struct Writing {
     chunks: mpsc::UnboundedSender<(Vec<u8>, Written)>,
     /// The chunk that the thread is writing: never more than one.
     writing: Option<oneshot::Receiver<io::Result<()>>>,
@@ -33,9 +62,17 @@ pub struct Stdout {
 /// Learns what became of a chunk.
 type Written = oneshot::Sender<io::Result<()>>;
 
-/// Stdin, read ahead by at most 192 KiB. Have one at a time: what one has read ahead is lost to the next.
+/// Stdin. What is neither a pipe nor a Unix socket is read ahead by at most 192 KiB. Have one at a time: what one has read
+/// ahead is lost to the next.
+///
+/// Within a runtime, a pipe or a Unix socket is made non-blocking until this is dropped, unless stderr is the same one.
+/// The runtime needs its I/O driver, as for any socket.
 #[must_use]
 pub fn stdin() -> Stdin {
+    #[cfg(unix)]
+    if let Some(direct) = Descriptor::reading(&io::stdin()) {
+        return Stdin(Input::Direct(direct));
+    }
     let (sender, chunks) = mpsc::channel(1);
     let unstarted = sender.clone();
     let reading = thread::Builder::new().name("stdin".to_owned());
@@ -43,25 +80,30 @@ pub fn stdin() -> Stdin {
         // The first read reports the error.
         let _ = unstarted.try_send(Err(error));
     }
-    Stdin {
+    Stdin(Input::Thread(Reading {
         chunks,
         rest: Bytes::new(),
-    }
+    }))
 }
 
-/// Stdout. A write is over when it is on its way; a flush when everything is written.
+/// Stdout. A write is over when it is on its way; a flush when everything is written. A pipe or a Unix socket is made
+/// non-blocking as for [`stdin`].
 #[must_use]
 pub fn stdout() -> Stdout {
+    #[cfg(unix)]
+    if let Some(direct) = Descriptor::writing(&io::stdout()) {
+        return Stdout(Output::Direct(direct));
+    }
     let (chunks, receiver) = mpsc::unbounded_channel();
     let writing = thread::Builder::new().name("stdout".to_owned());
     if let Err(error) = writing.spawn(move || write(receiver)) {
         // The first write then fails.
         tracing::error!(%error, "stdout has no thread");
     }
-    Stdout {
+    Stdout(Output::Thread(Writing {
         chunks,
         writing: None,
-    }
+    }))
 }
 
 fn read(chunks: &mpsc::Sender<io::Result<Bytes>>) {
@@ -91,7 +133,7 @@ fn write(mut chunks: mpsc::UnboundedReceiver<(Vec<u8>, Written)>) {
     }
 }
 
-impl AsyncRead for Stdin {
+impl AsyncRead for Reading {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -110,7 +152,7 @@ impl AsyncRead for Stdin {
     }
 }
 
-impl AsyncWrite for Stdout {
+impl AsyncWrite for Writing {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -133,6 +175,46 @@ impl AsyncWrite for Stdout {
         let written = ready!(Pin::new(writing).poll(context));
         self.writing = None;
         Poll::Ready(written.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(context)
+    }
+}
+
+impl AsyncRead for Stdin {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match &mut self.0 {
+            #[cfg(unix)]
+            Input::Direct(direct) => Pin::new(direct).poll_read(context, buffer),
+            Input::Thread(reading) => Pin::new(reading).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Stdout {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut self.0 {
+            #[cfg(unix)]
+            Output::Direct(direct) => Pin::new(direct).poll_write(context, bytes),
+            Output::Thread(writing) => Pin::new(writing).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.0 {
+            #[cfg(unix)]
+            Output::Direct(_) => Poll::Ready(Ok(())),
+            Output::Thread(writing) => Pin::new(writing).poll_flush(context),
+        }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -107,6 +107,7 @@ mod serving;
 mod session_headers;
 mod sessions;
 mod shared;
+#[path = "../../examples/everything/twins/events.rs"]
 mod shared_store;
 mod shown;
 mod skills;
@@ -126,6 +127,7 @@ mod tasks_common;
 mod tasks_legacy;
 mod tasks_listen;
 mod tasks_names;
+#[path = "../../examples/everything/twins/tasks.rs"]
 mod tasks_store;
 mod tasks_together;
 mod tools;

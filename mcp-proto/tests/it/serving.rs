@@ -82,6 +82,9 @@ async fn a_head_has_bounds() {
     )
     .await;
     assert!(told.starts_with("HTTP/1.1 431 "), "{told}");
+    let long = format!("{:x<16384}", "POST /mcp HTTP/1.1\r\nx-long: ");
+    let told = until_closed(&served, long.as_bytes()).await;
+    assert!(told.starts_with("HTTP/1.1 431 "), "{told}");
     let told = until_closed(&served, b"\x16\x03\x01 this is TLS\r\n\r\n").await;
     assert!(told.starts_with("HTTP/1.1 400 "), "{told}");
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::replay::{Found, Replay};
+use super::replay::{Replay, ReplayStep};
 use super::{CareError, DAMAGED, Inspector, OpenError, counted, present, say};
 use crate::commands::read_state;
 use crate::store::sqlite::View;
@@ -135,9 +135,9 @@ impl Tally {
         loop {
             self.snapshot(&mut replay, record, &mut lost)?;
             match replay.step()? {
-                Found::Entry => self.entries += 1,
-                Found::End => break,
-                Found::Damaged(first, last, problem) => {
+                ReplayStep::Entry => self.entries += 1,
+                ReplayStep::End => break,
+                ReplayStep::Damaged(first, last, problem) => {
                     lost = lost.or(Some(first));
                     let entries = match first == last {
                         true => format!("the entry of revision {first} is damaged"),

@@ -9,7 +9,7 @@ use crate::commands::{CommandService, ServiceError, ServiceLimits};
 use crate::config::StoreUrl;
 use crate::engine;
 use crate::store::{MAX_PAGE, Page, Revision, UniverseId};
-use crate::view::Known;
+use crate::view::NearbyUniverses;
 
 impl Verb {
     /// Runs it on the universes in a database, while servers use it.
@@ -83,7 +83,7 @@ async fn find(
         Err(ServiceError::NotFound(id)) => {
             let (after, limit) = (None, MAX_PAGE);
             let known = service.list(Page { after, limit }).await?;
-            let Known { hint, .. } = Known::among(&known, id.as_str());
+            let NearbyUniverses { hint, .. } = NearbyUniverses::among(&known, id.as_str());
             Err(CareError::NotFound { id, hint })
         }
         found => Ok(found?),

@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use serde::Serialize;
 use universe_core::State;
 
-use super::replay::{Found, Replay};
+use super::replay::{Replay, ReplayStep};
 use super::{CareError, Inspector, UniverseId, present, say, write_new};
 use crate::commands::{ServiceError, Universe};
 use crate::store::sqlite::View;
 use crate::store::{MAX_PAGE, Meta, Page, Record, Revision, Timestamp};
-use crate::view::Known;
+use crate::view::NearbyUniverses;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -39,7 +39,7 @@ pub(super) fn export(
     let Some(record) = record else {
         let (after, limit) = (None, MAX_PAGE);
         let known = view.list(&Page { after, limit })?;
-        let Known { hint, .. } = Known::among(&known, id.as_str());
+        let NearbyUniverses { hint, .. } = NearbyUniverses::among(&known, id.as_str());
         let id = id.clone();
         return Err(CareError::NotFound { id, hint });
     };
@@ -119,9 +119,9 @@ pub(super) fn state(
     let mut damage = problem.map(|problem| (oldest, problem));
     while replay.revision < revision {
         match replay.step()? {
-            Found::Entry => {}
-            Found::End => break,
-            Found::Damaged(first, _, problem) => damage = damage.or(Some((first, problem))),
+            ReplayStep::Entry => {}
+            ReplayStep::End => break,
+            ReplayStep::Damaged(first, _, problem) => damage = damage.or(Some((first, problem))),
         }
     }
     if let Some(state) = replay.state.filter(|_| replay.revision == revision) {

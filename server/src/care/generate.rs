@@ -11,7 +11,7 @@ use crate::generate;
 
 /// What a universe is made from, and what becomes of it.
 #[derive(Debug, Clone, Args)]
-pub struct Given {
+pub struct GenerateArgs {
     /// Any text; digits alone are a number, up to 4294967295 and without a zero in front. A random one by default,
     /// which is printed on stderr.
     #[arg(long)]
@@ -36,7 +36,7 @@ pub struct Given {
     id: Option<UniverseId>,
 }
 
-impl Given {
+impl GenerateArgs {
     /// Makes the universe. Returns the request to store it, or writes its state to stdout.
     pub(super) fn request(self) -> Result<Option<Request>, CareError> {
         let (named, id) = (self.name.clone(), self.id.clone());

@@ -12,7 +12,7 @@ use crate::store::MAX_WRITE;
 
 /// Other members, such as those that `export` writes, are passed over.
 #[derive(Deserialize)]
-struct Given<'t> {
+struct ImportFile<'t> {
     name: Option<String>,
     #[serde(borrow)]
     state: Option<&'t RawValue>,
@@ -40,7 +40,8 @@ pub(super) fn read(file: &Path, id: Option<UniverseId>) -> Result<Request, CareE
             "{problem}; a JSON object with name and state was expected, as `export` writes it"
         ))
     };
-    let given: Given<'_> = serde_json::from_str(&text).map_err(|problem| expected(&problem))?;
+    let given: ImportFile<'_> =
+        serde_json::from_str(&text).map_err(|problem| expected(&problem))?;
     let name = given.name.ok_or_else(|| expected(&"there is no name"))?;
     let name = Replacement::check_name(&name).map_err(content)?;
     let state = given.state.ok_or_else(|| expected(&"there is no state"))?;

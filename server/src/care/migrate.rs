@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// Where from and where to.
 #[derive(Debug, Clone, Args)]
-pub struct Given {
+pub struct MigrateArgs {
     /// Where the universes are: a data directory, or the URL of a database. Servers may go on using it.
     #[arg(
         long,
@@ -68,7 +68,7 @@ fn failed(problem: impl fmt::Display) -> CareError {
     CareError::Migrate(problem.to_string())
 }
 
-impl Given {
+impl MigrateArgs {
     /// Copies, and compares.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub(super) struct Replay<'v> {
 }
 
 /// What was found at a revision.
-pub(super) enum Found {
+pub(super) enum ReplayStep {
     Entry,
     /// The entries from the first to the last of these revisions are damaged.
     Damaged(Revision, Revision, String),
@@ -76,7 +76,7 @@ impl<'v> Replay<'v> {
     }
 
     /// One entry further.
-    pub(super) fn step(&mut self) -> Result<Found, CareError> {
+    pub(super) fn step(&mut self) -> Result<ReplayStep, CareError> {
         let entry = match self.ahead.next() {
             Some(entry) => entry,
             None => match self.view.after(self.id, self.revision)? {
@@ -84,23 +84,23 @@ impl<'v> Replay<'v> {
                     self.ahead = entries.into_iter();
                     match self.ahead.next() {
                         Some(entry) => entry,
-                        None => return Ok(Found::End),
+                        None => return Ok(ReplayStep::End),
                     }
                 }
                 Stretch::Damaged(first, last) => {
                     self.state = None;
                     self.revision = last;
                     let problem = "missing, or not what was written".to_owned();
-                    return Ok(Found::Damaged(first, last, problem));
+                    return Ok(ReplayStep::Damaged(first, last, problem));
                 }
             },
         };
         (self.revision, self.at) = (entry.revision, entry.at);
         match self.apply(&entry) {
-            Ok(()) => Ok(Found::Entry),
+            Ok(()) => Ok(ReplayStep::Entry),
             Err(problem) => {
                 self.state = None;
-                Ok(Found::Damaged(entry.revision, entry.revision, problem))
+                Ok(ReplayStep::Damaged(entry.revision, entry.revision, problem))
             }
         }
     }

@@ -1,5 +1,5 @@
-//! The way to the universes: HTTP over TCP, over the socket of a data directory, or without a connection where no server
-//! uses the directory. In all three the same REST answers.
+//! The way to the universes: HTTP over TCP, over the socket of a data directory, or without a connection where no
+//! server uses the directory. In all three the same REST answers.
 
 use std::io;
 use std::path::{Path, PathBuf};

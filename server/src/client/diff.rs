@@ -38,8 +38,8 @@ pub struct Arguments {
 /// What differs, by families.
 #[derive(Debug, Default, Serialize)]
 struct Difference {
-    from: Side,
-    to: Side,
+    from: DiffOperand,
+    to: DiffOperand,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     added: BTreeMap<&'static str, Vec<String>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -52,7 +52,7 @@ struct Difference {
 type Members = BTreeMap<String, [Value; 2]>;
 
 #[derive(Debug, Default, Serialize)]
-struct Side {
+struct DiffOperand {
     id: String,
     revision: u64,
     time: f64,
@@ -85,7 +85,7 @@ impl Arguments {
 
 impl Difference {
     fn between(from: &Universe, to: &Universe) -> Self {
-        let side = |of: &Universe| Side {
+        let side = |of: &Universe| DiffOperand {
             id: of.id.clone(),
             revision: of.revision,
             time: of.state.time(),

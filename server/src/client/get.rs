@@ -12,7 +12,7 @@ use universe_core::Family;
 use super::entities::{Universe, record, universe};
 use super::{ClientError, Common, Connection, print};
 use crate::store::UniverseId;
-use crate::view::{Part, Selection};
+use crate::view::{EntityPage, Selection};
 
 #[derive(Debug, Clone, Args)]
 pub struct Arguments {
@@ -110,7 +110,7 @@ impl Arguments {
     }
 }
 
-fn whole(universe: &Universe, part: &Part<'_>) -> Value {
+fn whole(universe: &Universe, part: &EntityPage<'_>) -> Value {
     let mut found: BTreeMap<&str, BTreeMap<&str, Value>> = BTreeMap::new();
     for it in &part.found {
         let family = found.entry(it.family.name()).or_default();
@@ -125,7 +125,7 @@ fn whole(universe: &Universe, part: &Part<'_>) -> Value {
     })
 }
 
-fn rows(universe: &Universe, part: &Part<'_>) -> String {
+fn rows(universe: &Universe, part: &EntityPage<'_>) -> String {
     let head = format!("{}, {} entities", universe.headline(), part.total);
     if part.found.is_empty() {
         return head;

@@ -51,7 +51,7 @@ pub struct Arguments {
 }
 
 /// A command, or what is wrong with where it should be.
-type Given = Result<Box<RawValue>, ClientError>;
+type SentText = Result<Box<RawValue>, ClientError>;
 
 impl Arguments {
     pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
@@ -167,7 +167,7 @@ fn describe(answer: &Value) -> String {
 }
 
 /// Reads the commands, a few ahead of their consumer, on a thread that may block.
-fn read_all(sources: Vec<String>) -> mpsc::Receiver<Given> {
+fn read_all(sources: Vec<String>) -> mpsc::Receiver<SentText> {
     let (sender, receiver) = mpsc::channel(AHEAD);
     tokio::task::spawn_blocking(move || {
         for source in sources {
@@ -197,7 +197,7 @@ fn read_all(sources: Vec<String>) -> mpsc::Receiver<Given> {
 }
 
 /// Reads one value after another. Says whether to go on.
-fn read(name: &str, source: impl Read, sender: &mpsc::Sender<Given>) -> bool {
+fn read(name: &str, source: impl Read, sender: &mpsc::Sender<SentText>) -> bool {
     for value in Deserializer::from_reader(source).into_iter::<Box<RawValue>>() {
         let given = value.map_err(|problem| {
             ClientError::Given(format!(

@@ -13,7 +13,7 @@ use crate::store::{CommandId, NewEntry, Revision, Timestamp};
 /// The bytes after which a batch takes no more entries.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// How a job went, until it is durable and may be told.
+/// How a job went, until it is durable and may be reported.
 pub(super) enum Outcome {
     Read,
     Processed(Processed),

@@ -63,7 +63,7 @@ impl<'a> LogEntry<'a> {
     /// Reads an entry.
     ///
     /// # Errors
-    /// When the text is none that this server wrote.
+    /// When the text is not one that this server wrote.
     pub fn read(body: &'a [u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(body)
     }

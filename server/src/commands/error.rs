@@ -21,7 +21,7 @@ pub enum ServiceError {
         id: UniverseId,
         /// Which of several commands, counted from 0; nothing was done of any of them.
         index: Option<usize>,
-        /// Why, with the event that tells it.
+        /// Why, with the event that reports it.
         refusal: Refusal,
         /// What was probably meant, to follow the reason; empty if nothing comes near.
         hint: String,

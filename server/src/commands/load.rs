@@ -212,7 +212,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// How large the universe is at the most, in bytes of JSON, as far as can be told without writing it.
+    /// How large the universe is at the most, in bytes of JSON, as far as is known without writing it.
     pub(super) fn bytes(&self) -> usize {
         self.base_bytes + self.entry_bytes
     }

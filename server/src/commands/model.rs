@@ -12,11 +12,11 @@ pub type Reducer = fn(&State, &Command) -> Result<Applied, Refusal>;
 pub struct ServiceLimits {
     /// The most universes kept in memory; the one unused longest makes room. 4,096 by default.
     pub max_loaded: usize,
-    /// The most bytes of JSON that the universes in memory stand for; in memory they take some four times as much. The one
-    /// unused longest makes room, when another one is loaded or one grows. 256 MiB by default.
+    /// The most bytes of JSON that the universes in memory stand for; in memory they take some four times as much. The
+    /// one unused longest makes room, when another one is loaded or one grows. 256 MiB by default.
     pub max_loaded_bytes: usize,
-    /// The largest universe in bytes of JSON. A larger one takes only commands that make it smaller, and ticks. 40 MiB by
-    /// default: some 100,000 bodies.
+    /// The largest universe in bytes of JSON. A larger one takes only commands that make it smaller, and ticks. 40 MiB
+    /// by default: some 100,000 bodies.
     pub max_universe_bytes: usize,
     /// The most jobs waiting for the writer of one universe; further ones wait to be queued. 1,024 by default.
     pub max_queue: usize,

@@ -25,7 +25,7 @@ use crate::store::{
 /// The fewest entries that are trimmed at a time: so many more than asked for may be kept.
 pub const TRIMMED_AT_ONCE: u64 = 1_024;
 
-/// How often all universes are looked at, also those that nobody changes.
+/// How often all universes are looked at, also those that no client changes.
 const ROUND: Duration = Duration::from_secs(600);
 
 /// The most universes noted as changed; beyond it all are looked at.
@@ -238,7 +238,7 @@ impl Retention {
         };
         match store.trim(id, last, base).await {
             Ok(()) => {}
-            // It was deleted, or made anew, meanwhile.
+            // It was deleted, or made again, meanwhile.
             Err(TrimError::NotFound | TrimError::NotThere) => return Ok(()),
             Err(TrimError::TooLarge { max }) => {
                 let id = id.clone();

@@ -8,13 +8,13 @@ use crate::store::UniverseId;
 
 /// Something that this service has made durable.
 ///
-/// What is told has happened: a reader that reads afterwards finds it. Of one universe, changes are told in their order
-/// and before whoever asked for them has the answer.
+/// What is reported has happened: a reader that reads afterwards finds it. Of one universe, changes are reported in their order
+/// and before the client that asked for them has the answer.
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'c> {
     /// A universe was created.
     Created(&'c UniverseId),
-    /// A universe has changed. Commands that were made durable together are told together.
+    /// A universe has changed. Commands that were made durable together are reported together.
     Changed {
         /// As it was.
         before: &'c Universe,

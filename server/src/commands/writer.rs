@@ -1,7 +1,8 @@
-//! The one writer of a universe in this process: a task that owns its state and makes what is waiting durable in one go.
+//! The one writer of a universe in this process: a task that owns its state and makes what is waiting durable in one
+//! go.
 //!
-//! Where the store is shared, others write, too. An append that succeeds proves that the state was the present one; what
-//! appends nothing is answered from a state that was looked up after it was asked for.
+//! Where the store is shared, others write, too. An append that succeeds proves that the state was the present one;
+//! what appends nothing is answered from a state that was looked up after it was asked for.
 
 mod append;
 mod job;
@@ -165,7 +166,8 @@ impl Writer {
         answer_all(jobs.drain(..), error);
     }
 
-    /// The batch was not written: what would have changed something fails, and the rest is judged anew on what there is.
+    /// The batch was not written: what would have changed something fails, and the rest is judged anew on what there
+    /// is.
     fn refuse(&mut self, jobs: &mut Vec<Job>, batch: &Batch, error: &AppendError) {
         let is_shared = self.service.store().is_shared();
         match error {
@@ -196,8 +198,8 @@ impl Writer {
         self.loaded.as_ref().ok_or(ServiceError::Internal)
     }
 
-    /// Deletes the universe. Done here so that it has its place among the jobs, and is done to its end even if the asker
-    /// goes away: nothing is kept in memory of what is gone.
+    /// Deletes the universe. Done here so that it has its place among the jobs, and is done to its end even if the
+    /// asker goes away: nothing is kept in memory of what is gone.
     async fn delete(&mut self, job: Job, expected: Option<Revision>) {
         // It must not land in another universe that gets this id later on.
         self.settle_snapshot().await;

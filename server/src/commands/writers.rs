@@ -35,7 +35,7 @@ pub(super) struct Seat {
 
 /// A writer's own side of its slot.
 pub(super) struct WriterSlot {
-    /// Tells a writer from an earlier one of the same universe.
+    /// Distinguishes a writer from an earlier one of the same universe.
     pub(super) key: u64,
     pub(super) queue: mpsc::Receiver<Job>,
     pub(super) size: Arc<Size>,
@@ -47,7 +47,7 @@ pub(super) struct WriterSlot {
 /// The way to a universe's writer.
 struct Handle {
     key: u64,
-    /// `None` once it was told to end; it still does what is waiting.
+    /// `None` once it was asked to end; it still does what is waiting.
     jobs: Option<mpsc::Sender<Job>>,
     /// Which of all uses was its last.
     used: u64,
@@ -127,7 +127,7 @@ impl Writers {
         })
     }
 
-    /// Tells every writer to end, and gives what resolves when each has.
+    /// Asks every writer to end, and returns what resolves when each has.
     pub(super) fn close(&mut self) -> Vec<oneshot::Receiver<()>> {
         self.closed = true;
         let handles = std::mem::take(&mut self.by_universe);
@@ -143,8 +143,8 @@ impl Writers {
         }
     }
 
-    /// Lets universes go, the one unused longest first, until there are at most so many of at most so many bytes. The one
-    /// that was used last stays if it may. Their queues close, so their writers do what is waiting and end.
+    /// Lets universes go, the one unused longest first, until there are at most so many of at most so many bytes. The
+    /// one that was used last stays if it may. Their queues close, so their writers do what is waiting and end.
     pub(super) fn make_room(&mut self, max: usize, max_bytes: usize) {
         let is_open = |handle: &&mut Handle| handle.jobs.is_some();
         let mut open: Vec<_> = self.by_universe.values_mut().filter(is_open).collect();

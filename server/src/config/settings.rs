@@ -38,7 +38,7 @@ struct Setting {
 
 /// The values that a file has for an option, and its line.
 #[derive(Debug)]
-struct Given {
+struct FileOption {
     line: usize,
     values: Vec<String>,
 }
@@ -58,7 +58,7 @@ pub fn read(
     let mut given = BTreeMap::new();
     if let Some(file) = &file {
         given = read_file(file, &command)?;
-        for (id, Given { values, .. }) in &given {
+        for (id, FileOption { values, .. }) in &given {
             let values = values.clone();
             command = command.mut_arg(id, |arg| arg.default_values(values));
         }
@@ -108,7 +108,7 @@ fn setting(
     arg: &Arg,
     matches: &ArgMatches,
     file: Option<&Path>,
-    given: &BTreeMap<String, Given>,
+    given: &BTreeMap<String, FileOption>,
 ) -> Setting {
     let id = arg.get_id().as_str();
     let raw = matches.get_raw(id).into_iter().flatten();
@@ -124,7 +124,7 @@ fn setting(
             let name = arg.get_env().unwrap_or_default();
             format!("environment {}", name.to_string_lossy())
         }
-        (_, Some(Given { line, .. }), Some(file)) => format!("{}:{line}", file.display()),
+        (_, Some(FileOption { line, .. }), Some(file)) => format!("{}:{line}", file.display()),
         _ => "default".to_owned(),
     };
     Setting {
@@ -135,7 +135,7 @@ fn setting(
 }
 
 /// What a file says, by the ids of options. Its paths begin at its folder.
-fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, Given>, ConfigError> {
+fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, FileOption>, ConfigError> {
     let wrong = |line: Option<usize>, problem: String| ConfigError::File {
         place: match line {
             Some(line) => format!("{}:{line}", file.display()),
@@ -184,7 +184,7 @@ fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, Given>, 
             _ => values,
         };
         judge(arg, &values).map_err(|problem| wrong(Some(line), problem))?;
-        given.insert(arg.get_id().to_string(), Given { line, values });
+        given.insert(arg.get_id().to_string(), FileOption { line, values });
     }
     Ok(given)
 }

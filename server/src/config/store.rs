@@ -64,8 +64,8 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// A URL without the passwords that may be in it: after the user, and as a parameter. What stands before the last `@` is
-/// the user's, since a password that is written carelessly may have one, too.
+/// A URL without the passwords that may be in it: after the user, and as a parameter. What stands before the last `@`
+/// is the user's, since a password that is written carelessly may have one, too.
 pub(super) fn masked(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();

@@ -25,12 +25,12 @@ pub(super) const EVENTS: &str = "universe://{id}/events{?after,limit}";
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Address<'u> {
     pub(super) universe: Cow<'u, str>,
-    pub(super) part: Part<'u>,
+    pub(super) part: AddressedPart<'u>,
 }
 
 /// What of a universe.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part<'u> {
+pub(super) enum AddressedPart<'u> {
     Whole,
     Summary,
     Tree,
@@ -79,15 +79,17 @@ impl<'u> Address<'u> {
         let mut segments = path.split('/');
         let universe = value(segments.next()?)?;
         let part = match (segments.next(), segments.next(), segments.next()) {
-            (None, ..) => Part::Whole,
-            (Some("summary"), None, _) => Part::Summary,
-            (Some("tree"), None, _) => Part::Tree,
-            (Some("picture.svg" | "picture.png"), None, _) => Part::Picture,
-            (Some("events"), None, _) => Part::Events,
-            (Some(family), Some(id), None) => Part::Entity(Family::find(family)?, value(id)?),
+            (None, ..) => AddressedPart::Whole,
+            (Some("summary"), None, _) => AddressedPart::Summary,
+            (Some("tree"), None, _) => AddressedPart::Tree,
+            (Some("picture.svg" | "picture.png"), None, _) => AddressedPart::Picture,
+            (Some("events"), None, _) => AddressedPart::Events,
+            (Some(family), Some(id), None) => {
+                AddressedPart::Entity(Family::find(family)?, value(id)?)
+            }
             _ => return None,
         };
-        let fits = query.is_none() || part == Part::Events;
+        let fits = query.is_none() || part == AddressedPart::Events;
         fits.then_some(Self { universe, part })
     }
 }

@@ -6,7 +6,7 @@ use mcp_proto::jsonrpc::ErrorObject;
 use super::address;
 use crate::commands::{CommandService, ServiceError, Universe};
 use crate::store::UniverseId;
-use crate::view::Known;
+use crate::view::NearbyUniverses;
 
 /// A universe that a URI or an argument names.
 pub(super) async fn universe(service: &CommandService, id: &str) -> Result<Universe, RequestError> {
@@ -50,7 +50,7 @@ pub(super) fn about(id: &str, error: &ServiceError) -> String {
 }
 
 async fn not_found(service: &CommandService, id: &str) -> RequestError {
-    let known = Known::near(service, id).await;
+    let known = NearbyUniverses::near(service, id).await;
     let shown: String = id.chars().take(UniverseId::MAX_LEN).collect();
     RequestError::not_found(format!(
         "universe not found: {shown}{}; reading {} lists the universes",

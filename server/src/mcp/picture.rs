@@ -7,7 +7,7 @@ use mcp_proto::{
 };
 use serde_json::{Map, Value, json};
 
-use super::tools::{META_REVISION, arguments_schema, failure, hints, universe_schema, written};
+use super::tools::{META_REVISION, answered, arguments_schema, hints, universe_schema, written};
 use super::{address, arguments, find, scopes};
 use crate::commands::{CommandService, Universe};
 use crate::offload;
@@ -62,10 +62,7 @@ pub(super) async fn call(
     let options = Options::read(text);
     let options = options.map_err(|found| arguments::findings("INVALID_ARGUMENTS", "", &found))?;
     let options = sized(options);
-    let universe = match service.get(&id).await {
-        Ok(universe) => universe,
-        Err(error) => return Err(failure(&service, &id, error).await),
-    };
+    let universe = answered(&service, &id, service.get(&id).await).await?;
     written(&context, false, move || {
         let drawn = picture::png(&universe, &options);
         let drawn = drawn.map_err(|error| match error {

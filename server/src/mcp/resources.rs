@@ -73,7 +73,7 @@ fn list_resource() -> Resource {
     Resource::new(address::LIST, "universes")
         .with_title("Universes")
         .with_description(
-            "The universes there are, the newest first: id, name, URI, revision, times. Told as updated when one is \
+            "The universes there are, the newest first: id, name, URI, revision, times. Reported as updated when one is \
              created, renamed or deleted.",
         )
         .with_mime_type(JSON)

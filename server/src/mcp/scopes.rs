@@ -17,7 +17,7 @@ const CREATE: &str = "create_universe";
 const LIST: &str = "list_universes";
 const DELETE: &str = "delete_universe";
 
-type Given<'g> = Option<&'g Map<String, Value>>;
+type ToolArguments<'g> = Option<&'g Map<String, Value>>;
 
 /// Has callers asked for scopes, by universe. `reading` are the tools that only read.
 pub(super) fn add(
@@ -60,7 +60,12 @@ pub(super) fn within(service: &CommandService, context: &Context) -> CommandServ
     service.within(Reach::of(context.extension::<Scopes>()))
 }
 
-fn of_tool(reach: &Reach, name: &str, only_reads: bool, given: Given<'_>) -> Option<Scopes> {
+fn of_tool(
+    reach: &Reach,
+    name: &str,
+    only_reads: bool,
+    given: ToolArguments<'_>,
+) -> Option<Scopes> {
     let universe = text(given, "universeId");
     match name {
         CREATE => reach.missing(Access::Write, None),
@@ -79,6 +84,6 @@ fn of_any(reach: &Reach, access: Access, universe: Option<&str>) -> Option<Scope
     }
 }
 
-fn text<'g>(given: Given<'g>, name: &str) -> Option<&'g str> {
+fn text<'g>(given: ToolArguments<'g>, name: &str) -> Option<&'g str> {
     given?.get(name)?.as_str()
 }

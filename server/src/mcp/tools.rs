@@ -17,7 +17,7 @@ use crate::commands::{CommandService, ServiceError};
 use crate::offload::{self, NotDone};
 use crate::requests;
 use crate::store::UniverseId;
-use crate::view::Known;
+use crate::view::NearbyUniverses;
 
 /// `_meta` key of what is read of a universe: the revision it is of.
 pub(super) const META_REVISION: &str = "universe-server/revision";
@@ -152,16 +152,23 @@ fn set_meta(result: &mut CallToolResult, name: &str, value: Value) {
     meta.insert(name.to_owned(), value);
 }
 
-/// A failure as a model can act on it.
-pub(super) async fn failure(
+/// What the command service answered; a failure as a model can act on it.
+pub(super) async fn answered<T>(
     service: &CommandService,
     id: &UniverseId,
-    error: ServiceError,
-) -> ToolError {
+    answer: Result<T, ServiceError>,
+) -> Result<T, ToolError> {
+    match answer {
+        Ok(answer) => Ok(answer),
+        Err(error) => Err(failure(service, id, error).await),
+    }
+}
+
+async fn failure(service: &CommandService, id: &UniverseId, error: ServiceError) -> ToolError {
     let mut data = json!({ "universeId": id.as_str() });
     let message = match &error {
         ServiceError::NotFound(_) => {
-            let known = Known::near(service, id.as_str()).await;
+            let known = NearbyUniverses::near(service, id.as_str()).await;
             data = json!({ "universeId": id.as_str(), "knownIds": known.ids });
             format!("{error}{}", known.hint)
         }

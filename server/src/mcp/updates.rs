@@ -17,7 +17,7 @@ use std::sync::Arc;
 use mcp_proto::{Change, ResourceUpdate, Server};
 use universe_core::{Family, Id};
 
-use super::address::{self, Address, Part};
+use super::address::{self, Address, AddressedPart};
 use crate::commands::{self, CommandService, Universe};
 use crate::store::UniverseId;
 
@@ -118,9 +118,15 @@ pub(super) fn concerns(subscribed: &str, update: &ResourceUpdate) -> bool {
     }
     match (&touched.parts, address.part) {
         (Parts::Everything, _)
-        | (_, Part::Whole | Part::Summary | Part::Picture | Part::Events) => true,
-        (Parts::Some { tree, .. }, Part::Tree) => *tree,
-        (Parts::Some { entities, .. }, Part::Entity(family, id)) => {
+        | (
+            _,
+            AddressedPart::Whole
+            | AddressedPart::Summary
+            | AddressedPart::Picture
+            | AddressedPart::Events,
+        ) => true,
+        (Parts::Some { tree, .. }, AddressedPart::Tree) => *tree,
+        (Parts::Some { entities, .. }, AddressedPart::Entity(family, id)) => {
             !entities.is_empty() && entities.contains(&(family, Id::from(&*id)))
         }
     }

@@ -10,7 +10,8 @@ use super::{Rest, Route, cors, route};
 use crate::reach::{Access, Reach};
 
 impl Rest {
-    /// Lets a request in by its host and origin and, unless it is one of those that ask how the server is, by its token.
+    /// Lets a request in by its host and origin and, unless it is one of those that ask how the server is, by its
+    /// token.
     pub(super) async fn admit(&self, head: &mut request::Parts) -> Result<(), Failure> {
         cors::judge(head, &self.config)?;
         let Some(authorization) = &self.config.authorization else {

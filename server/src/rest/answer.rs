@@ -20,7 +20,7 @@ use universe_core::Findings;
 use crate::commands::{CommandService, Processed, ServiceError, Universe};
 use crate::offload;
 use crate::store::{Record, Revision};
-use crate::view::{CommandAnswer, Known, ResultForm};
+use crate::view::{CommandAnswer, NearbyUniverses, ResultForm};
 
 /// How many bytes a body has before it is counted until it is written.
 const COUNTED: u64 = 16 * 1024;
@@ -345,7 +345,7 @@ impl Failure {
         if let Some(id) = &self.unknown
             && let Some(Value::String(told)) = self.body.get_mut("error")
         {
-            told.push_str(&Known::near(service, id).await.hint);
+            told.push_str(&NearbyUniverses::near(service, id).await.hint);
         }
         self
     }

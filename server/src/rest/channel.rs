@@ -1,7 +1,7 @@
 //! The events of universes as text: each is read and written once for all feeds.
 //!
-//! What feeds hold of large events is bounded together: the oldest texts go first, and a feed that is in the middle of one
-//! that has gone ends, so that its reader comes back for it. What is not kept is read from the log again.
+//! What feeds hold of large events is bounded together: the oldest texts go first, and a feed that is in the middle of
+//! one that has gone ends, so that its reader comes back for it. What is not kept is read from the log again.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -29,31 +29,31 @@ const OVERHEAD: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Channels {
     open: Arc<Mutex<HashMap<UniverseId, Weak<Channel>>>>,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<RecentTexts>>,
 }
 
 /// The texts that are kept, the oldest first.
 #[derive(Debug, Default)]
-struct Kept {
-    texts: VecDeque<Arc<Text>>,
+struct RecentTexts {
+    texts: VecDeque<Arc<EventText>>,
     bytes: usize,
 }
 
 /// An event as text, until it has to go.
 #[derive(Debug)]
-pub(super) struct Text(Mutex<Option<Parts>>);
+pub(super) struct EventText(Mutex<Option<EventParts>>);
 
 /// The text of an event, all in the first part if it is given at once. In the middle of a large one is the command as
 /// the entry of the log has it, which is shared with other users of the entry.
 #[derive(Debug, Default)]
-struct Parts([Bytes; 3]);
+struct EventParts([Bytes; 3]);
 
 /// The events of one universe.
 pub(super) struct Channel {
     id: UniverseId,
     service: CommandService,
     texts: Mutex<Texts>,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<RecentTexts>>,
     /// Held by the feed that reads the log for all.
     reading: tokio::sync::Mutex<()>,
     latest: watch::Receiver<Latest>,
@@ -62,7 +62,7 @@ pub(super) struct Channel {
 /// The texts of a universe that are kept, and some that have gone.
 #[derive(Debug, Default)]
 struct Texts {
-    by_revision: BTreeMap<Revision, Arc<Text>>,
+    by_revision: BTreeMap<Revision, Arc<EventText>>,
     /// At how many those that have gone are taken out.
     sweep_at: usize,
 }
@@ -167,7 +167,7 @@ impl Channel {
         &self,
         last: Revision,
         latest: Revision,
-    ) -> Result<Arc<Text>, TailError> {
+    ) -> Result<Arc<EventText>, TailError> {
         let wanted = Revision(last.0 + 1);
         if let Some(text) = self.kept(wanted) {
             return Ok(text);
@@ -195,7 +195,7 @@ impl Channel {
         first.ok_or(TailError::Unavailable)
     }
 
-    fn kept(&self, revision: Revision) -> Option<Arc<Text>> {
+    fn kept(&self, revision: Revision) -> Option<Arc<EventText>> {
         let text = lock(&self.texts)
             .by_revision
             .get(&revision)
@@ -203,10 +203,10 @@ impl Channel {
         text.is_kept().then_some(text)
     }
 
-    fn keep(&self, entry: &Entry) -> Arc<Text> {
+    fn keep(&self, entry: &Entry) -> Arc<EventText> {
         let text = event(entry);
         let bytes = text.len();
-        let text = Arc::new(Text(Mutex::new(Some(text))));
+        let text = Arc::new(EventText(Mutex::new(Some(text))));
         lock(&self.kept).push(Arc::clone(&text), bytes);
         let mut texts = lock(&self.texts);
         if texts.by_revision.len() >= texts.sweep_at {
@@ -218,8 +218,8 @@ impl Channel {
     }
 }
 
-impl Kept {
-    fn push(&mut self, text: Arc<Text>, bytes: usize) {
+impl RecentTexts {
+    fn push(&mut self, text: Arc<EventText>, bytes: usize) {
         self.texts.push_back(text);
         self.bytes += bytes + OVERHEAD;
         while self.bytes > MAX_KEPT
@@ -232,13 +232,13 @@ impl Kept {
     }
 }
 
-impl Text {
+impl EventText {
     /// What follows the first `begin` bytes, at most one piece of it, and whether that is all. `None` if the text has
     /// gone.
     pub(super) fn piece(&self, begin: usize) -> Option<(Bytes, bool)> {
         let text = lock(&self.0);
         let text = text.as_ref()?;
-        let Parts(parts @ [first, ..]) = text;
+        let EventParts(parts @ [first, ..]) = text;
         if begin == 0 && text.len() <= PIECE {
             return Some((first.clone(), true));
         }
@@ -261,20 +261,20 @@ impl Text {
     }
 }
 
-impl Parts {
+impl EventParts {
     fn len(&self) -> usize {
         self.0.iter().map(Bytes::len).sum()
     }
 }
 
-impl From<String> for Parts {
+impl From<String> for EventParts {
     fn from(text: String) -> Self {
         Self([text.into(), Bytes::new(), Bytes::new()])
     }
 }
 
 /// An entry of the log as an event: `command` with the command, or `replaced` when name or state were put.
-fn event(entry: &Entry) -> Parts {
+fn event(entry: &Entry) -> EventParts {
     let Entry { revision, body, .. } = entry;
     let entry = match LogEntry::read(body) {
         Ok(entry) => entry,
@@ -290,7 +290,7 @@ fn event(entry: &Entry) -> Parts {
             match command.len() > PIECE {
                 true => {
                     let command = body.slice_ref(command.as_bytes());
-                    Parts([head.into(), command, Bytes::from_static(end.as_bytes())])
+                    EventParts([head.into(), command, Bytes::from_static(end.as_bytes())])
                 }
                 false => [&head, command, end].concat().into(),
             }

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::answer::{self, Failure, RestBody};
-use super::channel::{self, Channel, Channels, Latest, Text};
+use super::channel::{self, Channel, Channels, EventText, Latest};
 use super::{Rest, Stage, read};
 use crate::commands::ServiceError;
 use crate::metrics::Reader;
@@ -44,7 +44,7 @@ struct Feed {
     /// The last revision whose event was started.
     last: Revision,
     /// An event, and how many bytes of it were sent.
-    begun: Option<(Arc<Text>, usize)>,
+    begun: Option<(Arc<EventText>, usize)>,
     heartbeat: Duration,
     stage: watch::Receiver<Stage>,
     _place: Held,
@@ -120,8 +120,8 @@ impl Rest {
 }
 
 impl Feed {
-    /// The next bytes and whether more may come; `None` when the feed ends, and then the reader comes back with the last id
-    /// it saw.
+    /// The next bytes and whether more may come; `None` when the feed ends, and then the reader comes back with the
+    /// last id it saw.
     async fn next(&mut self) -> Option<(Bytes, bool)> {
         loop {
             if self.begun.is_some() {

@@ -9,7 +9,8 @@ use super::read;
 use crate::commands::Replacement;
 use crate::store::{Revision, UniverseId};
 
-/// What a body may have: what is read of it, and what is not but is in every answer, so that an answer can be sent back.
+/// What a body may have: what is read of it, and what is not but is in every answer, so that an answer can be sent
+/// back.
 const NAMES: [&str; 8] = [
     "fork",
     "generate",
@@ -22,7 +23,7 @@ const NAMES: [&str; 8] = [
 ];
 
 /// What a body says of a universe.
-pub(super) struct Given {
+pub(super) struct UniverseBody {
     pub(super) replacement: Replacement,
     /// The universe to copy, and as of which revision.
     pub(super) fork: Option<(UniverseId, Option<Revision>)>,
@@ -58,7 +59,7 @@ pub(super) fn read_replacement(
     body: &[u8],
     meter: &Meter,
     strictness: Strictness,
-) -> Result<(Given, Findings), Failure> {
+) -> Result<(UniverseBody, Findings), Failure> {
     let (mut members, state) = match read::apart(body, "state", meter) {
         Some((members, state)) => (members, Some(state)),
         None => match read::json(body, meter)? {
@@ -105,7 +106,7 @@ pub(super) fn read_replacement(
     let generate = members.get("generate").cloned();
     judge_names(&members, strictness, &mut warnings)?;
     let replacement = Replacement { name, state };
-    let given = Given {
+    let given = UniverseBody {
         replacement,
         fork,
         generate,

@@ -41,7 +41,8 @@ impl Format {
 }
 
 impl Rest {
-    /// The picture, with `width`, `height`, `time`, `theme` and `focus`. Its entity tag stands for the revision and these.
+    /// The picture, with `width`, `height`, `time`, `theme` and `focus`. Its entity tag stands for the revision and
+    /// these.
     pub(super) async fn picture(
         &self,
         head: &request::Parts,

@@ -10,7 +10,7 @@ use universe_core::{Command, Findings, Strictness};
 
 use super::Rest;
 use super::answer::{self, Failure, RestBody, UniverseRecord};
-use super::given::{Given, read_replacement};
+use super::given::{UniverseBody, read_replacement};
 use super::read::{self, Received};
 use crate::commands::{MAX_COMMANDS, Replacement, Request, ServiceError, Universe};
 use crate::generate;
@@ -110,7 +110,8 @@ impl Rest {
         Ok(response)
     }
 
-    /// `POST /universes` with `{name, state}`, `{name, fork: {id, revision}}` for a copy, or `{name, generate: {seed, …}}`.
+    /// `POST /universes` with `{name, state}`, `{name, fork: {id, revision}}` for a copy, or `{name, generate: {seed,
+    /// …}}`.
     pub(super) async fn create(
         &self,
         head: &request::Parts,
@@ -153,7 +154,7 @@ impl Rest {
         let name = given.replacement.name.clone();
         let name = name.ok_or_else(|| missing("name, a string that is not blank,"))?;
         let given = match given {
-            Given {
+            UniverseBody {
                 fork: Some((id, revision)),
                 replacement,
                 ..
@@ -168,7 +169,7 @@ impl Rest {
                     ..replacement
                 }
             }
-            Given { replacement, .. } => replacement,
+            UniverseBody { replacement, .. } => replacement,
         };
         let state = match recipe.clone() {
             Some(recipe) => {
@@ -257,7 +258,8 @@ impl Rest {
         Ok(answer::empty(StatusCode::NO_CONTENT))
     }
 
-    /// `POST /universes/{id}/commands` with a command, or with an array of them; `result=events` or `changes` leaves the state out of the answer.
+    /// `POST /universes/{id}/commands` with a command, or with an array of them; `result=events` or `changes` leaves
+    /// the state out of the answer.
     pub(super) async fn command(
         &self,
         head: &request::Parts,

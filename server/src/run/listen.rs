@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use mcp_proto::StreamableHttpService;
 use mcp_proto::http::{ServeConfig, listen};
 
-use service_host::{Asked, serve_as, snippets, url};
+use service_host::{RequiredAuthorization, serve_as, snippets, url};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -63,11 +63,14 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         }
         None => None,
     };
-    let token = config.asked.as_ref().and_then(Asked::shown_token);
+    let token = config
+        .asked
+        .as_ref()
+        .and_then(RequiredAuthorization::shown_token);
     let place = (if is_https { "https" } else { "http" }, address);
     greet(arguments, &config.data_dir, place, url.as_deref(), token);
     // They are followed as long as the server runs.
-    let _followed = config.asked.map(Asked::follow);
+    let _followed = config.asked.map(RequiredAuthorization::follow);
     let mut failed = false;
     let shutdown = async {
         tokio::select! {

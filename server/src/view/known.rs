@@ -9,14 +9,14 @@ use crate::store::{MAX_PAGE, Page, Record};
 const TOLD_IDS: usize = 20;
 
 /// Universes for a caller that named an unknown one.
-pub(crate) struct Known {
+pub(crate) struct NearbyUniverses {
     /// Ids, at most [`TOLD_IDS`]: those that are near, by id or by name, then the newest.
     pub(crate) ids: Vec<String>,
     /// `; did you mean A?`, or nothing. What is near by its name has it in brackets.
     pub(crate) hint: String,
 }
 
-impl Known {
+impl NearbyUniverses {
     /// What exists, the nearest to `unknown` first. Looks at the newest [`MAX_PAGE`] universes.
     pub(crate) async fn near(service: &CommandService, unknown: &str) -> Self {
         let page = Page {

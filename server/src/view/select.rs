@@ -23,7 +23,7 @@ pub struct Selection {
     pub kind: Option<String>,
     /// Only entities directly in orbit around, or in, the one of this id.
     pub parent: Option<String>,
-    /// Where to go on: the [`Part::next`] of the page before.
+    /// Where to go on: the [`EntityPage::next`] of the page before.
     pub after: Option<String>,
     /// The most entities at once.
     pub limit: Option<usize>,
@@ -31,7 +31,7 @@ pub struct Selection {
 
 /// An entity that was selected.
 #[derive(Debug, Clone, Copy)]
-pub struct Found<'s> {
+pub struct SelectedEntity<'s> {
     /// Its family.
     pub family: Family,
     /// Its id.
@@ -42,9 +42,9 @@ pub struct Found<'s> {
 
 /// A page of what was selected, in the order of families and ids.
 #[derive(Debug)]
-pub struct Part<'s> {
+pub struct EntityPage<'s> {
     /// The entities.
-    pub found: Vec<Found<'s>>,
+    pub found: Vec<SelectedEntity<'s>>,
     /// How many there are on all pages.
     pub total: usize,
     /// The ids that were asked for and that no entity of the families has.
@@ -53,15 +53,15 @@ pub struct Part<'s> {
     pub next: Option<String>,
 }
 
-/// Separates family and id in [`Part::next`].
+/// Separates family and id in [`EntityPage::next`].
 const SEPARATOR: char = '/';
 
 impl Selection {
     /// Looks the selection up. Visits each entity of the families, unless ids or a subtree are selected.
     ///
     /// # Errors
-    /// A sentence: the subtree or the parent does not exist, or the cursor is not one of [`Part::next`].
-    pub fn of<'s>(&'s self, state: &'s State) -> Result<Part<'s>, String> {
+    /// A sentence: the subtree or the parent does not exist, or the cursor is not one of [`EntityPage::next`].
+    pub fn of<'s>(&'s self, state: &'s State) -> Result<EntityPage<'s>, String> {
         let after = self.after.as_deref().map(read_cursor).transpose()?;
         let below = match &self.subtree {
             Some(root) => Some(subtree(state, root, self.depth)?),
@@ -74,14 +74,14 @@ impl Selection {
             return Err(unknown(state, parent));
         }
         let name = self.name.as_ref().map(|name| name.to_lowercase());
-        let mut part = Part {
+        let mut part = EntityPage {
             found: Vec::new(),
             total: 0,
             missing: Vec::new(),
             next: None,
         };
         let limit = self.limit.unwrap_or(usize::MAX);
-        let mut offer = |found: Found<'s>| {
+        let mut offer = |found: SelectedEntity<'s>| {
             if !self.fits(&found, name.as_deref()) {
                 return;
             }
@@ -92,7 +92,7 @@ impl Selection {
             if part.found.len() < limit {
                 part.found.push(found);
             } else if part.next.is_none() {
-                part.next = part.found.last().map(Found::cursor);
+                part.next = part.found.last().map(SelectedEntity::cursor);
             }
         };
         let families = self.families.as_deref().unwrap_or(&Family::ALL);
@@ -108,18 +108,18 @@ impl Selection {
             match (&asked, &below) {
                 (Some(ids), None) => {
                     let ids = ids.iter().filter_map(|id| entity(*id));
-                    ids.for_each(|(id, entity)| offer(Found { family, id, entity }));
+                    ids.for_each(|(id, entity)| offer(SelectedEntity { family, id, entity }));
                 }
                 (asked, Some(below)) => {
                     let inside = below.iter().filter(|(of, _)| *of == family);
                     let ids = inside
                         .filter(|(_, id)| asked.as_ref().is_none_or(|asked| asked.contains(id)));
                     let ids = ids.filter_map(|(_, id)| entity(*id));
-                    ids.for_each(|(id, entity)| offer(Found { family, id, entity }));
+                    ids.for_each(|(id, entity)| offer(SelectedEntity { family, id, entity }));
                 }
                 (None, None) => state
                     .entities(family)
-                    .for_each(|(id, entity)| offer(Found { family, id, entity })),
+                    .for_each(|(id, entity)| offer(SelectedEntity { family, id, entity })),
             }
         }
         let exists = |id: &str| {
@@ -136,7 +136,7 @@ impl Selection {
         Ok(part)
     }
 
-    fn fits(&self, found: &Found<'_>, name: Option<&str>) -> bool {
+    fn fits(&self, found: &SelectedEntity<'_>, name: Option<&str>) -> bool {
         let named = |name: &str| {
             let has = |text: &str| text.to_lowercase().contains(name);
             has(found.id) || found.entity.name().as_deref().is_some_and(has)
@@ -151,7 +151,7 @@ impl Selection {
     }
 }
 
-impl<'s> Found<'s> {
+impl<'s> SelectedEntity<'s> {
     /// What it is in orbit around, or the group it is in.
     #[must_use]
     pub fn parent(&self) -> Option<Cow<'s, str>> {
@@ -180,13 +180,13 @@ impl<'s> Found<'s> {
 
 /// Some members of an entity.
 struct Members<'s, 'm> {
-    found: Found<'s>,
+    found: SelectedEntity<'s>,
     members: &'m [String],
 }
 
 impl Serialize for Members<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Found { id, entity, .. } = self.found;
+        let SelectedEntity { id, entity, .. } = self.found;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", id)?;
         for member in self.members.iter().filter(|member| *member != "id") {

@@ -33,7 +33,8 @@ struct Outline {
     heading: String,
 }
 
-/// The outline of a universe: the lines of at most `max` entities after the first `skip`, and how many come behind them.
+/// The outline of a universe: the lines of at most `max` entities after the first `skip`, and how many come behind
+/// them.
 ///
 /// Time is not in it, so it changes only when something is added, changed or removed.
 pub(crate) fn tree(universe: &Universe, skip: usize, max: usize) -> (String, usize) {

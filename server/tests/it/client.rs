@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::process::{Ended, done, verb};
-use crate::harness::{Era, Server, Stdio, add_star, tick};
+use crate::harness::{Era, Server, Stdio, add_star, remove_star, tick};
 
-/// What a verb tells as JSON.
+/// What a verb prints as JSON.
 async fn json_of(dir: &Path, arguments: &[&str]) -> Value {
     let arguments: Vec<_> = arguments.iter().copied().chain(["--json"]).collect();
     serde_json::from_str(&done(dir, &arguments).await).unwrap()
 }
 
-/// One sentence on stderr that tells all of this, and exit code 1.
+/// One sentence on stderr that has all of this, and exit code 1.
 fn assert_refused(ended: &Ended, told: &[&str]) {
     assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
     let last = ended.stderr.lines().last().unwrap_or_default();
@@ -150,7 +150,7 @@ async fn what_is_misspelt_is_answered_with_the_nearest() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_reached_is_told() {
+async fn what_cannot_be_reached_is_reported() {
     let dir = TempDir::new().unwrap();
     let none = dir.path().join("none");
     assert_refused(&verb(&none, &["list"]).await, &["cannot be used", "none"]);
@@ -217,7 +217,7 @@ async fn differences_are_found_between_universes_and_revisions() {
     }
     let change = json!({"type": "updateStar", "id": "a", "payload": {"mass": 2.5}});
     server.client.command(&one, &change).await;
-    let remove = json!({"type": "removeStar", "id": "b"});
+    let remove = remove_star("b");
     server.client.command(&one, &remove).await;
     let arguments = ["diff", &one, "--from", "2", "--json"];
     let ended = verb(dir.path(), &arguments).await;

@@ -102,7 +102,7 @@ async fn a_server_is_started_from_a_file_and_verbs_find_it_there() {
 }
 
 #[tokio::test]
-async fn what_a_file_cannot_mean_is_told_with_its_line() {
+async fn what_a_file_cannot_mean_is_reported_with_its_line() {
     let rows = [
         (
             "\nlistne = \"localhost:1\"",
@@ -153,7 +153,7 @@ async fn what_a_file_cannot_mean_is_told_with_its_line() {
 }
 
 #[tokio::test]
-async fn options_that_do_not_go_together_are_told() {
+async fn options_that_do_not_go_together_are_reported() {
     for text in [
         "stdio = true\nlisten = \"localhost:1\"",
         "listen = \"0.0.0.0:1\"",

@@ -18,7 +18,7 @@ const WRITERS: usize = 9;
 const MOST: u64 = 1_000;
 const SEED: u64 = 0xdead;
 
-/// What the writers of one life of the server are told.
+/// What the writers of one life of the server are answered.
 struct Life {
     acknowledged: AtomicUsize,
     enough: usize,
@@ -139,7 +139,7 @@ impl Writer {
     }
 }
 
-/// The log has no gap, all that was acknowledged, nothing twice, nothing that nobody sent; and the state is its sum.
+/// The log has no gap, all that was acknowledged, nothing twice, nothing that was not sent; and the state is its sum.
 async fn verify(client: Client, universe: &str, sent: &HashSet<u64>, acknowledged: &HashSet<u64>) {
     let record = client.universe(universe).await;
     let head = record["revision"].as_u64().unwrap();

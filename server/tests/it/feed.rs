@@ -69,7 +69,7 @@ async fn a_reader_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_reader_from_beyond_is_told_to_read_anew() {
+async fn a_reader_from_beyond_is_asked_to_read_again() {
     let (server, id) = ticked().await;
     let mut feed = server.client.feed(&id, Some(900)).await;
     let event = feed.event().await.unwrap();
@@ -90,7 +90,7 @@ async fn a_reader_goes_on_after_a_restart() {
         for _ in 0..4 {
             server.client.command(&id, &tick()).await;
         }
-        // Two of the four are seen before the server goes; the others are missed and told by the next one.
+        // Two of the four are seen before the server goes; the others are missed and sent by the next one.
         let missed = if last == 0 { 0 } else { 2 };
         for _ in 0..missed + 2 {
             last += 1;
@@ -122,7 +122,7 @@ async fn what_is_no_revision_is_400() {
 }
 
 #[tokio::test]
-async fn putting_is_told_and_deleting_ends() {
+async fn putting_is_reported_and_deleting_ends() {
     let (server, id) = ticked().await;
     let client = server.client;
     let path = format!("/universes/{id}");
@@ -162,7 +162,7 @@ async fn a_slow_reader_loses_nothing() {
     let server = Local::start().await;
     let client = server.client;
     let id = client.create("u", json!({})).await;
-    // Some 20 MB: far more than any socket buffers, and nobody reads until all of it is written.
+    // Some 20 MB: far more than any socket buffers, and no client reads until all of it is written.
     let mut feed = client.feed(&id, Some(0)).await;
     let mut nebula = json!({"type": "addGroup", "id": "g", "payload": {"name": "", "children": [], "parentGroupId": null}});
     nebula["payload"]["name"] = json!("x".repeat(50_000));

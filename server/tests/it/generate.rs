@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::process::{done, verb};
-use crate::harness::{Local, Server, Ways};
+use crate::harness::{Local, Server, Ways, remove_star};
 
 fn recipe() -> Value {
     json!({ "seed": "test", "preset": "moonRich", "style": "sparse", "scale": "realistic", "systems": 1 })
@@ -30,13 +30,11 @@ async fn the_answer_says_from_what_it_can_be_made_again() {
     // It is a universe as any other.
     let id = first["id"].as_str().unwrap();
     assert_eq!(client.universe(id).await["generate"], Value::Null);
-    client
-        .command(id, &json!({ "type": "removeStar", "id": "s1" }))
-        .await;
+    client.command(id, &remove_star("s1")).await;
 }
 
 #[tokio::test]
-async fn all_that_is_wrong_is_told_at_once() {
+async fn all_that_is_wrong_is_reported_at_once() {
     let server = Local::start().await;
     let client = server.client;
     let refused = async |body: Value| {
@@ -110,16 +108,7 @@ async fn a_retry_is_answered_as_before() {
     let mut other = recipe();
     other["seed"] = json!("other");
     assert_eq!(post(other).await.status, 422);
-    assert_eq!(
-        client
-            .get("/universes")
-            .await
-            .json()
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(client.count().await, 1);
 }
 
 #[tokio::test]
@@ -206,7 +195,7 @@ async fn the_command_line_says_what_is_wrong_and_draws_a_seed() {
     for part in ["--preset", "did you mean moonRich?", "--systems must be"] {
         assert!(ended.stderr.contains(part), "{}", ended.stderr);
     }
-    // A number is the same seed as in JSON, and a seed that was drawn is told.
+    // A number is the same seed as in JSON, and a seed that was drawn is printed.
     let numbers = ["generate", "--seed", "42", "--systems", "1"].map(str::to_owned);
     let told = verb(dir.path(), &numbers.each_ref().map(String::as_str)).await;
     assert!(told.stderr.contains("\"seed\":42"), "{}", told.stderr);

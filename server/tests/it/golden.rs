@@ -1,4 +1,4 @@
-//! The golden cases of the domain, told through MCP: what the published schema allows is what the domain allows.
+//! The golden cases of the domain, sent through MCP: what the published schema allows is what the domain allows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use universe_server::commands::{CommandService, ServiceLimits};
 use universe_server::mcp;
 use universe_server::store::{MemoryLimits, MemoryStore, UniverseId};
 
-/// The result of a call of `send_universe_command`, as its text tells it.
+/// The result of a call of `send_universe_command`, as its text has it.
 async fn send(server: &Server, id: &UniverseId, command: &Value) -> (bool, Value) {
     let params = json!({
         "name": "send_universe_command",

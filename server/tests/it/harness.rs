@@ -44,6 +44,16 @@ pub(crate) fn tick() -> Value {
     json!({"type": "tick", "dt": 1})
 }
 
+/// A command that gives a body another mass.
+pub(crate) fn set_mass(id: &str, mass: u32) -> Value {
+    json!({"type": "updateStar", "id": id, "payload": {"mass": mass}})
+}
+
+/// A command that removes a body.
+pub(crate) fn remove_star(id: &str) -> Value {
+    json!({"type": "removeStar", "id": id})
+}
+
 /// Numbers without a pattern (SplitMix64).
 pub(crate) fn scatter(n: u64) -> u64 {
     let mut z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStderr};
 
 use crate::harness::process::{binary, done, signal};
-use crate::harness::{Client, Era, Server, Wire, add_star, soon, tick};
+use crate::harness::{Client, Era, Server, Wire, add_star, remove_star, soon, tick};
 
 #[tokio::test]
 async fn probes_and_the_version_are_answered() {
@@ -38,7 +38,7 @@ fn sample(text: &str, key: &str) -> f64 {
 }
 
 #[tokio::test]
-async fn the_room_on_the_disk_is_told_with_the_write_ahead_log() {
+async fn the_room_on_the_disk_is_reported_with_the_write_ahead_log() {
     let dir = TempDir::new().unwrap();
     let server = Server::with(dir.path(), &["--demo"]).await;
     for _ in 0..20 {
@@ -74,7 +74,7 @@ async fn figures_are_counted_over_rest_and_mcp() {
         .post("/universes/sol/commands", &json!([tick(), tick()]))
         .await;
     assert_eq!(reply.status, 200);
-    let refused = json!({"type": "removeStar", "id": "secret-star"});
+    let refused = remove_star("secret-star");
     assert_eq!(
         client
             .post("/universes/sol/commands", &refused)
@@ -236,7 +236,7 @@ async fn listening(dir: &Path) -> (Child, BufReader<ChildStderr>, SocketAddr) {
 
 /// A pipe takes 64 KiB, some 500 lines; then it is full.
 #[tokio::test]
-async fn a_log_that_nobody_reads_holds_nobody_up() {
+async fn a_log_that_is_not_read_holds_nothing_up() {
     let dir = TempDir::new().unwrap();
     let (mut child, mut stderr, address) = listening(dir.path()).await;
     let stream = TcpStream::connect(address).await.unwrap();

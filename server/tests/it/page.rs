@@ -1,5 +1,5 @@
-//! The live page: its files as browsers get them, and what answers say a caller may do. What it does in a browser is tested
-//! by `cargo xtask page`.
+//! The live page: its files as browsers get them, and what answers say a caller may do. What it does in a browser is
+//! tested by `cargo xtask page`.
 
 use std::io::Read as _;
 

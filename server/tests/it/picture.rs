@@ -98,7 +98,7 @@ async fn time_theme_and_focus_change_what_is_drawn() {
 }
 
 #[tokio::test]
-async fn everything_wrong_with_the_options_is_told_at_once() {
+async fn everything_wrong_with_the_options_is_reported_at_once() {
     let server = Local::start().await;
     let client = server.client;
     let id = some(client).await;

@@ -100,7 +100,7 @@ async fn the_history_is_trimmed_and_says_where_it_begins() {
 }
 
 #[tokio::test]
-async fn a_trimmed_history_is_told_over_mcp_and_survives_a_restart() {
+async fn a_trimmed_history_is_reported_over_mcp_and_survives_a_restart() {
     let mut ways = Ways::start(&["--keep-history", "500", "--extra-tools"]).await;
     let (id, oldest) = long(ways.client).await;
     for (_, caller) in ways.each() {

@@ -1,5 +1,6 @@
-//! Several servers on one store, simulated: a virtual clock, a network that delays, loses and parts, servers that crash. A
-//! seed makes a schedule of faults and requests, and what clients saw is held to be linearizable for each universe.
+//! Several servers on one store, simulated: a virtual clock, a network that delays, loses and parts, servers that
+//! crash. A seed makes a schedule of faults and requests, and what clients saw is held to be linearizable for each
+//! universe.
 //!
 //! `UNIVERSE_SCHEDULES` says how many schedules are tried, `UNIVERSE_SCHEDULE` the only one.
 

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::harness::process::{signal, stop};
 use crate::harness::{Era, Server, Stdio, add_star, tick};
 
-/// A directory with the universe `sol`, empty enough to be told in a line.
+/// A directory with the universe `sol`, empty enough to be written in a line.
 async fn directory() -> TempDir {
     let dir = TempDir::new().unwrap();
     let mut server = Server::with(dir.path(), &["--demo"]).await;
@@ -159,7 +159,7 @@ async fn a_joined_client_goes_on_when_the_holder_is_killed() {
         let mut stdio = Stdio::on(dir.path(), era).await;
         let before = stdio.command("sol", &add_star(&format!("{era:?}"))).await;
         server.kill().await;
-        // The next request may meet the moment between the two: then it is told, and asked again.
+        // The next request may meet the moment between the two: then that is reported, and it is asked again.
         let after = retry(&mut stdio).await;
         assert_eq!(after, before);
         let now = stdio.command("sol", &tick()).await;
@@ -230,7 +230,7 @@ async fn retry(stdio: &mut Stdio) -> serde_json::Value {
         let told = answer["error"]["message"].as_str().unwrap();
         assert!(told.contains("ended before it answered"), "{answer}");
     }
-    panic!("nobody takes over");
+    panic!("no process takes over");
 }
 
 #[tokio::test]

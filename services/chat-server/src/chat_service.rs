@@ -27,7 +27,7 @@ pub use news::{Following, NewMessage, News};
 pub use people::{PeopleQuestion, StatisticsQuestion};
 
 use crate::config::{Config, SourceKind};
-use crate::index::{Alias, AliasMember, Index};
+use crate::index::{Alias, Index};
 use crate::registry::Registry;
 use crate::source::Connection;
 use crate::view;
@@ -76,14 +76,7 @@ impl ChatService {
         });
         let aliases = config.people.iter().map(|person| Alias {
             name: person.name.clone(),
-            members: person
-                .aliases
-                .iter()
-                .map(|is| AliasMember {
-                    source: None,
-                    is: is.clone(),
-                })
-                .collect(),
+            members: person.aliases.clone(),
         });
         Self(Arc::new(Inner {
             mode,

@@ -32,7 +32,7 @@ pub const PROGRAM: &str = "chat-server";
     version,
     after_help = "Exit code: 0 fine, 1 not found or not possible, 2 wrong usage, 3 imported, but something was left out."
 )]
-struct Arguments {
+struct ChatServerArgs {
     #[command(flatten)]
     paths: Paths,
     #[command(subcommand)]
@@ -42,27 +42,27 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serves MCP: on stdin and stdout, or on a port with --port or --listen.
-    Mcp(Box<serve::Arguments>),
+    Mcp(Box<serve::ServeArgs>),
     /// Reads the exports into the index; all of them unless some are named.
-    Import(import::Arguments),
+    Import(import::ImportArgs),
     /// Lists the sources.
     Sources(list::Sources),
     /// Lists the chats of a source.
     Chats(list::Chats),
     /// Prints messages, newest first.
-    Messages(Box<messages::Arguments>),
+    Messages(Box<messages::MessagesArgs>),
     /// Finds messages by words: search "boat OR ship" -rain.
     Search(Box<messages::Search>),
     /// Says what is wrong with the configuration: files that are not there, lists of chats that match nothing.
-    CheckConfig(check::Arguments),
+    CheckConfig(check::CheckConfigArgs),
     /// Says how the dates of an export of WhatsApp are written, in the configuration, and reads it again.
-    DayOrder(check::DayOrderArguments),
+    DayOrder(check::DayOrderArgs),
 }
 
 /// Does what the arguments of the process say. What goes wrong is one line on stderr.
 #[must_use]
 pub fn main() -> ExitCode {
-    let Arguments { paths, command } = Arguments::parse();
+    let ChatServerArgs { paths, command } = ChatServerArgs::parse();
     let done = async {
         match command {
             Command::Mcp(asked) => asked.run(&paths).await,

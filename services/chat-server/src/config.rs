@@ -145,7 +145,7 @@ impl Config {
     /// # Errors
     /// What is wrong with it, and what would be right.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, String> {
-        let written: Written = toml::from_str(text).map_err(|error| error.to_string())?;
+        let written: WrittenConfig = toml::from_str(text).map_err(|error| error.to_string())?;
         if written.source.len() > MAX_SOURCES {
             return Err(format!("more than {MAX_SOURCES} sources"));
         }
@@ -218,7 +218,7 @@ impl ChatFilter {
 /// The file in its written form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenConfig {
     data_dir: Option<String>,
     #[serde(default)]
     redact_phone_numbers: bool,

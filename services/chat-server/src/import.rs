@@ -168,8 +168,8 @@ pub fn formats(path: &Path) -> Result<BTreeSet<Format>, ImportError> {
     layout::formats(path)
 }
 
-/// Reads all exports at `path` from their beginning; those of one kind, the first that is found if `format` is `None`. Ends early, without an
-/// error, when `take` breaks.
+/// Reads all exports at `path` from their beginning; those of one kind, the first that is found if `format` is `None`.
+/// Ends early, without an error, when `take` breaks.
 ///
 /// # Errors
 /// [`ImportError`]; what was given to `take` before is right.

@@ -41,7 +41,7 @@ pub use self::context::{Around, MAX_AROUND};
 pub use self::error::IndexError;
 pub use self::follow::{Followed, Follower, Lag};
 pub use self::people::is_number;
-pub use self::people::{Alias, AliasMember, Identity, MAX_PEOPLE, PeopleQuery, Person};
+pub use self::people::{Alias, Identity, MAX_PEOPLE, Person};
 pub use self::search::{Hit, Hits, Piece, SearchQuery, Snippet};
 pub use self::statistics::{SenderCount, Statistics, StatisticsQuery};
 

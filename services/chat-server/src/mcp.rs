@@ -1,5 +1,5 @@
-//! The MCP dialect: tools, resources, subscriptions, prompts and completion over a [`ChatService`]. It formats; what it formats
-//! comes from there.
+//! The MCP dialect: tools, resources, subscriptions, prompts and completion over a [`ChatService`]. It formats; what it
+//! formats comes from there.
 
 mod completion;
 mod failure;

@@ -24,11 +24,11 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 /// The sources by id.
 #[derive(Debug, Clone, Default)]
-pub struct Registry(BTreeMap<String, Entry>);
+pub struct Registry(BTreeMap<String, RegisteredSource>);
 
 /// A source and what of it may be seen.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct RegisteredSource {
     /// The source.
     pub source: Arc<dyn ChatSource>,
     /// The same, if it is an export.
@@ -39,7 +39,7 @@ pub struct Entry {
     pub matched: Arc<Mutex<BTreeSet<String>>>,
 }
 
-impl Entry {
+impl RegisteredSource {
     /// The entries that match no chat, because of which nothing of the source is served.
     #[must_use]
     pub fn unmatched(&self) -> Vec<String> {
@@ -73,12 +73,12 @@ impl Registry {
 
     /// The source of this id.
     #[must_use]
-    pub fn get(&self, id: &str) -> Option<&Entry> {
+    pub fn get(&self, id: &str) -> Option<&RegisteredSource> {
         self.0.get(id)
     }
 
     /// All sources, by id.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Entry> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &RegisteredSource> {
         self.0.values()
     }
 
@@ -125,8 +125,8 @@ impl Registry {
         })
     }
 
-    /// Runs all sources into the index until `stop`, each by itself; one that fails is run again after a pause. Resolves
-    /// when all have ended.
+    /// Runs all sources into the index until `stop`, each by itself; one that fails is run again after a pause.
+    /// Resolves when all have ended.
     pub async fn run(&self, index: &Index, stop: &CancellationToken) {
         let mut running = JoinSet::new();
         for (id, entry) in &self.0 {
@@ -164,10 +164,10 @@ async fn keep_running(source: Arc<dyn ChatSource>, sink: Arc<dyn Sink>, stop: Ca
     }
 }
 
-fn entry(config: &SourceConfig) -> Entry {
+fn entry(config: &SourceConfig) -> RegisteredSource {
     let (id, name) = (config.id.clone(), config.name.clone());
     let chats = config.chats.clone();
-    let plain = |source| Entry {
+    let plain = |source| RegisteredSource {
         source,
         export: None,
         chats: chats.clone(),
@@ -188,7 +188,7 @@ fn entry(config: &SourceConfig) -> Entry {
                 me,
             };
             let export = Arc::new(Export::new(id, name, format, path, watch, options));
-            Entry {
+            RegisteredSource {
                 source: Arc::clone(&export) as _,
                 export: Some(export),
                 chats,

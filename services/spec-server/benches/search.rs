@@ -1,8 +1,8 @@
-//! Search over 5,000 made-up specs, the same in every run: how long it takes to build the index, to take in one change and
-//! to answer, and how much memory it needs. `cargo bench -p spec-server --bench search`
+//! Search over 5,000 made-up specs, the same in every run: how long it takes to build the index, to take in one change
+//! and to answer, and how much memory it needs. `cargo bench -p spec-server --bench search`
 //!
-//! Nothing is asserted: figures are for people. Beside the time on the clock stands what of it was the processor's, where the
-//! system tells (Linux, to some milliseconds): what else runs on the machine counts little there.
+//! Nothing is asserted: figures are for people. Beside the time on the clock stands what of it was the processor's,
+//! where the system shows it (Linux, to some milliseconds): what else runs on the machine counts little there.
 
 #![expect(
     clippy::unwrap_used,
@@ -153,7 +153,7 @@ fn print_spread(what: &str, mut took: Vec<Took>) {
     println!("{:<44} {:>12} {mean:>9.2} ms", format!("{what}, mean"), "");
 }
 
-/// Memory of this process in KiB, where the system tells it.
+/// Memory of this process in KiB, where the system shows it.
 fn resident() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -31,7 +31,7 @@ use service_host::ReplaceError;
 
 use crate::model::Line;
 use crate::project::{Project, ReadError};
-use crate::validate::Part;
+use crate::validate::ChangePart;
 
 pub use apply::Counts;
 pub use plan::Plan;
@@ -73,7 +73,7 @@ pub struct Problem {
     /// Where in it.
     pub line: Option<Line>,
     /// The part of the change; `None` for a spec.
-    pub part: Option<Part>,
+    pub part: Option<ChangePart>,
     /// What is wrong, and what would be right.
     pub message: String,
 }
@@ -126,8 +126,8 @@ pub fn preview(project: &Project, id: &str) -> Result<Preview, ReadError> {
     Ok(Plan::of(project, id)?.preview())
 }
 
-/// Applies the change `id` to the specs and moves it to the archive, as of `day`, `YYYY-MM-DD`. A name that begins with a
-/// day already keeps it. A change with open tasks is archived with `force` alone.
+/// Applies the change `id` to the specs and moves it to the archive, as of `day`, `YYYY-MM-DD`. A name that begins with
+/// a day already keeps it. A change with open tasks is archived with `force` alone.
 ///
 /// # Errors
 /// [`ArchiveError`]; then nothing has changed.
@@ -140,7 +140,8 @@ pub fn archive_change(
     Plan::of(project, id)?.apply(day, force)
 }
 
-/// The day of today as `YYYY-MM-DD`, in the local time zone, as OpenSpec's own tool has it in the names of archived changes.
+/// The day of today as `YYYY-MM-DD`, in the local time zone, as OpenSpec's own tool has it in the names of archived
+/// changes.
 #[must_use]
 pub fn today() -> String {
     Zoned::now().date().to_string()

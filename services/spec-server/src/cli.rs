@@ -37,7 +37,7 @@ pub const PROGRAM: &str = "spec-server";
     version,
     after_help = "Exit code: 0 fine, 1 invalid or not found, 2 wrong usage."
 )]
-pub struct Arguments {
+pub struct SpecServerArgs {
     #[command(flatten)]
     repository: Repository,
     #[command(subcommand)]
@@ -47,13 +47,13 @@ pub struct Arguments {
 #[derive(Debug, Clone, Subcommand)]
 enum Command {
     /// Serves MCP: on stdin and stdout, or on a port with --listen.
-    Mcp(Box<serve::Arguments>),
+    Mcp(Box<serve::ServeArgs>),
     /// Lists specs and active changes.
-    List(list::Arguments),
+    List(list::ListArgs),
     /// Prints a spec or a change.
-    Show(show::Arguments),
+    Show(show::ShowArgs),
     /// Checks specs and active changes; all of them unless some are named.
-    Validate(validate::Arguments),
+    Validate(validate::ValidateArgs),
     /// Shows what archiving a change would make of the specs, and what stands in its way.
     Preview(write::OfChange),
     /// Applies a finished change to the specs and moves it to the archive: all of it or nothing.
@@ -61,9 +61,9 @@ enum Command {
     /// Ticks a task of a change off.
     Task(write::Task),
     /// Prints the project's own words for the workflow: its context, its rules, its schema.
-    Project(project::Arguments),
+    Project(project::ProjectArgs),
     /// Finds requirements by words.
-    Search(search::Arguments),
+    Search(search::SearchArgs),
     /// Builds the search index, for servers that run with --index explicit.
     Index,
 }
@@ -71,7 +71,7 @@ enum Command {
 /// Does what the arguments of the process say. What goes wrong is one line on stderr.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = SpecServerArgs::parse();
     let done = match arguments.command {
         // Stdout belongs to the protocol.
         Command::Mcp(asked) => asked.run(arguments.repository),
@@ -98,7 +98,7 @@ pub fn main() -> ExitCode {
 ///
 /// # Errors
 /// [`CliError`], in a sentence for the user; the exit code is then 1.
-pub fn run(arguments: &Arguments, mut output: Output<'_>) -> Result<u8, CliError> {
+pub fn run(arguments: &SpecServerArgs, mut output: Output<'_>) -> Result<u8, CliError> {
     let project = || arguments.repository.project();
     let code = match &arguments.command {
         Command::Mcp(_) => {

@@ -97,8 +97,8 @@ pub struct Scenario {
     pub given: Vec<String>,
     /// What happens: the WHEN clauses and the ANDs that continue them.
     pub when: Vec<String>,
-    /// What follows from it: the THEN clauses and the ANDs (and BUTs, ORs) that continue them. Of a keyword before a clause
-    /// only BUT and OR are kept, since they say something.
+    /// What follows from it: the THEN clauses and the ANDs (and BUTs, ORs) that continue them. Of a keyword before a
+    /// clause only BUT and OR are kept, since they say something.
     pub then: Vec<String>,
     /// The block of the file, without its heading, trimmed.
     pub text: String,

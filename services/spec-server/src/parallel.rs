@@ -9,7 +9,8 @@ const MAX_THREADS: usize = 4;
 /// The fewest things that are worth a separate thread: starting one takes as long as reading about ten files.
 const SHARE: usize = 64;
 
-/// What `work` makes of each of `items`, in their order. Few of them are done one after the other, many by several threads.
+/// What `work` makes of each of `items`, in their order. Few of them are done one after the other, many by several
+/// threads.
 pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = processors.min(MAX_THREADS).min(items.len() / SHARE);

@@ -1,7 +1,7 @@
 //! Markdown as people and agents write it → the [model](crate::model). Nothing here fails or looks at a disk.
 //!
-//! One reading for both kinds of repository, line by line, in time that grows with the length of the text. Headings begin
-//! at the left margin and do not count inside code blocks between ``` or ~~~ (their rules are OpenSpec's:
+//! One reading for both kinds of repository, line by line, in time that grows with the length of the text. Headings
+//! begin at the left margin and do not count inside code blocks between ``` or ~~~ (their rules are OpenSpec's:
 //! [`Outline`]); capitals do not matter in the names of sections. What is not understood is left out of the parts, and
 //! is still in the texts.
 

@@ -198,8 +198,8 @@ impl Project {
         self.folders(Kind::Change)
     }
 
-    /// The ids of the archived changes, sorted: the names of their folders, which begin with the day. None if the folder
-    /// is missing.
+    /// The ids of the archived changes, sorted: the names of their folders, which begin with the day. None if the
+    /// folder is missing.
     ///
     /// # Errors
     /// [`ReadError`] if the folder cannot be listed.
@@ -328,7 +328,7 @@ impl Project {
         Ok(found.items.into_iter().map(|(id, _)| id).collect())
     }
 
-    fn find_folders(&self, kind: Kind) -> Result<walk::Found, ReadError> {
+    fn find_folders(&self, kind: Kind) -> Result<walk::FoundFiles, ReadError> {
         walk::changes(&self.inner.reader, self.layout(), kind, self.base(kind))
     }
 
@@ -391,7 +391,7 @@ impl Project {
     /// Reads what was found, as far as the bound for all together goes.
     fn list<T: Send + Sync>(
         &self,
-        found: walk::Found,
+        found: walk::FoundFiles,
         bytes: impl Fn(&T) -> usize + Sync,
         read: impl Fn(&str, &Path) -> Result<Option<Arc<T>>, ReadError> + Sync,
     ) -> Listing<T> {

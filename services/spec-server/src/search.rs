@@ -31,7 +31,7 @@ mod thesaurus;
 
 use std::path::PathBuf;
 
-pub use document::{Document, Field, Part, documents};
+pub use document::{Document, DocumentPart, Field, documents};
 pub use explicit::build;
 pub use file::{FileError, INDEX_BYTES, decode, encode};
 pub use index::{Index, Match, Slot, Update, Weights};
@@ -70,7 +70,7 @@ impl Ranker {
 
 /// The answer to a query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchOutcome {
     /// The best first; ties by id and line.
     pub hits: Vec<Hit>,
     /// What made the scores of the hits.
@@ -93,7 +93,7 @@ pub struct Hit {
     pub section: Option<String>,
     /// In changes: the change and the file below its folder. `spec_id` is then the capability, empty if it is not about one.
     pub change: Option<(String, String)>,
-    /// In 0..=1, by [`Found::ranker`].
+    /// In 0..=1, by [`SearchOutcome::ranker`].
     pub score: f64,
     /// Which of the rankings has it; [`Ranker::Hybrid`] means both.
     pub ranker: Ranker,

@@ -17,10 +17,10 @@ mod spec_oxide;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use finding::{Finding, MAX_FINDINGS, Part, Rule, Severity};
+pub use finding::{ChangePart, Finding, MAX_FINDINGS, Rule, Severity};
 pub use report::{Item, ItemKind, Report};
 
-use finding::{Findings, Location};
+use finding::Findings;
 
 use crate::model::{Change, Spec};
 use crate::project::{Dialect, Project, ReadError, Unreadable};
@@ -74,11 +74,7 @@ pub fn spec(spec: &Spec, rules: Rules) -> Vec<Finding> {
         Rules::OpenSpec => openspec::check_spec(spec, &mut findings),
     }
     let file = openspec::path(&spec.source);
-    let location = Location {
-        file: &file,
-        part: None,
-    };
-    heading::check(&spec.source, location, &mut findings);
+    heading::check(&spec.source, &mut findings.at(&file, None));
     findings.into_sorted()
 }
 
@@ -102,11 +98,8 @@ pub fn change(project: &Project, change: &Change, rules: Rules) -> Vec<Finding> 
     }
     for delta in &change.deltas {
         let file = openspec::path(&delta.source);
-        let location = Location {
-            file: &file,
-            part: Some(Part::Deltas),
-        };
-        heading::check(&delta.source, location, &mut findings);
+        let mut at = findings.at(&file, Some(ChangePart::Deltas));
+        heading::check(&delta.source, &mut at);
     }
     findings.into_sorted()
 }
@@ -194,16 +187,14 @@ fn unreadable(project: &Project, base: &Path, kind: ItemKind, found: &[Unreadabl
         let path = project.root().join(&unreadable.path);
         let file = project.display_path(&path);
         let mut findings = Findings::default();
-        let location = Location {
-            file: &file,
-            part: None,
-        };
         let rule = if path.is_symlink() && path.is_dir() {
             LINK
         } else {
             UNREADABLE
         };
-        findings.add(rule, location, None, &unreadable.problem);
+        findings
+            .at(&file, None)
+            .add(rule, None, &unreadable.problem);
         let id = file.strip_prefix(&base).unwrap_or(&file);
         Item {
             kind,

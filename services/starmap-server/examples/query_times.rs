@@ -1,9 +1,9 @@
-//! How long each question takes: `cargo run --release -p starmap-server --example query_times -- MAP [KIND]`, with a part of
-//! their names only questions of this kind.
+//! How long each question takes: `cargo run --release -p starmap-server --example query_times -- MAP [KIND]`, with a
+//! part of their names only questions of this kind.
 //!
-//! Prints a table in Markdown. Each question is asked three times, and the shortest time counts. With `--json` it prints
-//! instead what `benches/beside_igraph.py` needs to ask python's igraph the same questions: the map, the questions, the
-//! times and the answers.
+//! Prints a table in Markdown. Each question is asked three times, and the shortest time counts. With `--json` it
+//! prints instead what `benches/beside_igraph.py` needs to ask python's igraph the same questions: the map, the
+//! questions, the times and the answers.
 
 use std::env;
 use std::error::Error;

@@ -1,7 +1,7 @@
 //! What happens in the systems: an overlay on the map, read from a local dump of the game's public API.
 //!
-//! A dump is what the API answers, kept as files: `universe/system_kills`, `universe/system_jumps` and `fw/systems`, each
-//! a JSON array of objects. They may be files of one folder under any names that end in `.json`, or members of one
+//! A dump is what the API answers, kept as files: `universe/system_kills`, `universe/system_jumps` and `fw/systems`,
+//! each a JSON array of objects. They may be files of one folder under any names that end in `.json`, or members of one
 //! object in one file. What an array holds is seen by its members, not by its name. A [`Feed`] of killmails adds what
 //! happened since.
 

@@ -30,7 +30,7 @@ const MAX_WARNINGS: usize = 10;
 /// Routes through New Eden, for programs by MCP and for people here.
 #[derive(Debug, Parser)]
 #[command(name = PROGRAM, version, after_help = tool::HELP)]
-struct Arguments {
+struct StarmapServerArgs {
     #[command(subcommand)]
     command: Command,
 }
@@ -109,7 +109,7 @@ enum Failure {
 /// done, 1 when not (no such system, no way, a map that does not pass), 2 when the command line cannot be read.
 #[must_use]
 pub fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let outcome = match StarmapServerArgs::parse().command {
         Command::Mcp(arguments) => return serve::run(PROGRAM, &arguments),
         Command::Build(arguments) => maps::build(&arguments),
         Command::Verify(arguments) => maps::verify(&arguments),

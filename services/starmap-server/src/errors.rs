@@ -183,9 +183,9 @@ fn because(reason: Option<&str>) -> String {
 /// A text from outside as an error quotes it: bounded, and without characters that would break a line.
 pub(crate) fn shown(text: &str) -> String {
     let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let mut told: String = text.chars().take(MAX_SHOWN).map(visible).collect();
+    let mut quoted: String = text.chars().take(MAX_SHOWN).map(visible).collect();
     if text.chars().nth(MAX_SHOWN).is_some() {
-        told.push('…');
+        quoted.push('…');
     }
-    told
+    quoted
 }

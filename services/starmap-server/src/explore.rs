@@ -27,21 +27,21 @@ use std::cmp::Ordering;
 
 /// The first of what was found, and how many there are in all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found<T> {
+pub struct Limited<T> {
     /// How many were found, before the list was cut.
     pub total: usize,
     /// At most as many as were asked for, in order.
     pub list: Vec<T>,
 }
 
-impl<T> Default for Found<T> {
+impl<T> Default for Limited<T> {
     fn default() -> Self {
         let list = Vec::new();
         Self { total: 0, list }
     }
 }
 
-impl<T> Found<T> {
+impl<T> Limited<T> {
     /// Keeps the first `limit` in order. What is cut off is not sorted.
     fn first(mut all: Vec<T>, limit: usize, order: impl Fn(&T, &T) -> Ordering) -> Self {
         let total = all.len();

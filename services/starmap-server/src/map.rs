@@ -159,58 +159,46 @@ impl Map {
     pub fn connections(&self) -> usize {
         self.connections
     }
+}
 
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the map creates its handles, so each is in range"
+)]
+impl Map {
     /// A system of this map.
     #[must_use]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the map creates its handles, so each is in range"
-    )]
     pub fn system(&self, index: SystemIndex) -> &System {
         &self.systems[index.0 as usize]
     }
 
     /// The class of a system of this map: [`System::class`], without loading the rest of it.
     #[must_use]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the map creates its handles, so each is in range"
-    )]
     pub fn class(&self, index: SystemIndex) -> SecurityClass {
         self.classes[index.0 as usize]
     }
 
     /// A constellation of this map.
     #[must_use]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the map creates its handles, so each is in range"
-    )]
     pub fn constellation(&self, index: ConstellationIndex) -> &Constellation {
         &self.constellations[index.0 as usize]
     }
 
     /// A region of this map.
     #[must_use]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the map creates its handles, so each is in range"
-    )]
     pub fn region(&self, index: RegionIndex) -> &Region {
         &self.regions[index.0 as usize]
     }
 
     /// Where the gates of a system lead, by id.
     #[must_use]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the map creates its handles, so each is in range"
-    )]
     pub fn neighbours(&self, index: SystemIndex) -> &[SystemIndex] {
         let at = index.0 as usize;
         &self.neighbours[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
+}
 
+impl Map {
     /// The labels that give all distances by gates alone; `None` if the map is too intricate for them.
     pub(crate) fn hubs(&self) -> Option<&Hubs> {
         self.hubs.get_or_init(|| Hubs::new(self)).as_ref()
@@ -256,9 +244,9 @@ impl Map {
         starts.find_map(|at| self.version.get(at..at + 10)?.parse().ok())
     }
 
-    /// At most `limit` names of systems that may be meant by one that is unknown: those one letter away, those that begin
-    /// with it, those two letters away that begin alike, those that have it in them, then those a few letters away. Of
-    /// those alike, trade hubs come first, then systems that gates lead to.
+    /// At most `limit` names of systems that may be meant by one that is unknown: those one letter away, those that
+    /// begin with it, those two letters away that begin alike, those that have it in them, then those a few letters
+    /// away. Of those alike, trade hubs come first, then systems that gates lead to.
     #[must_use]
     pub fn suggest(&self, name: &str, limit: usize) -> Vec<&str> {
         self.names.suggest(name, limit, &self.systems)

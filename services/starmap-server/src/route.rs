@@ -68,8 +68,8 @@ pub enum By {
     Extra(usize),
 }
 
-/// The best route: of the least cost, among those of the fewest jumps, among those the first when the ids of the systems
-/// are compared one after the other. So the same question always has the same answer.
+/// The best route: of the least cost, among those of the fewest jumps, among those the first when the ids of the
+/// systems are compared one after the other. So the same question always has the same answer.
 ///
 /// Costs are whole millionths ([`Cost`]), hence their sums are exact and ties are ties.
 ///

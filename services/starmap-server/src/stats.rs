@@ -30,7 +30,7 @@ pub struct Stats {
     /// Systems whose position is known.
     pub positions: usize,
     /// Groups of at least two systems that are joined among each other and to no others, the largest first.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ConnectedPart>,
     /// Systems without a gate.
     pub alone: usize,
     /// How many systems have each number of neighbours.
@@ -52,7 +52,7 @@ pub struct Classes {
 
 /// Systems that are joined among each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Part {
+pub struct ConnectedPart {
     /// How many.
     pub systems: usize,
     /// The name of the one with the lowest id.
@@ -124,7 +124,7 @@ pub(crate) fn parts(map: &Map) -> Vec<usize> {
     first.into_iter().flatten().collect()
 }
 
-fn largest_parts(map: &Map) -> Vec<Part> {
+fn largest_parts(map: &Map) -> Vec<ConnectedPart> {
     let mut counts = BTreeMap::new();
     for first in parts(map) {
         *counts.entry(first).or_default() += 1;
@@ -132,9 +132,9 @@ fn largest_parts(map: &Map) -> Vec<Part> {
     let parts = counts.into_iter().filter(|(_, systems)| *systems > 1);
     let parts = parts.filter_map(|(first, systems)| {
         let first = map.systems().get(first)?.name.to_string();
-        Some(Part { systems, first })
+        Some(ConnectedPart { systems, first })
     });
-    let mut parts: Vec<Part> = parts.collect();
+    let mut parts: Vec<ConnectedPart> = parts.collect();
     // Stable: of equal ones, the one with the lowest id stays first.
     parts.sort_by_key(|part| std::cmp::Reverse(part.systems));
     parts

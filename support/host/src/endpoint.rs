@@ -11,7 +11,7 @@ use clap::Args;
 use mcp_proto::http::{Callers, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 
 use crate::tls::{Tls, TlsError};
-pub use asking::{Asked, Asking, Local, read_token};
+pub use asking::{Asking, Local, RequiredAuthorization, read_token};
 pub(crate) use asking::{READ, WRITE};
 pub use keys::{KeysFile, SharedKeys};
 
@@ -44,8 +44,8 @@ pub struct EndpointArgs {
     #[arg(long, value_delimiter = ',', value_name = "ADDRESS")]
     pub trusted_proxy: Vec<String>,
 
-    /// How much memory clients may make the server hold, such as 64MiB; one client at most half of it. The process needs
-    /// its own on top, up to 128 KiB for each connection, and for moments as much again. 512MiB by default.
+    /// How much memory clients may make the server hold, such as 64MiB; one client at most half of it. The process
+    /// needs its own on top, up to 48 KiB for each connection, and for moments as much again. 512MiB by default.
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub max_memory: Option<ByteSize>,
 

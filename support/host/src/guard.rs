@@ -13,8 +13,8 @@ pub fn guard<S: Clone + Send + Sync + 'static>(builder: ServerBuilder<S>) -> Ser
         .observe(|operation| audit(&operation))
 }
 
-/// Writes the line of [`guard`] about a request, if it is a call of a tool that may write: for servers that observe their
-/// requests themselves.
+/// Writes the line of [`guard`] about a request, if it is a call of a tool that may write: for servers that observe
+/// their requests themselves.
 pub fn audit(operation: &Operation<'_>) {
     if !operation.writes {
         return;

@@ -1,8 +1,9 @@
 //! What surrounds the MCP server of a program: stdio or a port, authorization, signals, logs on stderr, watched
 //! folders, and files that are written whole or not at all.
 //!
-//! A program has its own arguments with a [`EndpointArgs`] among them, builds its [`mcp_proto::Server`], and hands both to
-//! [`Host::run`]; [`guard`] has callers asked for scopes and writes recorded; [`block_on`] owns the runtime around it.
+//! A program has its own arguments with a [`EndpointArgs`] among them, builds its [`mcp_proto::Server`], and hands both
+//! to [`Host::run`]; [`guard`] has callers asked for scopes and writes recorded; [`block_on`] owns the runtime around
+//! it.
 
 mod apart;
 mod endpoint;
@@ -18,7 +19,8 @@ mod watch;
 
 pub use apart::{NotDone, apart};
 pub use endpoint::{
-    Asked, Asking, EndpointArgs, EndpointError, KeysFile, Local, SharedKeys, memory, read_token,
+    Asking, EndpointArgs, EndpointError, KeysFile, Local, RequiredAuthorization, SharedKeys,
+    memory, read_token,
 };
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
 pub use guard::{audit, guard};

@@ -1,31 +1,21 @@
 //! The log: lines on stderr, written by a separate thread, so that a log that is not read delays no request.
 
+mod lines;
+
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
-/// How many lines wait to be written. A client that asks faster than the log is read must not slow the others down:
-/// further lines are dropped, and counted.
-const MAX_WAITING_LINES: usize = 4_096;
+use self::lines::Lines;
 
 /// How often lines that were dropped are reported.
 const REPORT: Duration = Duration::from_secs(5);
 
-/// The thread that writes; nothing before the log was set up and after its end.
-static WRITER: Mutex<Option<Writer>> = Mutex::new(None);
-
-/// The way to the thread that writes.
-struct Writer {
-    lines: NonBlocking,
-    /// How many lines could not be written.
-    errors: ErrorCounter,
-    /// Writes what is waiting when it is dropped.
-    _guard: WorkerGuard,
-}
+/// The way to the thread that writes; nothing before the log was set up and after its end.
+static LINES: Mutex<Option<Arc<Lines>>> = Mutex::new(None);
 
 /// How a line of the log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -46,8 +36,10 @@ pub fn log_to_stderr(filter: &str) {
 
 /// [`log_to_stderr`] in a format.
 pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
+    let writer = Arc::new(Lines::to_stderr());
+    *lines() = Some(Arc::clone(&writer));
     let log = tracing_subscriber::fmt()
-        .with_writer(writer())
+        .with_writer(writer)
         // It would report a closed stderr on stderr, and panic.
         .log_internal_errors(false)
         .with_ansi(io::stderr().is_terminal())
@@ -77,35 +69,17 @@ pub fn visible(text: &str) -> String {
 /// How many lines of the log were dropped because it is read too slowly.
 #[must_use]
 pub fn dropped_lines() -> usize {
-    let dropped = writing()
-        .as_ref()
-        .map(|writer| writer.errors.dropped_lines());
-    dropped.unwrap_or_default()
+    lines().as_ref().map_or(0, |lines| lines.dropped())
 }
 
 /// Prints a message for the person who started the program, on stderr, after earlier log lines. If stderr is no longer
 /// read, it is lost.
 pub fn say(text: &str) {
     let line = format!("{text}\n");
-    let lines = writing().as_ref().map(|writer| writer.lines.clone());
-    let _ = match lines {
+    let _ = match lines().as_deref() {
         Some(mut lines) => lines.write_all(line.as_bytes()),
         None => io::stderr().lock().write_all(line.as_bytes()),
     };
-}
-
-fn writer() -> NonBlocking {
-    let (lines, guard) = NonBlockingBuilder::default()
-        .lossy(true)
-        .buffered_lines_limit(MAX_WAITING_LINES)
-        .thread_name("log")
-        .finish(io::stderr());
-    *writing() = Some(Writer {
-        lines: lines.clone(),
-        errors: lines.error_counter(),
-        _guard: guard,
-    });
-    lines
 }
 
 /// Says in the log how many lines were dropped, for ever.
@@ -127,9 +101,12 @@ pub(crate) async fn report_losses() {
 
 /// Writes what is waiting; later lines are lost.
 pub(crate) fn finish() {
-    drop(writing().take());
+    let taken = lines().take();
+    if let Some(lines) = taken {
+        lines.finish();
+    }
 }
 
-fn writing() -> MutexGuard<'static, Option<Writer>> {
-    WRITER.lock().unwrap_or_else(PoisonError::into_inner)
+fn lines() -> MutexGuard<'static, Option<Arc<Lines>>> {
+    LINES.lock().unwrap_or_else(PoisonError::into_inner)
 }

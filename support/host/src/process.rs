@@ -9,8 +9,8 @@ use libmimalloc_sys as _;
 use mimalloc::MiMalloc;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Gives memory back to the system soon after it is freed: what one client made a server hold is not held for ever. (The
-/// C library's keeps it for each thread.) How soon is set in `c/purge.c`.
+/// Gives memory back to the system soon after it is freed: what one client made a server hold is not held for ever.
+/// (The C library's keeps it for each thread.) How soon is set in `c/purge.c`.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -26,7 +26,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::endpoint::{Asked, EndpointArgs, EndpointError};
+use crate::endpoint::{EndpointArgs, EndpointError, RequiredAuthorization};
 use crate::log;
 use crate::process;
 use crate::snippet::{snippets, url};
@@ -74,8 +74,8 @@ pub enum HostError {
 }
 
 impl Host {
-    /// Serves `server` where `endpoint` says, until `stop` or, on stdin and stdout, the client's end. What runs then may
-    /// finish within [`ServeConfig::shutdown_deadline`] or [`StdioConfig::drain_time`].
+    /// Serves `server` where `endpoint` says, until `stop` or, on stdin and stdout, the client's end. What runs then
+    /// may finish within [`ServeConfig::shutdown_deadline`] or [`StdioConfig::drain_time`].
     ///
     /// A server that listens prints its address on stderr, with the configuration for a client, under the name
     /// `program`: with the token where stderr is a terminal, else with `TOKEN` in its place.
@@ -111,11 +111,11 @@ impl Host {
             (https.is_some(), address),
             asked.as_ref(),
         );
-        self.http.authorization = asked.as_ref().map(Asked::authorization);
+        self.http.authorization = asked.as_ref().map(RequiredAuthorization::authorization);
         let authorization = self.http.authorization.as_ref();
         let has_metadata = authorization.is_some_and(Authorization::has_resource);
         // It ends with the server.
-        let _followed = asked.map(Asked::follow);
+        let _followed = asked.map(RequiredAuthorization::follow);
         let _keys = keys.map(|keys| keys.give(server.keys()));
         let gate = Gate {
             mcp: StreamableHttpService::with_config(server, self.http),
@@ -233,9 +233,9 @@ fn greet(
     program: &str,
     endpoint: &EndpointArgs,
     (is_https, address): (bool, SocketAddr),
-    asked: Option<&Asked>,
+    asked: Option<&RequiredAuthorization>,
 ) {
-    let token = asked.and_then(Asked::shown_token);
+    let token = asked.and_then(RequiredAuthorization::shown_token);
     let url = url(address, &endpoint.allowed_host, is_https);
     let listening = format!("{}://{address}", if is_https { "https" } else { "http" });
     let base = url.as_ref().unwrap_or(&listening);

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 
 use http::uri::Authority;
 
-/// The URL by which clients reach a server that listens on an address: by the first name that it answers to, where others
-/// reach it and where a certificate has names. `None` if it listens on every address and has no name.
+/// The URL by which clients reach a server that listens on an address: by the first name that it answers to, where
+/// others reach it and where a certificate has names. `None` if it listens on every address and has no name.
 #[must_use]
 pub fn url(address: SocketAddr, names: &[String], is_https: bool) -> Option<String> {
     let scheme = if is_https { "https" } else { "http" };
@@ -25,8 +25,8 @@ pub fn url(address: SocketAddr, names: &[String], is_https: bool) -> Option<Stri
 }
 
 /// What reaches the server at `url` from Claude Code, Cursor, VS Code and Codex, in the forms that they document
-/// (code.claude.com/docs/en/mcp, cursor.com/docs/context/mcp, code.visualstudio.com/docs/copilot/reference/mcp-configuration,
-/// developers.openai.com/codex/mcp).
+/// (code.claude.com/docs/en/mcp, cursor.com/docs/context/mcp,
+/// code.visualstudio.com/docs/copilot/reference/mcp-configuration, developers.openai.com/codex/mcp).
 #[must_use]
 pub fn snippets(program: &str, url: &str, token: Option<&str>) -> String {
     let authorization = token.map(|token| quoted(&format!("Bearer {token}")));

@@ -7,6 +7,7 @@ mod tls;
 
 use std::error::Error;
 use std::fs::{self, File};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant, SystemTime};
 
 use mcp_proto::Server;
@@ -15,6 +16,8 @@ use service_host::{
     Asking, Changes, Depth, EndpointArgs, Host, HostError, ReplaceError, Stamp, Watcher, replace,
     replace_unless_changed,
 };
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +25,42 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 /// Longer than any machine needs.
 const LONG: Duration = Duration::from_secs(30);
+
+/// A server that listens, until it is dropped.
+struct RunningServer {
+    address: SocketAddr,
+    task: JoinHandle<Result<(), HostError>>,
+}
+
+impl Drop for RunningServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl RunningServer {
+    async fn start(
+        host: Host,
+        server: Server,
+        mut endpoint: EndpointArgs,
+    ) -> Result<Self, Box<dyn Error>> {
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = free.local_addr()?;
+        drop(free);
+        endpoint.listen = Some(address);
+        let task = tokio::spawn(async move {
+            let stop = CancellationToken::new();
+            host.run(server, &endpoint, "x", stop).await
+        });
+        let begun = Instant::now();
+        while TcpStream::connect(address).await.is_err() {
+            let may_come = begun.elapsed() < LONG && !task.is_finished();
+            assert!(may_come, "it does not listen");
+            tokio::task::yield_now().await;
+        }
+        Ok(Self { address, task })
+    }
+}
 
 #[test]
 fn a_file_is_replaced_whole_and_keeps_its_permissions() -> Outcome {
@@ -159,7 +198,7 @@ async fn a_link_to_a_folder_is_not_followed() -> Outcome {
     std::os::unix::fs::symlink(&outside, root.join("link"))?;
     let mut watcher = Watcher::new(&[(&root, Depth::Tree)])?;
     fs::write(outside.join("secret.md"), "text")?;
-    // What is told last has come after everything before it.
+    // The last report comes after all before it.
     let last = root.join("last.md");
     fs::write(&last, "text")?;
     loop {

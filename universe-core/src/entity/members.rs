@@ -21,18 +21,18 @@ pub(crate) struct LazyMembers(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     /// `None` for what was given as a map.
-    text: Option<Part>,
+    text: Option<TextSlice>,
     read: OnceLock<Members>,
 }
 
 /// A piece of a text, which lives as long as any piece of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct TextSlice {
     whole: Arc<String>,
     range: Range<usize>,
 }
 
-impl Part {
+impl TextSlice {
     /// This piece of `whole`; `None` if it is not one.
     pub(crate) fn of(whole: &Arc<String>, piece: &str) -> Option<Self> {
         let begin = piece.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
@@ -51,7 +51,7 @@ impl Part {
 
 impl LazyMembers {
     /// Members that were written as a JSON object, without its braces and without white space between them.
-    pub(crate) fn from_text(text: Part) -> Self {
+    pub(crate) fn from_text(text: TextSlice) -> Self {
         Self(Arc::new(Inner {
             text: Some(text),
             read: OnceLock::new(),
@@ -66,7 +66,7 @@ impl LazyMembers {
         });
         let inner = text.as_ref().and_then(|text| without_braces(text));
         let part = text.as_ref().zip(inner);
-        match part.and_then(|(text, inner)| Part::of(text, inner)) {
+        match part.and_then(|(text, inner)| TextSlice::of(text, inner)) {
             Some(part) => Self::from_text(part),
             // Its keys are strings and its numbers come from JSON, so this is not reached.
             None => members.into(),
@@ -82,7 +82,7 @@ impl LazyMembers {
 
     /// The text, if there is one.
     pub(crate) fn as_text(&self) -> Option<&str> {
-        self.0.text.as_ref().map(Part::as_str)
+        self.0.text.as_ref().map(TextSlice::as_str)
     }
 
     /// How many bytes the text has, if there is one.
@@ -119,7 +119,7 @@ impl LazyMembers {
     fn unread(&self) -> Option<&str> {
         match self.0.read.get() {
             Some(_) => None,
-            None => self.0.text.as_ref().map(Part::as_str),
+            None => self.0.text.as_ref().map(TextSlice::as_str),
         }
     }
 }
@@ -139,8 +139,9 @@ impl Deref for LazyMembers {
     fn deref(&self) -> &Members {
         let Inner { text, read } = &*self.0;
         // The text was read as JSON, or written from a map, before it was kept.
-        let parse =
-            |text: &Part| serde_json::from_str(&with_braces(text.as_str())).unwrap_or_default();
+        let parse = |text: &TextSlice| {
+            serde_json::from_str(&with_braces(text.as_str())).unwrap_or_default()
+        };
         read.get_or_init(|| text.as_ref().map_or_else(Members::new, parse))
     }
 }

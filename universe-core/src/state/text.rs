@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::State;
 use super::import::{by_id, link_groups, link_stars, read_group, read_record, read_star};
 use crate::check::{check_entry, check_object};
-use crate::entity::members::{Part, Text, text_in, without_braces};
+use crate::entity::members::{Text, TextSlice, text_in, without_braces};
 use crate::entity::tables::UNIVERSE;
 use crate::entity::{Group, Id, LazyMembers, Members, Record, Star};
 use crate::family::Family;
@@ -40,7 +40,8 @@ pub enum TextError {
 
 impl State {
     /// Reads the text that a universe was written as. Each entity stays a piece of this text until something looks into
-    /// it, so this takes a fifth of the time of [`State::from_value`]. What an entity says of itself is not judged again.
+    /// it, so this takes a fifth of the time of [`State::from_value`]. What an entity says of itself is not judged
+    /// again.
     ///
     /// # Errors
     /// As for [`State::from_value`]; [`TextError::Json`] for a text that is not JSON.
@@ -196,7 +197,7 @@ impl<'s> Reader<'s> {
         key: &str,
         text: &str,
     ) -> Option<()> {
-        let members = |text| Part::of(whole, text).map(LazyMembers::from_text);
+        let members = |text| TextSlice::of(whole, text).map(LazyMembers::from_text);
         match family {
             Family::Stars => {
                 let star = split_star(text).filter(|star| star.id == key)?;
@@ -247,11 +248,11 @@ struct StarText<'t> {
     children: Vec<Text<'t>>,
 }
 
-/// Takes the text of a body apart, which must be JSON. `None` unless it begins with its id and ends with its parent and its
-/// children, as it is written.
+/// Takes the text of a body apart, which must be JSON. `None` unless it begins with its id and ends with its parent and
+/// its children, as it is written.
 ///
-/// Neither of the two names can stand within text, where quotes are escaped. If one stands in an object further in, what
-/// follows it has more braces than one.
+/// Neither of the two names can stand within text, where quotes are escaped. If one stands in an object further in,
+/// what follows it has more braces than one.
 fn split_star(text: &str) -> Option<StarText<'_>> {
     let (id, rest) = text.strip_prefix(r#"{"id":""#)?.split_once('"')?;
     let (rest, children) = rest.strip_suffix('}')?.rsplit_once(r#","children":"#)?;

@@ -1,7 +1,7 @@
 //! A universe as JSON text, written by copying what is text already.
 //!
-//! The members of entities are kept as they were written. Through serde each of them would be looked at once more, to see
-//! that it is JSON.
+//! The members of entities are kept as they were written. Through serde each of them would be looked at once more, to
+//! see that it is JSON.
 
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -11,7 +11,7 @@ use super::{Records, SECTIONS, Section, State};
 use crate::entity::members::without_braces;
 use crate::entity::{Group, Id, LazyMembers, Star};
 
-type Written = Result<(), serde_json::Error>;
+type WriteResult = Result<(), serde_json::Error>;
 
 impl State {
     /// The universe as JSON text.
@@ -27,7 +27,7 @@ impl State {
     ///
     /// # Errors
     /// None that a state can have: its keys are strings, and its numbers come from JSON.
-    pub fn write_json(&self, out: &mut Vec<u8>) -> Written {
+    pub fn write_json(&self, out: &mut Vec<u8>) -> WriteResult {
         out.push(b'{');
         for section in SECTIONS {
             text(out, section)?;
@@ -58,7 +58,7 @@ impl State {
 }
 
 impl Star {
-    fn write_json(&self, out: &mut Vec<u8>) -> Written {
+    fn write_json(&self, out: &mut Vec<u8>) -> WriteResult {
         begin(out, &self.id, &self.members)?;
         end(out, "parentId", self.parent.as_ref())?;
         ids(out, &self.children)?;
@@ -68,7 +68,7 @@ impl Star {
 }
 
 impl Group {
-    fn write_json(&self, out: &mut Vec<u8>) -> Written {
+    fn write_json(&self, out: &mut Vec<u8>) -> WriteResult {
         begin(out, &self.id, &self.members)?;
         end(out, "parentGroupId", self.parent.as_ref())?;
         serde_json::to_writer(&mut *out, &self.children)?;
@@ -92,7 +92,7 @@ impl Serialize for Group {
 /// Gives serde what was written as JSON.
 fn as_it_is<S: Serializer>(
     serializer: S,
-    write: impl FnOnce(&mut Vec<u8>) -> Written,
+    write: impl FnOnce(&mut Vec<u8>) -> WriteResult,
 ) -> Result<S::Ok, S::Error> {
     let mut out = Vec::with_capacity(512);
     write(&mut out).map_err(S::Error::custom)?;
@@ -102,7 +102,7 @@ fn as_it_is<S: Serializer>(
 }
 
 /// An entity as far as its members, and the comma after them.
-fn begin(out: &mut Vec<u8>, id: &Id, members: &LazyMembers) -> Written {
+fn begin(out: &mut Vec<u8>, id: &Id, members: &LazyMembers) -> WriteResult {
     out.extend_from_slice(b"{\"id\":");
     text(out, id)?;
     out.push(b',');
@@ -122,7 +122,7 @@ fn begin(out: &mut Vec<u8>, id: &Id, members: &LazyMembers) -> Written {
 }
 
 /// What follows them, as far as the children.
-fn end(out: &mut Vec<u8>, name: &str, parent: Option<&Id>) -> Written {
+fn end(out: &mut Vec<u8>, name: &str, parent: Option<&Id>) -> WriteResult {
     text(out, name)?;
     out.push(b':');
     match parent {
@@ -136,8 +136,8 @@ fn end(out: &mut Vec<u8>, name: &str, parent: Option<&Id>) -> Written {
 fn map<'a, T: 'a>(
     out: &mut Vec<u8>,
     entries: impl Iterator<Item = (&'a Id, &'a T)>,
-    write: impl Fn(&mut Vec<u8>, &T) -> Written,
-) -> Written {
+    write: impl Fn(&mut Vec<u8>, &T) -> WriteResult,
+) -> WriteResult {
     let mut before = b'{';
     for (id, entry) in entries {
         out.push(before);
@@ -153,7 +153,7 @@ fn map<'a, T: 'a>(
     Ok(())
 }
 
-fn records(out: &mut Vec<u8>, records: &Records) -> Written {
+fn records(out: &mut Vec<u8>, records: &Records) -> WriteResult {
     map(out, records.iter(), |out, record| {
         match record.members.as_text() {
             Some(members) => {
@@ -167,7 +167,7 @@ fn records(out: &mut Vec<u8>, records: &Records) -> Written {
     })
 }
 
-fn ids(out: &mut Vec<u8>, ids: &Sequence<Id>) -> Written {
+fn ids(out: &mut Vec<u8>, ids: &Sequence<Id>) -> WriteResult {
     out.push(b'[');
     for (index, id) in ids.iter().enumerate() {
         if index > 0 {
@@ -180,7 +180,7 @@ fn ids(out: &mut Vec<u8>, ids: &Sequence<Id>) -> Written {
 }
 
 /// A string. Hardly any has something to escape.
-fn text(out: &mut Vec<u8>, text: &str) -> Written {
+fn text(out: &mut Vec<u8>, text: &str) -> WriteResult {
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
     if text.bytes().all(is_plain) {
         out.push(b'"');

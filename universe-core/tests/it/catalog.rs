@@ -224,7 +224,8 @@ fn without_nulls(object: &mut Map<String, Value>, table: &Table, mode: Mode) {
     }
 }
 
-/// Checks that a command is valid by all schemas if the checker takes it, by the exact one as it is. False if it does not.
+/// Checks that a command is valid by all schemas if the checker takes it, by the exact one as it is. False if it does
+/// not.
 fn is_looser(schema: &jsonschema::Validator, mut given: Value) -> bool {
     let Ok(read) = Command::from_value(given.clone()) else {
         return false;

@@ -1,4 +1,4 @@
-//! How large a universe is, told without writing it.
+//! How large a universe is, known without writing it.
 
 use serde_json::json;
 use universe_core::State;

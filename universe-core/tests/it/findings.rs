@@ -9,7 +9,7 @@ fn findings(command: Value) -> Vec<String> {
 }
 
 #[test]
-fn every_finding_is_told_with_its_path() {
+fn every_finding_is_reported_with_its_path() {
     let given = json!({
         "type": "addStar",
         "payload": {
@@ -107,7 +107,7 @@ fn findings_are_bounded_in_number_and_size() {
 }
 
 #[test]
-fn an_import_tells_every_broken_link() {
+fn an_import_reports_every_broken_link() {
     let star = |id: &str, parent: Option<&str>, children: &[&str]| {
         json!({
             "id": id, "name": "", "mass": 1, "radius": 1, "color": "", "parentId": parent,

@@ -165,7 +165,7 @@ fn presets_differ_as_they_say() {
 }
 
 #[test]
-fn everything_wrong_with_a_recipe_is_told_at_once_with_the_nearest_names() {
+fn everything_wrong_with_a_recipe_is_reported_at_once_with_the_nearest_names() {
     let given =
         json!({ "sed": 1, "preset": "moonrch", "style": 3, "systems": 51, "scale": "huge" });
     let findings = Recipe::read(&given).expect_err("five things");

@@ -141,7 +141,7 @@ fn run(state: &mut State, commands: Vec<Value>, clean: bool) -> usize {
     accepted
 }
 
-/// What is told to differ is what differs as JSON.
+/// What is reported to differ is what differs as JSON.
 fn differs_rightly(earlier: &State, later: &State) {
     let (before, after) = (earlier.to_value(), later.to_value());
     let told: BTreeSet<_> = later
@@ -168,7 +168,7 @@ fn differs_rightly(earlier: &State, later: &State) {
 
 /// Many bodies, so that most of them are in nodes that the two universes share.
 #[test]
-fn of_many_bodies_just_those_that_differ_are_told() {
+fn of_many_bodies_just_those_that_differ_are_reported() {
     let mut state = State::default();
     let mut apply = |value: Value| {
         state = state

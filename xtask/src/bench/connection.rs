@@ -1,24 +1,23 @@
 //! One HTTP/1.1 keep-alive connection, as small as it can be: what the client does must not be what is measured.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use super::wire;
 use crate::Result;
 
 /// How long one answer may take; a server under callgrind is some fifty times slower than it is.
-const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
-/// The longest answer that is read, in bytes.
-const MAX_BODY: usize = 1 << 20;
-/// The longest line of a head, and the most lines.
-const MAX_LINE: u64 = 8 << 10;
-const MAX_LINES: usize = 100;
+const ANSWER_DEADLINE: Duration = Duration::from_secs(60);
+/// How much is read at once, in bytes.
+const READ: usize = 64 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stream: BufReader<TcpStream>,
+    stream: TcpStream,
     host: String,
-    line: String,
+    /// What was read and is not taken.
+    input: Vec<u8>,
 }
 
 #[derive(Debug, Default)]
@@ -34,74 +33,113 @@ impl Connection {
     /// # Errors
     /// When no server listens there.
     pub(crate) fn open(url: &str) -> Result<Self> {
-        let host = url
-            .strip_prefix("http://")
-            .and_then(|rest| rest.split('/').next())
-            .ok_or("no address")?;
+        let host = host(url)?;
         let stream = TcpStream::connect(host)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(ANSWER_DEADLINE))?;
         Ok(Self {
-            stream: BufReader::new(stream),
+            stream,
             host: host.to_owned(),
-            line: String::new(),
+            input: Vec::new(),
         })
     }
 
     /// Sends one request in one write, and reads its answer.
     ///
     /// # Errors
-    /// When the connection breaks or the answer is not HTTP with a content length.
+    /// When the connection breaks or the answer is not HTTP.
     pub(crate) fn post(&mut self, path: &str, headers: &str, body: &str) -> Result<Answer> {
         let request = format!(
             "POST {path} HTTP/1.1\r\nhost: {}\r\n{headers}content-length: {}\r\n\r\n{body}",
             self.host,
             body.len()
         );
-        self.stream.get_mut().write_all(request.as_bytes())?;
-        self.answer()
+        self.exchange(request.as_bytes())
     }
 
-    fn answer(&mut self) -> Result<Answer> {
-        let mut answer = Answer::default();
-        let status = self
-            .line()?
-            .strip_prefix("HTTP/1.1 ")
-            .and_then(|rest| rest.get(..3));
-        answer.status = status.ok_or("no status line")?.parse()?;
-        let mut length = 0;
-        for _ in 0..MAX_LINES {
-            let line = self.line()?;
-            if line.is_empty() {
-                if length > MAX_BODY {
-                    return Err(format!("an answer of {length} bytes").into());
-                }
-                let mut body = vec![0; length];
-                self.stream.read_exact(&mut body)?;
-                answer.body = String::from_utf8(body)?;
+    /// Sends a whole request, and reads its answer.
+    ///
+    /// # Errors
+    /// As [`Self::post`].
+    pub(super) fn exchange(&mut self, request: &[u8]) -> Result<Answer> {
+        self.stream.write_all(request)?;
+        loop {
+            if let Some((answer, length)) = wire::answer(&self.input)? {
+                let answer = Answer {
+                    status: answer.status,
+                    session: answer.session.map(str::to_owned),
+                    body: String::from_utf8(answer.body.into_owned())?,
+                };
+                self.input.drain(..length);
                 return Ok(answer);
             }
-            let (name, value) = line.split_once(':').ok_or("a header without a colon")?;
-            let value = value.trim();
-            if name.eq_ignore_ascii_case("content-length") {
-                length = value.parse()?;
-            } else if name.eq_ignore_ascii_case("mcp-session-id") {
-                answer.session = Some(value.to_owned());
-            } else if name.eq_ignore_ascii_case("transfer-encoding") {
-                return Err("the answer is a stream where one body is expected".into());
-            }
+            self.read()?;
         }
-        Err("an answer with too many headers".into())
     }
 
-    fn line(&mut self) -> Result<&str> {
-        self.line.clear();
-        self.stream
-            .by_ref()
-            .take(MAX_LINE)
-            .read_line(&mut self.line)?;
-        self.line
-            .strip_suffix("\r\n")
-            .ok_or_else(|| "the connection ended within an answer".into())
+    /// Asks for a stream of events, and reads the head of the answer.
+    ///
+    /// # Errors
+    /// When the stream is refused, or as [`Self::post`].
+    pub(super) fn listen(&mut self, request: &[u8]) -> Result<()> {
+        self.stream.write_all(request)?;
+        loop {
+            if let Some((status, length)) = wire::opened(&self.input)? {
+                self.input.drain(..length);
+                return match status {
+                    200 => Ok(()),
+                    _ => Err(format!("a stream was refused: {status}").into()),
+                };
+            }
+            self.read()?;
+        }
     }
+
+    /// Waits until the stream has sent a text, and forgets what was sent up to its end.
+    ///
+    /// # Errors
+    /// When the stream ends before.
+    pub(super) fn wait_for(&mut self, text: &str) -> Result<()> {
+        loop {
+            let found = self
+                .input
+                .windows(text.len())
+                .position(|it| it == text.as_bytes());
+            if let Some(at) = found {
+                self.input.drain(..at + text.len());
+                return Ok(());
+            }
+            self.read()?;
+        }
+    }
+
+    /// The connection for others to use. What was read and not taken is lost.
+    pub(super) fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
+    /// The name that requests give the server.
+    pub(super) fn host(&self) -> &str {
+        &self.host
+    }
+
+    fn read(&mut self) -> Result<()> {
+        let mut piece = [0; READ];
+        match self.stream.read(&mut piece)? {
+            0 => Err("the connection ended within an answer".into()),
+            read => {
+                self.input
+                    .extend_from_slice(piece.get(..read).unwrap_or_default());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The address and port in a URL.
+pub(super) fn host(url: &str) -> Result<&str> {
+    let rest = url
+        .strip_prefix("http://")
+        .and_then(|rest| rest.split('/').next());
+    rest.ok_or_else(|| "no address".into())
 }

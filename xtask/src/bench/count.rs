@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use super::Programs;
-use super::case::{Case, Program};
+use super::case::Program;
 use super::connection::Connection;
+use super::exchange::Calls;
 use crate::process::Server;
 use crate::{Result, target};
 
@@ -21,12 +21,21 @@ pub(super) struct Count {
     pub(super) answer_bytes: usize,
 }
 
+/// A program under callgrind: what it is, where its data may be, and how its calls begin.
+pub(super) struct Counted<'a> {
+    pub(super) name: &'a str,
+    pub(super) program: &'a Path,
+    pub(super) arguments: Vec<OsString>,
+    pub(super) data: Option<&'a Path>,
+    pub(super) prepare: &'a dyn Fn(&mut Connection) -> Result<Calls>,
+}
+
 /// The instructions of one call: what `calls` more of them add.
-pub(super) fn per_call(programs: &Programs, case: &Case, calls: u64) -> Result<Count> {
+pub(super) fn per_call(counted: &Counted<'_>, calls: u64) -> Result<Count> {
     let folder = target().join("bench");
     fs::create_dir_all(&folder)?;
-    let (few, _) = total(programs, case, WARM_UP, &folder)?;
-    let (many, answer_bytes) = total(programs, case, WARM_UP + calls, &folder)?;
+    let (few, _) = total(counted, WARM_UP, &folder)?;
+    let (many, answer_bytes) = total(counted, WARM_UP + calls, &folder)?;
     let more = many
         .checked_sub(few)
         .ok_or("more calls took fewer instructions")?;
@@ -40,29 +49,29 @@ pub(super) fn per_call(programs: &Programs, case: &Case, calls: u64) -> Result<C
 
 /// All instructions of a server that answers this many calls, from its start to its end. The profile stays in
 /// `folder`, for `callgrind_annotate`.
-fn total(programs: &Programs, case: &Case, calls: u64, folder: &Path) -> Result<(u64, usize)> {
-    let label = case.name.replace([' ', '/', ','], "-");
+fn total(counted: &Counted<'_>, calls: u64, folder: &Path) -> Result<(u64, usize)> {
+    let label = counted.name.replace([' ', '/', ','], "-");
     let profile = folder.join(format!("{label}.{calls}.callgrind"));
-    let data = folder.join(format!("{label}.data"));
     // Left behind by a run that was broken off; a file that is not there is fine.
     let _ = fs::remove_file(&profile);
-    let _ = fs::remove_dir_all(&data);
+    let clean = || counted.data.map(fs::remove_dir_all);
+    let _ = clean();
     let mut arguments: Vec<OsString> = vec!["-q".into(), "--tool=callgrind".into()];
     let mut out = OsString::from("--callgrind-out-file=");
     out.push(&profile);
     arguments.push(out);
-    arguments.push(programs.path(case.program).into());
-    arguments.extend(case.program.arguments(&data));
+    arguments.push(counted.program.into());
+    arguments.extend(counted.arguments.iter().cloned());
     let server = Server::start(Path::new("valgrind"), &arguments)?;
     let mut connection = Connection::open(server.url())?;
-    let call = case.prepare(&mut connection)?;
+    let mut script = (counted.prepare)(&mut connection)?;
     let mut answer_bytes = 0;
-    for number in 0..calls {
-        answer_bytes = call.make(&mut connection, number)?;
+    for _ in 0..calls {
+        answer_bytes = script.make(&mut connection)?;
     }
     drop(connection);
     server.stop()?;
-    let _ = fs::remove_dir_all(&data);
+    let _ = clean();
     let profile = fs::read_to_string(&profile)?;
     let total = profile
         .lines()

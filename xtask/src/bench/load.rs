@@ -1,86 +1,191 @@
-//! Requests per second and CPU time per request under a bounded load. Ratios only: the clients share the machine.
+//! Requests per second, how long answers take, and the server's CPU time, under a load that waits for each answer.
+//!
+//! One thread drives all connections, so that the load takes as little of the machine as it can.
 
 use std::fs;
-use std::path::Path;
-use std::thread;
+use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
-use super::Programs;
-use super::case::{CASES, Case, Program};
-use super::connection::Connection;
-use crate::process::Server;
-use crate::{Result, say};
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
 
-const CONNECTIONS: usize = 16;
-const DURATION: Duration = Duration::from_secs(5);
-/// The most calls of one connection, even if time is left.
-const MAX_CALLS: u64 = 1_000_000;
+use super::connection::Connection;
+use super::wire::{self, Answer};
+use crate::Result;
+use crate::process::Server;
+
+/// How long the load runs before anything counts.
+const WARM_UP: Duration = Duration::from_millis(300);
+/// How long no answer may come.
+const QUIET: Duration = Duration::from_secs(30);
 /// How long a clock tick of `/proc` is, in microseconds: 100 ticks a second on every Linux.
 const TICK_MICROS: f64 = 10_000.0;
+/// How much a connection reads at once, in bytes.
+const READ: usize = 128 << 10;
 
-/// Prints what the floor and the library do in the same time.
-pub(super) fn table(programs: &Programs) -> Result<()> {
-    say("")?;
-    say("| case | requests/s | × floor | server CPU µs per request | × floor |")?;
-    say("|---|---|---|---|---|")?;
-    let mut floor = (f64::NAN, f64::NAN);
-    for case in CASES
-        .iter()
-        .filter(|case| case.program != Program::Universe)
-    {
-        let (rate, micros) = measure(programs, case)?;
-        if case.program == Program::Floor {
-            floor = (rate, micros);
-        }
-        say(&format!(
-            "| {} | {rate:.0} | {:.2} | {micros:.1} | {:.2} |",
-            case.name,
-            rate / floor.0,
-            micros / floor.1
-        ))?;
-    }
-    Ok(())
+/// What one connection sends, one request after the other.
+pub(super) trait Script {
+    /// Writes the next request.
+    fn request(&mut self, out: &mut Vec<u8>);
+    /// Checks the answer to it. Returns whether it completes something that counts.
+    ///
+    /// # Errors
+    /// When it is not the right answer.
+    fn check(&mut self, answer: &Answer<'_>) -> Result<bool>;
 }
 
-/// Requests per second, and microseconds of the server's CPU per request.
-fn measure(programs: &Programs, case: &Case) -> Result<(f64, f64)> {
-    let binary = programs.path(case.program);
-    let server = Server::start(&binary, &case.program.arguments(Path::new("")))?;
-    let url = server.url();
-    let before = cpu_ticks(server.id())?;
-    let start = Instant::now();
-    let calls = thread::scope(|scope| {
-        let clients: Vec<_> = (0..CONNECTIONS)
-            .map(|_| {
-                scope.spawn(move || {
-                    client(url, case, start + DURATION).map_err(|error| error.to_string())
-                })
-            })
-            .collect();
-        let mut calls = 0;
-        for client in clients {
-            calls += client.join().map_err(|_| "a client panicked")??;
-        }
-        Ok::<_, Box<dyn std::error::Error>>(calls)
-    })?;
-    let seconds = start.elapsed().as_secs_f64();
-    let ticks = cpu_ticks(server.id())?.saturating_sub(before);
-    server.stop()?;
-    #[expect(clippy::cast_precision_loss, reason = "both are far below 2^52")]
-    let (calls, ticks) = (calls as f64, ticks as f64);
-    Ok((calls / seconds, ticks * TICK_MICROS / calls))
+/// What came of a load.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    pub(super) per_second: f64,
+    /// The server's CPU time for each, in microseconds.
+    pub(super) cpu_micros: f64,
+    /// What 99 of 100 answers took at most, in microseconds.
+    pub(super) p99_micros: f64,
 }
 
-/// Calls one after the other until the end; gives how many were answered.
-fn client(url: &str, case: &Case, end: Instant) -> Result<u64> {
-    let mut connection = Connection::open(url)?;
-    let call = case.prepare(&mut connection)?;
-    let mut calls = 0;
-    while calls < MAX_CALLS && Instant::now() < end {
-        call.make(&mut connection, calls)?;
-        calls += 1;
+struct Lane<S> {
+    stream: TcpStream,
+    script: S,
+    out: Vec<u8>,
+    input: Vec<u8>,
+    sent: Instant,
+}
+
+/// Loads a server by these connections for `duration`.
+///
+/// # Errors
+/// When a connection breaks, or an answer is wrong or does not come.
+pub(super) fn run<S: Script>(
+    server: &Server,
+    lanes: Vec<(Connection, S)>,
+    duration: Duration,
+) -> Result<Sample> {
+    let mut poll = Poll::new()?;
+    let mut events = Events::with_capacity(lanes.len());
+    let mut lanes = start(&poll, lanes)?;
+    let mut piece = vec![0; READ];
+    let mut counted_from = Instant::now() + WARM_UP;
+    let mut end = counted_from + duration;
+    let mut is_warm = false;
+    let (mut count, mut cpu) = (0_u64, 0.0);
+    let mut micros: Vec<u32> = Vec::with_capacity(1 << 16);
+    loop {
+        poll.poll(&mut events, Some(QUIET))?;
+        if events.is_empty() {
+            return Err(format!("no answer in {} s", QUIET.as_secs()).into());
+        }
+        for event in &events {
+            let lane = lanes
+                .get_mut(event.token().0)
+                .ok_or("an event of no connection")?;
+            while lane.read(&mut piece)? {
+                let Some(done) = lane.take()? else {
+                    continue;
+                };
+                let now = Instant::now();
+                if !is_warm && now >= counted_from {
+                    (is_warm, counted_from, cpu) = (true, now, cpu_micros(server.id())?);
+                    end = now + duration;
+                } else if is_warm {
+                    count += u64::from(done);
+                    let took = now.duration_since(lane.sent).as_micros();
+                    micros.push(u32::try_from(took).unwrap_or(u32::MAX));
+                }
+                // One that takes longer than all the time is counted, too.
+                if now >= end && !micros.is_empty() {
+                    return sample(server, count, counted_from, cpu, micros);
+                }
+                lane.send(now)?;
+            }
+        }
     }
-    Ok(calls)
+}
+
+fn start<S: Script>(poll: &Poll, lanes: Vec<(Connection, S)>) -> Result<Vec<Lane<S>>> {
+    let mut started = Vec::with_capacity(lanes.len());
+    for (number, (connection, script)) in lanes.into_iter().enumerate() {
+        let stream = connection.into_stream();
+        stream.set_nonblocking(true)?;
+        let mut stream = TcpStream::from_std(stream);
+        poll.registry()
+            .register(&mut stream, Token(number), Interest::READABLE)?;
+        let mut lane = Lane {
+            stream,
+            script,
+            out: Vec::new(),
+            input: Vec::new(),
+            sent: Instant::now(),
+        };
+        lane.send(Instant::now())?;
+        started.push(lane);
+    }
+    Ok(started)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "all are far below 2^52")]
+fn sample(
+    server: &Server,
+    count: u64,
+    from: Instant,
+    cpu: f64,
+    mut micros: Vec<u32>,
+) -> Result<Sample> {
+    let seconds = from.elapsed().as_secs_f64();
+    let cpu = cpu_micros(server.id())? - cpu;
+    micros.sort_unstable();
+    let p99 = micros
+        .get(micros.len() * 99 / 100)
+        .copied()
+        .ok_or("no answer was counted")?;
+    Ok(Sample {
+        per_second: count as f64 / seconds,
+        cpu_micros: cpu / count as f64,
+        p99_micros: f64::from(p99),
+    })
+}
+
+impl<S: Script> Lane<S> {
+    fn send(&mut self, now: Instant) -> Result<()> {
+        self.out.clear();
+        self.script.request(&mut self.out);
+        self.sent = now;
+        // A request fits into the socket's buffer, which is empty: the last one was answered.
+        Ok(self.stream.write_all(&self.out)?)
+    }
+
+    /// Reads what is there. `false` when nothing is.
+    fn read(&mut self, piece: &mut [u8]) -> Result<bool> {
+        match self.stream.read(piece) {
+            Ok(0) => Err("the server closed a connection under load".into()),
+            Ok(read) => {
+                self.input
+                    .extend_from_slice(piece.get(..read).unwrap_or_default());
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Checks the answer that is there. `None` when it is not there as a whole.
+    fn take(&mut self) -> Result<Option<bool>> {
+        let Some((answer, length)) = wire::answer(&self.input)? else {
+            return Ok(None);
+        };
+        let done = self.script.check(&answer)?;
+        self.input.drain(..length);
+        Ok(Some(done))
+    }
+}
+
+/// User and system time of a process so far, in microseconds.
+///
+/// # Errors
+/// When the machine does not say.
+#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+pub(super) fn cpu_micros(process: u32) -> Result<f64> {
+    Ok(cpu_ticks(process)? as f64 * TICK_MICROS)
 }
 
 /// User and system time of a process in clock ticks (proc(5): fields 14 and 15 of `stat`).

@@ -1,7 +1,7 @@
 //! Bundles for MCP clients (`.mcpb`), and the entries of the MCP registry (`server.json`) that lead to them.
 //!
-//! The manifests in `packaging/mcpb/` follow version 0.3 of the bundle format; the version is filled in here. The entries
-//! follow the registry's schema of 2025-12-11.
+//! The manifests in `packaging/mcpb/` follow version 0.3 of the bundle format; the version is filled in here. The
+//! entries follow the registry's schema of 2025-12-11.
 
 use std::fs::{self, File};
 use std::io::Write as _;

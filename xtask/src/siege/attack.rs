@@ -100,7 +100,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
     attack(
         "get-streams",
-        "opens 3,000 sessions with a GET stream each, has them told of changes and reads nothing",
+        "opens 3,000 sessions with a GET stream each, has them notified of changes and reads nothing",
         BOTH,
         sessions::get_streams,
     ),
@@ -118,7 +118,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
     attack(
         "unread-streams",
-        "opens 2,000 event streams, has them told of changes and reads nothing",
+        "opens 2,000 event streams, has them notified of changes and reads nothing",
         BOTH,
         streams::unread,
     ),

@@ -29,7 +29,7 @@ pub(super) struct Orders {
 
 /// A part that runs; killed when it is dropped.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct SiegeProcess {
     child: Child,
     said: Receiver<String>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Part {
 const ATTACKER: &str = r#"ulimit -n "$(ulimit -H -n)"; exec nice -n 10 "$@""#;
 const VICTIM: &str = r#"exec "$@""#;
 
-impl Part {
+impl SiegeProcess {
     /// Starts the `victim` or the `attacker`.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for SiegeProcess {
     fn drop(&mut self) {
         // Both fail only when the child has already gone, which is what is wanted.
         let _ = self.child.kill();

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::attack::Attack;
 use super::memory::Process;
-use super::part::{Orders, Part};
+use super::part::{Orders, SiegeProcess};
 use super::report::{self, Outcome};
 use super::target::Kind;
 use crate::process::Server;
@@ -71,7 +71,7 @@ impl Built {
             seconds,
             attack: attack.map_or_else(String::new, |attack| attack.name.to_owned()),
         };
-        let mut victim = Part::start("victim", &orders(self.seconds))?;
+        let mut victim = SiegeProcess::start("victim", &orders(self.seconds))?;
         if victim.line(PART_DEADLINE).as_deref() != Some("ready") {
             return Err("the victim cannot begin; its reason stands above".into());
         }
@@ -79,7 +79,7 @@ impl Built {
         let before = process.now()?;
         // Until the victim has looked at what it holds, which takes at most so long.
         let mut attacker = match attack {
-            Some(_) => Some(Part::start("attacker", &orders(self.seconds + 30))?),
+            Some(_) => Some(SiegeProcess::start("attacker", &orders(self.seconds + 30))?),
             None => None,
         };
         thread::sleep(Duration::from_millis(300));
@@ -146,7 +146,7 @@ fn universe_server() -> Result<PathBuf> {
     Ok(target().join("dist").join(file))
 }
 
-fn ended(attacker: Part) -> Option<String> {
+fn ended(attacker: SiegeProcess) -> Option<String> {
     attacker.finish(PART_DEADLINE)
 }
 

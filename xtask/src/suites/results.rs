@@ -11,7 +11,7 @@ use crate::Result;
 
 /// What a suite is turned on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum SuiteSubject {
     Server,
     Client,
 }
@@ -43,15 +43,15 @@ pub(super) enum Status {
     Unknown(String),
 }
 
-/// How long the time at the end of a folder's name is: `server-NAME-2026-01-31T12-00-00-000Z`, and without the first word
-/// for clients.
+/// How long the time at the end of a folder's name is: `server-NAME-2026-01-31T12-00-00-000Z`, and without the first
+/// word for clients.
 const TIME: usize = "-2026-01-31T12-00-00-000Z".len();
 
 /// The checks of each scenario that left a result in `folder`.
 ///
 /// # Errors
 /// When a file is not what a suite writes, or a scenario has two.
-pub(super) fn read(folder: &Path, side: Side) -> Result<BTreeMap<String, Vec<Check>>> {
+pub(super) fn read(folder: &Path, side: SuiteSubject) -> Result<BTreeMap<String, Vec<Check>>> {
     let mut ran = BTreeMap::new();
     read_below(folder, "", side, &mut ran)?;
     Ok(ran)
@@ -60,7 +60,7 @@ pub(super) fn read(folder: &Path, side: Side) -> Result<BTreeMap<String, Vec<Che
 fn read_below(
     folder: &Path,
     above: &str,
-    side: Side,
+    side: SuiteSubject,
     ran: &mut BTreeMap<String, Vec<Check>>,
 ) -> Result<()> {
     for entry in fs::read_dir(folder)? {
@@ -69,7 +69,7 @@ fn read_below(
         let file = entry.path().join("checks.json");
         if !file.is_file() {
             // A scenario that broke leaves an empty folder; the verdict misses it.
-            if side == Side::Client && above.is_empty() && entry.file_type()?.is_dir() {
+            if side == SuiteSubject::Client && above.is_empty() && entry.file_type()?.is_dir() {
                 read_below(&entry.path(), &format!("{name}/"), side, ran)?;
             }
             continue;
@@ -86,7 +86,7 @@ fn read_below(
     Ok(())
 }
 
-impl Side {
+impl SuiteSubject {
     /// The option of `list` for its scenarios.
     pub(super) fn option(self) -> &'static str {
         match self {
@@ -105,7 +105,7 @@ impl Side {
 }
 
 /// The scenarios for one side in what `list` prints, with those that a set of requirements runs without scoring them.
-pub(super) fn scenarios(listing: &str, side: Side) -> BTreeSet<String> {
+pub(super) fn scenarios(listing: &str, side: SuiteSubject) -> BTreeSet<String> {
     let (heading, own, _) = side.words();
     let mut names = BTreeSet::new();
     let mut section = "";
@@ -129,7 +129,7 @@ pub(super) fn scenarios(listing: &str, side: Side) -> BTreeSet<String> {
     names
 }
 
-fn scenario(folder: &str, side: Side) -> Option<&str> {
+fn scenario(folder: &str, side: SuiteSubject) -> Option<&str> {
     let (_, _, prefix) = side.words();
     let name = folder.strip_prefix(prefix)?;
     let (name, time) = name.split_at_checked(name.len().checked_sub(TIME)?)?;
@@ -171,15 +171,18 @@ mod tests {
     #[test]
     fn a_folder_names_its_scenario() {
         assert_eq!(
-            scenario("server-tools-list-2026-11-22T02-51-07-123Z", Side::Server),
+            scenario(
+                "server-tools-list-2026-11-22T02-51-07-123Z",
+                SuiteSubject::Server
+            ),
             Some("tools-list")
         );
         assert_eq!(
-            scenario("auth/dpop-2026-11-22T02-51-07-123Z", Side::Client),
+            scenario("auth/dpop-2026-11-22T02-51-07-123Z", SuiteSubject::Client),
             Some("auth/dpop")
         );
         for other in ["server-2026-11-22T02-51-07-123Z", "notes", "server-x"] {
-            assert_eq!(scenario(other, Side::Server), None, "{other}");
+            assert_eq!(scenario(other, SuiteSubject::Server), None, "{other}");
         }
     }
 
@@ -215,24 +218,24 @@ mod tests {
             r#"[{"id":"p","status":"SUCCESS"}]"#,
         );
         fs::create_dir_all(folder.join("server-lost-2026-11-22T02-51-07-124Z")).expect("folder");
-        let ran = read(&folder, Side::Server).expect("results");
+        let ran = read(&folder, SuiteSubject::Server).expect("results");
         assert_eq!(ran.keys().collect::<Vec<_>>(), ["ping"]);
         write(
             "auth/dpop-2026-11-22T02-51-07-123Z",
             r#"[{"id":"p","status":"SUCCESS"}]"#,
         );
-        let ran = read(&folder, Side::Client).expect("results");
+        let ran = read(&folder, SuiteSubject::Client).expect("results");
         assert!(ran.contains_key("auth/dpop"));
         write("server-ping-2026-11-22T02-51-08-000Z", "[]");
         assert!(
-            read(&folder, Side::Server)
+            read(&folder, SuiteSubject::Server)
                 .expect_err("two")
                 .to_string()
                 .contains("two results")
         );
         write("server-ping-2026-11-22T02-51-08-000Z", "{}");
         assert!(
-            read(&folder, Side::Server)
+            read(&folder, SuiteSubject::Server)
                 .expect_err("broken")
                 .to_string()
                 .contains("not a list")
@@ -244,20 +247,20 @@ mod tests {
     fn both_forms_of_a_list_are_read() {
         let plain = "Server scenarios (test against a server):\n  - ping [2025-06-18]\n  - tasks [extension]\n";
         assert_eq!(
-            scenarios(plain, Side::Server),
+            scenarios(plain, SuiteSubject::Server),
             ["ping", "tasks"].map(String::from).into()
         );
         let required = "Required for X (3 scenarios):\n\nServer scenarios (test against a server):\n  - ping\n\n\
             Client scenarios (test against a client):\n  - auth/x\n\nRun and reported, but never scored:\n  \
             extension (2):\n    - auth/y [client]\n    - tasks [server]\n";
         assert_eq!(
-            scenarios(required, Side::Server),
+            scenarios(required, SuiteSubject::Server),
             ["ping", "tasks"].map(String::from).into()
         );
         assert_eq!(
-            scenarios(required, Side::Client),
+            scenarios(required, SuiteSubject::Client),
             ["auth/x", "auth/y"].map(String::from).into()
         );
-        assert!(scenarios("Client scenarios:\n  - initialize\n", Side::Server).is_empty());
+        assert!(scenarios("Client scenarios:\n  - initialize\n", SuiteSubject::Server).is_empty());
     }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::excused::EXCUSED;
-use super::results::{self, Side};
+use super::results::{self, SuiteSubject};
 use super::verdict::{Verdict, judge};
 use crate::Result;
 use crate::install::Installed;
@@ -26,7 +26,7 @@ pub(super) struct Run {
     /// The folder of its results.
     folder: &'static str,
     script: &'static str,
-    pub(super) side: Side,
+    pub(super) side: SuiteSubject,
     scope: Scope,
 }
 
@@ -51,10 +51,10 @@ pub(crate) fn scenarios() -> impl Iterator<Item = &'static str> {
     FOR_SERVERS.lines().chain(FOR_CLIENTS.lines())
 }
 
-fn committed(side: Side) -> BTreeSet<&'static str> {
+fn committed(side: SuiteSubject) -> BTreeSet<&'static str> {
     match side {
-        Side::Server => FOR_SERVERS.lines().collect(),
-        Side::Client => FOR_CLIENTS.lines().collect(),
+        SuiteSubject::Server => FOR_SERVERS.lines().collect(),
+        SuiteSubject::Client => FOR_CLIENTS.lines().collect(),
     }
 }
 
@@ -64,55 +64,55 @@ pub(super) const RUNS: [Run; 7] = [
         name: "0.1.16 all",
         folder: "stable-all",
         script: STABLE,
-        side: Side::Server,
+        side: SuiteSubject::Server,
         scope: Scope::All,
     },
     Run {
         name: "0.2.0-alpha.12 all",
         folder: "all",
         script: NEWEST,
-        side: Side::Server,
+        side: SuiteSubject::Server,
         scope: Scope::All,
     },
     Run {
         name: "0.2.0-alpha.12 2025-11-25 required",
         folder: "2025-11-25",
         script: NEWEST,
-        side: Side::Server,
+        side: SuiteSubject::Server,
         scope: Scope::Revision("2025-11-25"),
     },
     Run {
         name: "0.2.0-alpha.12 2026-07-28 required",
         folder: "2026-07-28",
         script: NEWEST,
-        side: Side::Server,
+        side: SuiteSubject::Server,
         scope: Scope::Revision("2026-07-28"),
     },
     Run {
         name: "0.2.0-alpha.12 clients all",
         folder: "client-all",
         script: NEWEST,
-        side: Side::Client,
+        side: SuiteSubject::Client,
         scope: Scope::All,
     },
     Run {
         name: "0.2.0-alpha.12 clients 2025-11-25",
         folder: "client-2025-11-25",
         script: NEWEST,
-        side: Side::Client,
+        side: SuiteSubject::Client,
         scope: Scope::Revision("2025-11-25"),
     },
     Run {
         name: "0.2.0-alpha.12 clients 2026-07-28",
         folder: "client-2026-07-28",
         script: NEWEST,
-        side: Side::Client,
+        side: SuiteSubject::Client,
         scope: Scope::Revision("2026-07-28"),
     },
 ];
 
-/// Runs the suite against `judged`, the URL of a server or the program of a client, or one of its scenarios, and judges what it wrote. `None` when it does
-/// not have that scenario.
+/// Runs the suite against `judged`, the URL of a server or the program of a client, or one of its scenarios, and judges
+/// what it wrote. `None` when it does not have that scenario.
 ///
 /// # Errors
 /// When the suite does not start or end, or its results cannot be read.
@@ -138,9 +138,9 @@ pub(super) fn run(
     fs::create_dir_all(&folder)?;
     let mut command = installed.command(run.script);
     match run.side {
-        Side::Server => command.args(["server", "--url", judged]),
+        SuiteSubject::Server => command.args(["server", "--url", judged]),
         // All clients run at once.
-        Side::Client => command.args(["client", "--timeout", "60000", "--command", judged]),
+        SuiteSubject::Client => command.args(["client", "--timeout", "60000", "--command", judged]),
     };
     command.arg("--output-dir").arg(&folder);
     choose(&mut command, run.scope, scenario);

@@ -2,8 +2,8 @@
 //!
 //! A row is `| id | rule | tests |`. The tests are separated by commas: `` `file::function` `` for a function below
 //! `mcp-proto/tests/it/`, `` `src/file::function` `` for one beside the code, `` `server/file::function` `` for one of
-//! the universe server, `suite: scenario` for a scenario of the official suites. A rule that binds clients alone may have
-//! the word `client` instead, one that binds those between client and server the word `proxy`.
+//! the universe server, `suite: scenario` for a scenario of the official suites. A rule that binds clients alone may
+//! have the word `client` instead, one that binds those between client and server the word `proxy`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,10 +10,10 @@ use super::{list, text};
 /// Dependencies in `cargo metadata --no-deps` that no source of the right kind names. `files` are those under version
 /// control by their path below `root`.
 ///
-/// One of the crate itself is for its library and programs, one of its tests for all but the build script, and one of its
-/// build for the build script alone. Being named means a path that begins with it, `name::` or `use name;`, outside of
-/// comments; a documentation test of a dev-dependency may name it in one. A module of the crate's own with the name of a
-/// dependency hides it.
+/// One of the crate itself is for its library and programs, one of its tests for all but the build script, and one of
+/// its build for the build script alone. Being named means a path that begins with it, `name::` or `use name;`, outside
+/// of comments; a documentation test of a dev-dependency may name it in one. A module of the crate's own with the name
+/// of a dependency hides it.
 pub(super) fn by_members(
     metadata: &Value,
     files: &BTreeMap<String, String>,
@@ -45,7 +45,8 @@ pub(super) fn by_members(
     findings
 }
 
-/// Entries of `[workspace.dependencies]` in `manifest`, the text of the workspace's own, that no member in `metadata` names.
+/// Entries of `[workspace.dependencies]` in `manifest`, the text of the workspace's own, that no member in `metadata`
+/// names.
 pub(super) fn by_workspace(manifest: &str, metadata: &Value) -> Vec<String> {
     let used: BTreeSet<&str> = list(metadata, "packages")
         .flat_map(|package| list(package, "dependencies"))
@@ -94,7 +95,8 @@ impl Kind {
         }
     }
 
-    /// How the paths of a target's sources begin: a build script is one file, all others are in the folder of their first.
+    /// How the paths of a target's sources begin: a build script is one file, all others are in the folder of their
+    /// first.
     fn source_prefix(self, first: &Path, root: &Path) -> Option<String> {
         let first = first.strip_prefix(root).ok()?;
         let prefix = match self {

@@ -3,7 +3,7 @@
 use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
 
-use super::super::rule::{Rule, Verdict, finding, holds_if};
+use super::super::rule::{Rule, Verdict, finding, holds_if, invalid_params};
 use super::{MODERN, MUST};
 use crate::probe::{Bench, Exchange};
 
@@ -120,11 +120,7 @@ async fn filter(bench: &mut Bench) -> Verdict {
     if has_none(&wanted(bench), &exchange) {
         return none();
     }
-    holds_if(
-        exchange.code() == Some(-32602),
-        exchange.outcome(),
-        &exchange,
-    )
+    invalid_params(&exchange)
 }
 
 async fn several(bench: &mut Bench) -> Verdict {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::rule::{Rule, Verdict, finding};
 use super::{EVERYWHERE, MODERN, MUST, SHOULD};
-use crate::probe::{Bench, Exchange, Seen};
+use crate::probe::{Bench, Exchange, SeenMessage};
 use crate::schema::misfit;
 
 pub(super) const RULES: &[Rule] = &[
@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// What was exchanged over a request that is one without doubt, and its method.
-fn sound(seen: &[Seen]) -> impl Iterator<Item = (&str, &Exchange)> {
+fn sound(seen: &[SeenMessage]) -> impl Iterator<Item = (&str, &Exchange)> {
     seen.iter().filter_map(|(request, exchange)| {
         let request = request.as_ref()?;
         request.get("id")?;

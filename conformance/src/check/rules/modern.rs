@@ -189,9 +189,20 @@ async fn unsupported_version(bench: &mut Bench) -> Verdict {
     }
 }
 
-async fn header_mismatch(bench: &mut Bench, name: &str, values: &[Option<&str>]) -> Verdict {
+async fn discover_mismatch(bench: &mut Bench, name: &str, values: &[Option<&str>]) -> Verdict {
+    header_mismatch(bench, ("server/discover", json!({})), name, values).await
+}
+
+/// Whether a request, by its method and parameters, is refused with each of these values in its header `name`, none of
+/// which is what its body has.
+pub(super) async fn header_mismatch(
+    bench: &mut Bench,
+    (method, params): (&str, Value),
+    name: &str,
+    values: &[Option<&str>],
+) -> Verdict {
     for value in values.iter().copied() {
-        let message = bench.message("server/discover", json!({}));
+        let message = bench.message(method, params.clone());
         let raw = bench.framed(&message);
         let raw = match value {
             Some(value) => raw.with(name, value),
@@ -207,7 +218,7 @@ async fn header_mismatch(bench: &mut Bench, name: &str, values: &[Option<&str>])
 }
 
 async fn method_header(bench: &mut Bench) -> Verdict {
-    header_mismatch(bench, "mcp-method", &[Some("tools/list"), None]).await
+    discover_mismatch(bench, "mcp-method", &[Some("tools/list"), None]).await
 }
 
 async fn version_header(bench: &mut Bench) -> Verdict {
@@ -217,7 +228,7 @@ async fn version_header(bench: &mut Bench) -> Verdict {
         true => &[Some("2025-11-25")],
         false => &[Some("2025-11-25"), None],
     };
-    header_mismatch(bench, "mcp-protocol-version", values).await
+    discover_mismatch(bench, "mcp-protocol-version", values).await
 }
 
 async fn unknown_method_status(bench: &mut Bench) -> Verdict {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Verdict, finding};
 use super::calls::{callable, nothing_to_call};
+use super::modern::header_mismatch;
 use super::{MODERN, MODERN_HTTP, MUST, SHOULD};
 use crate::client::headers::Mirror;
 use crate::probe::{Bench, Raw, Revision};
@@ -59,8 +60,8 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// A request for something that does not exist, so that nothing happens if a server accepts it.
-fn named(bench: &mut Bench, name: &str) -> Option<Value> {
-    let (method, params) = match () {
+fn named(bench: &Bench, name: &str) -> Option<(&'static str, Value)> {
+    Some(match () {
         () if bench.offers("tools") => ("tools/call", json!({"name": name, "arguments": {}})),
         () if bench.offers("prompts") => ("prompts/get", json!({ "name": name })),
         () if bench.offers("resources") => (
@@ -68,8 +69,7 @@ fn named(bench: &mut Bench, name: &str) -> Option<Value> {
             json!({"uri": format!("no-such-scheme://{name}")}),
         ),
         () => return None,
-    };
-    Some(bench.message(method, params))
+    })
 }
 
 fn nothing_named() -> Verdict {
@@ -77,28 +77,17 @@ fn nothing_named() -> Verdict {
 }
 
 async fn name_header(bench: &mut Bench) -> Verdict {
-    for value in [Some("another"), None] {
-        let Some(message) = named(bench, "no_such_thing_of_this_server") else {
-            return nothing_named();
-        };
-        let raw = bench.framed(&message);
-        let raw = match value {
-            Some(value) => raw.with("mcp-name", value),
-            None => raw.without("mcp-name"),
-        };
-        let exchange = bench.raw(raw).await;
-        if exchange.status != Some(400) || exchange.code() != Some(-32020) {
-            let how = value.map_or("without the header".to_owned(), |it| format!("with {it:?}"));
-            return finding(format!("{how}: {}", exchange.outcome()), &exchange);
-        }
-    }
-    Verdict::Holds
+    let Some(request) = named(bench, "no_such_thing_of_this_server") else {
+        return nothing_named();
+    };
+    header_mismatch(bench, request, "mcp-name", &[Some("another"), None]).await
 }
 
 async fn name_encoding(bench: &mut Bench) -> Verdict {
-    let Some(message) = named(bench, "no_such_thing_\u{e9}") else {
+    let Some((method, params)) = named(bench, "no_such_thing_\u{e9}") else {
         return nothing_named();
     };
+    let message = bench.message(method, params);
     let exchange = bench.send(&message).await;
     if exchange.code() == Some(-32020) {
         let seen = "a name in base64 that equals the body's was taken for another";
@@ -128,22 +117,9 @@ async fn param_header(bench: &mut Bench) -> Verdict {
     let Some((name, argument, header)) = chosen else {
         return nothing_to_call("has a text that a header repeats, and needs nothing else");
     };
-    for value in [Some("another"), None] {
-        let arguments = json!({ argument.as_str(): "one" });
-        let params = json!({"name": name, "arguments": arguments});
-        let message = bench.message("tools/call", params);
-        let raw = bench.framed(&message);
-        let raw = match value {
-            Some(value) => raw.with(&header, value),
-            None => raw.without(&header),
-        };
-        let exchange = bench.raw(raw).await;
-        if exchange.status != Some(400) || exchange.code() != Some(-32020) {
-            let how = value.map_or("without the header".to_owned(), |it| format!("with {it:?}"));
-            return finding(format!("{how}: {}", exchange.outcome()), &exchange);
-        }
-    }
-    Verdict::Holds
+    let arguments = json!({ argument.as_str(): "one" });
+    let request = ("tools/call", json!({"name": name, "arguments": arguments}));
+    header_mismatch(bench, request, &header, &[Some("another"), None]).await
 }
 
 async fn removed(bench: &mut Bench) -> Verdict {

@@ -3,7 +3,7 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Verdict, finding, holds_if};
+use super::super::rule::{Rule, Verdict, finding, holds_if, invalid_params};
 use super::{EVERYWHERE, LEGACY, MUST, SHOULD};
 use crate::probe::Bench;
 
@@ -74,11 +74,7 @@ async fn unknown_tool(bench: &mut Bench) -> Verdict {
     }
     let params = json!({"name": "no_such_tool_of_this_server", "arguments": {}});
     let exchange = bench.ask("tools/call", params).await;
-    holds_if(
-        exchange.code() == Some(-32602),
-        exchange.outcome(),
-        &exchange,
-    )
+    invalid_params(&exchange)
 }
 
 async fn read(bench: &mut Bench) -> Verdict {
@@ -127,11 +123,7 @@ async fn unknown_prompt(bench: &mut Bench) -> Verdict {
             json!({"name": "no_such_prompt_of_this_server"}),
         )
         .await;
-    holds_if(
-        exchange.code() == Some(-32602),
-        exchange.outcome(),
-        &exchange,
-    )
+    invalid_params(&exchange)
 }
 
 async fn log_level(bench: &mut Bench) -> Verdict {
@@ -141,11 +133,7 @@ async fn log_level(bench: &mut Bench) -> Verdict {
     let exchange = bench
         .ask("logging/setLevel", json!({"level": "loud"}))
         .await;
-    holds_if(
-        exchange.code() == Some(-32602),
-        exchange.outcome(),
-        &exchange,
-    )
+    invalid_params(&exchange)
 }
 
 async fn undeclared(bench: &mut Bench) -> Verdict {

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use self::asking::{Round, ask, asking, is_complete, is_refused, round};
-use super::super::rule::{Rule, Verdict, finding, holds_if};
+use super::super::rule::{Rule, Verdict, another_caller, finding, holds_if};
 use super::{MODERN, MUST, PRACTICE, SHOULD};
 use crate::probe::{Bench, Exchange};
 
@@ -253,13 +253,10 @@ async fn state_of_another_tool(bench: &mut Bench) -> Verdict {
 }
 
 async fn state_of_another_caller(bench: &mut Bench) -> Verdict {
-    let Some(mut other) = bench.of_another_caller().await else {
-        return Verdict::Inapplicable("there is one caller alone (--other-token-env)".to_owned());
+    let mut other = match another_caller(bench).await {
+        Ok(other) => other,
+        Err(verdict) => return verdict,
     };
-    if other.greeting.result().is_none() {
-        let outcome = other.greeting.outcome();
-        return Verdict::Unclear(format!("the other caller is refused: {outcome}"));
-    }
     let states = match states(bench).await {
         Ok(states) => states,
         Err(verdict) => return verdict,

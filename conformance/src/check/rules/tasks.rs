@@ -5,7 +5,7 @@ mod notified;
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
+use super::super::rule::{Rule, Scope, Verdict, another_caller, finding, holds_if};
 use super::calls::{callable, needs_nothing, nothing_to_call};
 use super::{EVERYWHERE, MODERN, MUST, SHOULD};
 use crate::probe::{Bench, Exchange, Revision};
@@ -195,13 +195,10 @@ async fn guessable(bench: &mut Bench) -> Verdict {
 }
 
 async fn of_another_caller(bench: &mut Bench) -> Verdict {
-    let Some(mut other) = bench.of_another_caller().await else {
-        return Verdict::Inapplicable("there is one caller alone (--other-token-env)".to_owned());
+    let mut other = match another_caller(bench).await {
+        Ok(other) => other,
+        Err(verdict) => return verdict,
     };
-    if other.greeting.result().is_none() {
-        let outcome = other.greeting.outcome();
-        return Verdict::Unclear(format!("the other caller is refused: {outcome}"));
-    }
     let (id, _) = match make(bench).await {
         Ok(made) => made,
         Err(verdict) => return verdict,

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
 use super::{HTTP, LEGACY_HTTP, MUST, PRACTICE};
-use crate::probe::{Bench, QUIET, Raw, Revision};
+use crate::probe::{Bench, Exchange, QUIET, Raw, Revision};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -211,16 +211,20 @@ fn is_loopback(bench: &Bench) -> bool {
         .any(|name| endpoint.contains(name))
 }
 
+fn is_refused(exchange: &Exchange) -> Verdict {
+    let refused = exchange
+        .status
+        .is_some_and(|status| (400..500).contains(&status));
+    holds_if(refused, exchange.outcome(), exchange)
+}
+
 async fn refused(bench: &mut Bench, name: &str, value: &str) -> Verdict {
     if !is_loopback(bench) {
         return Verdict::Inapplicable("the server is not reached by a loopback name".to_owned());
     }
     let raw = ask(bench).with(name, value);
     let exchange = bench.raw(raw).await;
-    let refused = exchange
-        .status
-        .is_some_and(|status| (400..500).contains(&status));
-    holds_if(refused, exchange.outcome(), &exchange)
+    is_refused(&exchange)
 }
 
 async fn origin(bench: &mut Bench) -> Verdict {
@@ -234,10 +238,7 @@ async fn host(bench: &mut Bench) -> Verdict {
 async fn media_type(bench: &mut Bench) -> Verdict {
     let raw = ask(bench).with("content-type", "text/plain");
     let exchange = bench.raw(raw).await;
-    let refused = exchange
-        .status
-        .is_some_and(|status| (400..500).contains(&status));
-    holds_if(refused, exchange.outcome(), &exchange)
+    is_refused(&exchange)
 }
 
 async fn parse_status(bench: &mut Bench) -> Verdict {
@@ -246,8 +247,5 @@ async fn parse_status(bench: &mut Bench) -> Verdict {
         ..ask(bench)
     };
     let exchange = bench.raw(raw).await;
-    let refused = exchange
-        .status
-        .is_some_and(|status| (400..500).contains(&status));
-    holds_if(refused, exchange.outcome(), &exchange)
+    is_refused(&exchange)
 }

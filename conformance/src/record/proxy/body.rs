@@ -31,7 +31,7 @@ pub(super) struct Watch {
 }
 
 /// What has been read of it.
-enum Seen {
+enum ReadBody {
     Events(Decoder),
     /// A body that is not a stream, as far as it was kept.
     Whole(Vec<u8>),
@@ -47,9 +47,9 @@ pub(super) fn watched(headers: &HeaderMap, body: Body, watch: Watch) -> Body {
                 .recorder
                 .with(&watch.key, watch.era, true, |session| session.listened());
         }
-        Seen::Events(Decoder::default())
+        ReadBody::Events(Decoder::default())
     } else {
-        Seen::Whole(Vec::new())
+        ReadBody::Whole(Vec::new())
     };
     let frames = stream::unfold(
         (body, watch, Some(seen)),
@@ -80,9 +80,9 @@ pub(super) fn watched(headers: &HeaderMap, body: Body, watch: Watch) -> Body {
 }
 
 impl Watch {
-    fn see(&self, seen: Seen, bytes: &Bytes) -> Seen {
+    fn see(&self, seen: ReadBody, bytes: &Bytes) -> ReadBody {
         match seen {
-            Seen::Events(mut decoder) => {
+            ReadBody::Events(mut decoder) => {
                 let mut frames = VecDeque::new();
                 let read = decoder.push(bytes, &mut frames);
                 for frame in frames {
@@ -92,18 +92,18 @@ impl Watch {
                         self.event(message, event.id.as_deref());
                     }
                 }
-                read.map_or(Seen::Lost, |()| Seen::Events(decoder))
+                read.map_or(ReadBody::Lost, |()| ReadBody::Events(decoder))
             }
-            Seen::Whole(mut whole) if whole.len() + bytes.len() <= MAX_EVENT_BYTES => {
+            ReadBody::Whole(mut whole) if whole.len() + bytes.len() <= MAX_EVENT_BYTES => {
                 whole.extend_from_slice(bytes);
-                Seen::Whole(whole)
+                ReadBody::Whole(whole)
             }
-            Seen::Whole(_) | Seen::Lost => Seen::Lost,
+            ReadBody::Whole(_) | ReadBody::Lost => ReadBody::Lost,
         }
     }
 
-    fn end(&self, seen: Seen) {
-        let Seen::Whole(whole) = seen else {
+    fn end(&self, seen: ReadBody) {
+        let ReadBody::Whole(whole) = seen else {
             return;
         };
         match serde_json::from_slice::<Value>(&whole) {

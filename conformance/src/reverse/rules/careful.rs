@@ -3,7 +3,7 @@
 use super::super::rule::{ClientRule, finding, missing};
 use super::super::scene::Scene;
 use super::super::script::TRAP;
-use super::super::seen::{Ended, Runs, Seen};
+use super::super::seen::{Ended, Runs, SceneRun};
 use super::super::stage::ENDLESS;
 use super::{MUST, PRACTICE};
 use crate::check::Verdict;
@@ -78,7 +78,7 @@ pub(super) const RULES: &[ClientRule] = &[
 ];
 
 /// Judges a scene in which the client listed the tools.
-fn listed(runs: &Runs, scene: Scene, judge: impl Fn(&Seen) -> Verdict) -> Verdict {
+fn listed(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Verdict) -> Verdict {
     let Some(seen) = runs.of(scene) else {
         return Verdict::Unclear("its scene was not played".to_owned());
     };
@@ -89,7 +89,7 @@ fn listed(runs: &Runs, scene: Scene, judge: impl Fn(&Seen) -> Verdict) -> Verdic
 }
 
 /// Checks that the client exited and was not ended by a signal.
-fn ended(seen: &Seen) -> Verdict {
+fn ended(seen: &SceneRun) -> Verdict {
     let wrong = match &seen.ended {
         Ended::Late(after) => format!("it still ran after {} s", after.as_secs_f64()),
         Ended::Itself(how) if how.contains("signal") => format!("it ended by {how}"),

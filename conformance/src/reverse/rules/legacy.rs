@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::super::rule::{ClientRule, each, finding, missing};
 use super::super::scene::Scene;
 use super::super::script::{CURSOR, LEGACY};
-use super::super::seen::{ReceivedRequest, Runs, Seen};
+use super::super::seen::{ReceivedRequest, Runs, SceneRun};
 use super::{MUST, PRACTICE, SHOULD};
 use crate::check::Verdict;
 
@@ -154,14 +154,14 @@ pub(super) const RULES: &[ClientRule] = &[
 const NO_HANDSHAKE: &str = "the client never sent initialize";
 
 /// Judges a scene in which there was a handshake.
-pub(super) fn judged(runs: &Runs, scene: Scene, judge: impl Fn(&Seen) -> Verdict) -> Verdict {
+pub(super) fn judged(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Verdict) -> Verdict {
     judged_all(runs, scene, |seen| match seen.calls("initialize").next() {
         Some(_) => judge(seen),
         None => Verdict::Inapplicable(NO_HANDSHAKE.to_owned()),
     })
 }
 
-fn judged_all(runs: &Runs, scene: Scene, judge: impl Fn(&Seen) -> Verdict) -> Verdict {
+fn judged_all(runs: &Runs, scene: Scene, judge: impl Fn(&SceneRun) -> Verdict) -> Verdict {
     runs.of(scene).map_or_else(
         || Verdict::Unclear("its scene was not played".to_owned()),
         judge,

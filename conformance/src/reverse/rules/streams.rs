@@ -96,7 +96,7 @@ fn event_stream(runs: &Runs) -> Verdict {
                 "it did not come to calling the tool of this answer",
                 request,
             ),
-            None => missing("it heard nothing"),
+            None => missing("it received nothing"),
         }
     })
 }

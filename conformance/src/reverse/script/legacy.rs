@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::super::scene::Scene;
 use super::super::seen::ReceivedRequest;
 use super::{
-    CURSOR, Content, EVENT, LEGACY, Part, Reply, State, TOOL, TRAP, answer, called, plain_tool,
+    CURSOR, Content, EVENT, LEGACY, Reply, State, StreamPart, TOOL, TRAP, answer, called,
+    plain_tool,
 };
 
 /// An unknown revision.
@@ -17,7 +18,7 @@ pub(super) fn reply(scene: Scene, state: &mut State, request: &ReceivedRequest) 
         Method::POST => post(scene, state, request),
         Method::DELETE if in_session(state, request) => Reply::status(StatusCode::OK),
         Method::GET if request.header("last-event-id") == Some(EVENT) => match state.owed.take() {
-            Some(owed) => Reply::events(vec![Part::message(&owed)]),
+            Some(owed) => Reply::events(vec![StreamPart::message(&owed)]),
             None => Reply::status(StatusCode::METHOD_NOT_ALLOWED),
         },
         _ => Reply::status(StatusCode::METHOD_NOT_ALLOWED),
@@ -127,8 +128,8 @@ fn list(scene: Scene, request: &ReceivedRequest) -> Reply {
             let trap = json!({ "tools": [plain_tool(TRAP)] });
             let trap = json!({ "jsonrpc": "2.0", "id": "not-yours", "result": trap });
             Reply::events(vec![
-                Part::message(&trap),
-                Part::message(&answer(request, &whole)),
+                StreamPart::message(&trap),
+                StreamPart::message(&answer(request, &whole)),
             ])
         }
         Scene::Endless => Reply {
@@ -151,18 +152,20 @@ fn call(scene: Scene, state: &mut State, request: &ReceivedRequest) -> Reply {
             let ping = json!({ "jsonrpc": "2.0", "id": "srv-1", "method": "ping" });
             let unknown = json!({ "jsonrpc": "2.0", "id": 7, "method": "x/unknown", "params": {} });
             let news = json!({ "jsonrpc": "2.0", "method": "notifications/x-unknown" });
-            let mut last = Part::message(&answer(request, &called()));
+            let mut last = StreamPart::message(&answer(request, &called()));
             last.after = Some(state.answers + 2);
             Reply::events(vec![
-                Part::message(&ping),
-                Part::message(&news),
-                Part::message(&unknown),
+                StreamPart::message(&ping),
+                StreamPart::message(&news),
+                StreamPart::message(&unknown),
                 last,
             ])
         }
         Scene::Breaks if state.owed.is_none() => {
             state.owed = Some(answer(request, &called()));
-            Reply::events(vec![Part::of(format!("id: {EVENT}\nretry: 20\ndata:\n\n"))])
+            Reply::events(vec![StreamPart::of(format!(
+                "id: {EVENT}\nretry: 20\ndata:\n\n"
+            ))])
         }
         _ => respond(scene, request, &called()),
     }
@@ -180,5 +183,5 @@ fn respond(scene: Scene, request: &ReceivedRequest, result: &Value) -> Reply {
     // Two parts that meet within a character, where there is one of several bytes.
     let middle = event.find('ü').map_or(event.len() / 2, |at| at + 1);
     let (first, second) = event.as_bytes().split_at(middle);
-    Reply::events(vec![Part::of(first), Part::of(second)])
+    Reply::events(vec![StreamPart::of(first), StreamPart::of(second)])
 }

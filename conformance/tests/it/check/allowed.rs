@@ -8,9 +8,9 @@ use serde_json::json;
 use super::correct::correct;
 use super::mutants::rounds::{BY_RESULT, asking};
 use super::{found, of_two_callers, text};
-use crate::mutation::{Answer, Asked, Fault, broken, instead};
+use crate::mutation::{Answer, Fault, SentRequest, broken, instead};
 
-fn refused(asked: &Asked, status: u16, code: i64) -> Answer {
+fn refused(asked: &SentRequest, status: u16, code: i64) -> Answer {
     let error = json!({"code": code, "message": "no: this is of 2026-07-28"});
     Answer::new(
         status,
@@ -19,14 +19,14 @@ fn refused(asked: &Asked, status: u16, code: i64) -> Answer {
 }
 
 /// Requests that do not name their version in a header are taken for ones of 2025-03-26, which need a session.
-fn unversioned(asked: &Asked) -> Option<Answer> {
+fn unversioned(asked: &SentRequest) -> Option<Answer> {
     let has = |name: &str| asked.headers.contains_key(name);
     let old = has("mcp-method") && !has("mcp-protocol-version");
     old.then(|| refused(asked, 400, -32600))
 }
 
 /// The same, and no handshake is made.
-fn unversioned_and_modern_alone(asked: &Asked) -> Option<Answer> {
+fn unversioned_and_modern_alone(asked: &SentRequest) -> Option<Answer> {
     let handshake = asked.is_rpc("initialize");
     let refusal = handshake.then(|| refused(asked, 400, -32601));
     refusal.or_else(|| unversioned(asked))

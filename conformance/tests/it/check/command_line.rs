@@ -73,7 +73,7 @@ async fn what_cannot_be_used_ends_with_code_2() {
 }
 
 #[tokio::test]
-async fn nobody_there_ends_with_code_3() {
+async fn no_server_there_ends_with_code_3() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);

@@ -13,7 +13,7 @@ use tokio::process::Command;
 use crate::server;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Nothing {}
+struct NoArguments {}
 
 /// Two tools, one of them read-only, two resources, a template, two prompts and logging.
 pub(crate) fn correct() -> Target {
@@ -21,11 +21,11 @@ pub(crate) fn correct() -> Target {
         .logging()
         .content_tool(
             Tool::new("write", "Writes nothing."),
-            async |(), Nothing {}, _: Context| Ok(CallToolResult::text("done")),
+            async |(), NoArguments {}, _: Context| Ok(CallToolResult::text("done")),
         )
         .content_tool(
             Tool::new("look", "Looks around.").with_annotations(ToolAnnotations::read_only()),
-            async |(), Nothing {}, _: Context| Ok(CallToolResult::text("a room")),
+            async |(), NoArguments {}, _: Context| Ok(CallToolResult::text("a room")),
         )
         .resource(Resource::new("test://one", "one"), async |(), _| {
             Ok(ResourceContents::text("test://one", "1"))
@@ -41,11 +41,11 @@ pub(crate) fn correct() -> Target {
         )
         .prompt(
             Prompt::new("greet", "Greets."),
-            async |(), Nothing {}, _| Ok(GetPromptResult::text("Hello.")),
+            async |(), NoArguments {}, _| Ok(GetPromptResult::text("Hello.")),
         )
         .prompt(
             Prompt::new("part", "Says goodbye."),
-            async |(), Nothing {}, _| Ok(GetPromptResult::text("Bye.")),
+            async |(), NoArguments {}, _| Ok(GetPromptResult::text("Bye.")),
         )
         .build()
         .unwrap();

@@ -13,7 +13,9 @@ use http::Method;
 use mcp_conformance::Revision;
 use serde_json::{Value, json};
 
-use crate::mutation::{Answer, Asked, Fault, answer, ask, instead, result};
+use crate::mutation::{
+    Answer, Fault, SentRequest, answer, answer_to, ask, instead, result, status,
+};
 
 const BATCHES: Revision = Revision::V2025_03_26;
 const LEGACY: Revision = Revision::V2025_11_25;
@@ -62,7 +64,7 @@ pub(crate) fn table() -> Vec<Mutant> {
 }
 
 /// A result in place of what the server says to some requests.
-fn instead_result(fits: fn(&Asked) -> bool, result: Value) -> Fault {
+fn instead_result(fits: fn(&SentRequest) -> bool, result: Value) -> Fault {
     instead(move |asked| {
         let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
         fits(asked).then(|| Answer::new(200, body))
@@ -70,7 +72,7 @@ fn instead_result(fits: fn(&Asked) -> bool, result: Value) -> Fault {
 }
 
 /// An error in place of what the server says to some requests.
-fn instead_error(fits: fn(&Asked) -> bool, status: u16, code: i64) -> Fault {
+fn instead_error(fits: fn(&SentRequest) -> bool, status: u16, code: i64) -> Fault {
     instead(move |asked| {
         let error = json!({"code": code, "message": "no"});
         let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
@@ -79,7 +81,7 @@ fn instead_error(fits: fn(&Asked) -> bool, status: u16, code: i64) -> Fault {
 }
 
 /// An error of this code.
-fn refused(asked: &Asked, code: i64) -> Answer {
+fn refused(asked: &SentRequest, code: i64) -> Answer {
     let error = json!({"code": code, "message": "no"});
     let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
     Answer::new(200, body)
@@ -99,12 +101,12 @@ fn without(value: &mut Value, member: &str) {
 }
 
 /// How long a body is that was no JSON.
-fn unreadable(asked: &Asked) -> Option<usize> {
+fn unreadable(asked: &SentRequest) -> Option<usize> {
     let length = asked.headers.get("content-length")?.to_str().ok()?;
     (asked.method == Method::POST && asked.body.is_null()).then(|| length.parse().unwrap())
 }
 
-fn set(asked: &mut Asked, header: &'static str, value: &str) {
+fn set(asked: &mut SentRequest, header: &'static str, value: &str) {
     asked.headers.insert(header, value.parse().unwrap());
 }
 
@@ -168,25 +170,22 @@ fn base() -> Vec<Mutant> {
         ),
         legacy(
             "robust.deep-nesting",
-            instead(|asked| {
-                let long = unreadable(asked).is_some_and(|length| length > 20_000);
-                long.then(|| Answer::new(500, Value::Null))
+            status(500, |asked| {
+                unreadable(asked).is_some_and(|length| length > 20_000)
             }),
         ),
         legacy(
             "robust.invalid-utf8",
-            instead(|asked| {
-                let fits = unreadable(asked).is_some_and(|length| (30..100).contains(&length));
-                fits.then(|| Answer::new(500, Value::Null))
+            status(500, |asked| {
+                unreadable(asked).is_some_and(|length| (30..100).contains(&length))
             }),
         ),
         legacy(
             "robust.huge-id",
-            instead(|asked| {
-                let long = asked.body["id"]
+            status(500, |asked| {
+                asked.body["id"]
                     .as_str()
-                    .is_some_and(|id| id.len() > 50_000);
-                long.then(|| Answer::new(500, Value::Null))
+                    .is_some_and(|id| id.len() > 50_000)
             }),
         ),
     ]
@@ -245,17 +244,14 @@ fn sessions() -> Vec<Mutant> {
         legacy("session.own", one_session()),
         legacy(
             "session.missing",
-            answer(|asked, answer| {
-                if asked.is_rpc("ping") && asked.session().is_none() {
-                    answer.status = 404;
-                }
-            }),
+            answer_to(
+                |asked| asked.is_rpc("ping") && asked.session().is_none(),
+                |answer| answer.status = 404,
+            ),
         ),
         legacy(
             "session.ended",
-            instead(|asked| {
-                (asked.method == Method::DELETE).then(|| Answer::new(200, Value::Null))
-            }),
+            status(200, |asked| asked.method == Method::DELETE),
         ),
         legacy(
             "http.version-header",
@@ -290,38 +286,32 @@ fn one_session() -> Fault {
             *session = "same".parse().unwrap();
         }
     }))
-    .and(instead(|asked| {
-        (asked.method == Method::DELETE).then(|| Answer::new(405, Value::Null))
-    }))
+    .and(status(405, |asked| asked.method == Method::DELETE))
 }
 
 fn transport() -> Vec<Mutant> {
     vec![
         legacy(
             "http.content-type",
-            answer(|asked, answer| {
-                if asked.is_rpc("ping") {
+            answer_to(
+                |asked| asked.is_rpc("ping"),
+                |answer| {
                     answer
                         .headers
                         .insert("content-type", "text/plain".parse().unwrap());
-                }
-            }),
+                },
+            ),
         ),
         legacy(
             "http.accepted",
-            answer(|asked, answer| {
-                if asked.is_rpc("notifications/cancelled") {
-                    answer.status = 200;
-                }
-            }),
+            answer_to(
+                |asked| asked.is_rpc("notifications/cancelled"),
+                |answer| answer.status = 200,
+            ),
         ),
         modern(
             "http.accepted",
-            instead(|asked| {
-                asked
-                    .is_rpc("notifications/cancelled")
-                    .then(|| Answer::new(500, Value::Null))
-            }),
+            status(500, |asked| asked.is_rpc("notifications/cancelled")),
         ),
         legacy(
             "http.get",
@@ -353,11 +343,10 @@ fn transport() -> Vec<Mutant> {
         ),
         legacy(
             "http.parse-status",
-            answer(|asked, answer| {
-                if unreadable(asked).is_some_and(|length| length < 15) {
-                    answer.status = 200;
-                }
-            }),
+            answer_to(
+                |asked| unreadable(asked).is_some_and(|length| length < 15),
+                |answer| answer.status = 200,
+            ),
         ),
     ]
 }
@@ -365,7 +354,7 @@ fn transport() -> Vec<Mutant> {
 /// What the modern revision says of every request and result.
 fn statements() -> Vec<Mutant> {
     const META: &str = "io.modelcontextprotocol/";
-    let meta = |asked: &Asked, key: &str| {
+    let meta = |asked: &SentRequest, key: &str| {
         asked.body["params"]["_meta"]
             .get(format!("{META}{key}"))
             .cloned()
@@ -437,21 +426,21 @@ fn statements() -> Vec<Mutant> {
         ),
         modern(
             "modern.unknown-method-status",
-            answer(|asked, answer| {
-                if asked.is_rpc("no/such/method") {
-                    answer.status = 200;
-                }
-            }),
+            answer_to(
+                |asked| asked.is_rpc("no/such/method"),
+                |answer| answer.status = 200,
+            ),
         ),
         modern(
             "modern.no-session",
-            answer(|asked, answer| {
-                if asked.is_rpc("server/discover") {
+            answer_to(
+                |asked| asked.is_rpc("server/discover"),
+                |answer| {
                     answer
                         .headers
                         .insert("mcp-session-id", "s-1".parse().unwrap());
-                }
-            }),
+                },
+            ),
         ),
     ]
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::correct::correct;
 use super::{over_http, text};
-use crate::mutation::{Answer, Asked, Fault, ask, broken, instead, result};
+use crate::mutation::{Answer, Fault, SentRequest, ask, broken, instead, result};
 use crate::serve::serve;
 
 const LEGACY: Revision = Revision::V2025_11_25;
@@ -28,10 +28,10 @@ async fn of(fault: Fault, revision: Revision, rule: &str) -> Verdict {
     verdict(over_http(broken(correct(), fault)), revision, rule).await
 }
 
-/// A token that nobody gave gets this status and these lines of WWW-Authenticate, in which `HOST` is the server.
+/// A token that no server issued gets this status and these lines of WWW-Authenticate, in which `HOST` is the server.
 /// Metadata is at `/meta`, and where it belongs for an endpoint `/v1/tools`.
 fn guarded(status: u16, lines: &'static [&'static str]) -> Fault {
-    let answer = move |asked: &Asked| {
+    let answer = move |asked: &SentRequest| {
         let metadata = json!({"authorization_servers": ["https://example.com"]});
         let own = "/.well-known/oauth-protected-resource/v1/tools";
         if asked.path == "/meta" || asked.path == own {

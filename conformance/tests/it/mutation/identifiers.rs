@@ -5,223 +5,146 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use super::sessions::{
-    SESSION, header_from, in_first_session, is_delete, one_session_for_all, second, status,
+    SESSION, header_from, in_first_session, is_delete, one_session_for_all, second,
 };
-use super::{Answer, Fault, LEGACY, Mutation, answer, instead, row};
+use super::{Answer, Fault, Mutation, answer, instead, legacy, of, status};
 
 pub(crate) fn table() -> Vec<Mutation> {
-    vec![
-        row(
+    [
+        of(
             "REQ-MCP-19",
-            LEGACY,
-            "there is one session at a time",
-            "two clients initialize",
-            || second(409, |asked| asked.is_rpc("initialize")),
-        ),
-        row(
-            "REQ-MCP-19",
-            LEGACY,
-            "all sessions have one identifier",
-            "distinct identifiers",
-            one_session_for_all,
-        ),
-        row(
-            "REQ-MCP-19",
-            LEGACY,
-            "the third session is the second",
-            "an identifier of its own",
-            || {
-                let given = Mutex::new(Vec::new());
-                answer(move |asked, answer| {
-                    if asked.is_rpc("initialize") {
-                        let mut given = given.lock().unwrap();
-                        given.push(answer.headers[SESSION].clone());
-                        if given.len() == 3 {
-                            answer.headers.insert(SESSION, given[1].clone());
+            [
+                legacy("there is one session at a time", "two clients initialize")
+                    .by(|| second(409, |asked| asked.is_rpc("initialize"))),
+                legacy("all sessions have one identifier", "distinct identifiers")
+                    .by(one_session_for_all),
+                legacy(
+                    "the third session is the second",
+                    "an identifier of its own",
+                )
+                .by(|| {
+                    let given = Mutex::new(Vec::new());
+                    answer(move |asked, answer| {
+                        if asked.is_rpc("initialize") {
+                            let mut given = given.lock().unwrap();
+                            given.push(answer.headers[SESSION].clone());
+                            if given.len() == 3 {
+                                answer.headers.insert(SESSION, given[1].clone());
+                            }
                         }
-                    }
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-19",
-            LEGACY,
-            "the fourth session is the first",
-            "so has a fourth",
-            || {
-                let given = Mutex::new(Vec::new());
-                answer(move |asked, answer| {
-                    if asked.is_rpc("initialize") {
-                        let mut given = given.lock().unwrap();
-                        given.push(answer.headers[SESSION].clone());
-                        if given.len() == 4 {
-                            answer.headers.insert(SESSION, given[0].clone());
+                    })
+                }),
+                legacy("the fourth session is the first", "so has a fourth").by(|| {
+                    let given = Mutex::new(Vec::new());
+                    answer(move |asked, answer| {
+                        if asked.is_rpc("initialize") {
+                            let mut given = given.lock().unwrap();
+                            given.push(answer.headers[SESSION].clone());
+                            if given.len() == 4 {
+                                answer.headers.insert(SESSION, given[0].clone());
+                            }
                         }
-                    }
-                })
-            },
+                    })
+                }),
+                legacy(
+                    "only one session is active at a time",
+                    "active at the same time",
+                )
+                .by(|| {
+                    let active = Mutex::new(None);
+                    instead(move |asked| {
+                        let session = asked.session()?.to_owned();
+                        let first = active
+                            .lock()
+                            .unwrap()
+                            .get_or_insert(session.clone())
+                            .clone();
+                        (asked.is_rpc("tools/list") && session != first)
+                            .then(|| Answer::new(404, Value::Null))
+                    })
+                }),
+                legacy("a session is not known", "a session of its own")
+                    .by(|| status(404, |asked| asked.is_rpc("ping"))),
+                legacy("a session cannot be ended", "ending one").by(pings_answered),
+                legacy("ending one session ends all", "leaves the others").by(|| {
+                    let ended = Mutex::new(false);
+                    instead(move |asked| {
+                        let was = *ended.lock().unwrap();
+                        *ended.lock().unwrap() |= is_delete(asked);
+                        let error =
+                            json!({"jsonrpc": "2.0", "error": {"code": -32000, "message": "gone"}});
+                        (was && asked.is_rpc("ping")).then(|| Answer::new(404, error))
+                    })
+                }),
+            ],
         ),
-        row(
-            "REQ-MCP-19",
-            LEGACY,
-            "only one session is active at a time",
-            "active at the same time",
-            || {
-                let active = Mutex::new(None);
-                instead(move |asked| {
-                    let session = asked.session()?.to_owned();
-                    let first = active
-                        .lock()
-                        .unwrap()
-                        .get_or_insert(session.clone())
-                        .clone();
-                    (asked.is_rpc("tools/list") && session != first)
-                        .then(|| Answer::new(404, Value::Null))
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-19",
-            LEGACY,
-            "a session is not known",
-            "a session of its own",
-            || status(404, |asked| asked.is_rpc("ping")),
-        ),
-        row(
-            "REQ-MCP-19",
-            LEGACY,
-            "a session cannot be ended",
-            "ending one",
-            pings_answered,
-        ),
-        row(
-            "REQ-MCP-19",
-            LEGACY,
-            "ending one session ends all",
-            "leaves the others",
-            || {
-                let ended = Mutex::new(false);
-                instead(move |asked| {
-                    let was = *ended.lock().unwrap();
-                    *ended.lock().unwrap() |= is_delete(asked);
-                    let error =
-                        json!({"jsonrpc": "2.0", "error": {"code": -32000, "message": "gone"}});
-                    (was && asked.is_rpc("ping")).then(|| Answer::new(404, error))
-                })
-            },
-        ),
-        row(
+        of(
             "REQ-MCP-20",
-            LEGACY,
-            "there is no identifier",
-            "is there and not empty",
-            || header_from(1, None),
+            [
+                legacy("there is no identifier", "is there and not empty")
+                    .by(|| header_from(1, None)),
+                legacy("the identifier is empty", "is there and not empty")
+                    .by(|| header_from(1, Some(""))),
+                legacy("the identifier has a space", "is there and not empty")
+                    .by(|| header_from(1, Some("session one"))),
+                legacy("older clients get no identifier", "older revision")
+                    .by(|| header_from(2, None)),
+                legacy("the identifier is not that of the session", "is known by")
+                    .by(|| header_from(1, Some("made-up"))),
+            ],
         ),
-        row(
-            "REQ-MCP-20",
-            LEGACY,
-            "the identifier is empty",
-            "is there and not empty",
-            || header_from(1, Some("")),
-        ),
-        row(
-            "REQ-MCP-20",
-            LEGACY,
-            "the identifier has a space",
-            "is there and not empty",
-            || header_from(1, Some("session one")),
-        ),
-        row(
-            "REQ-MCP-20",
-            LEGACY,
-            "older clients get no identifier",
-            "older revision",
-            || header_from(2, None),
-        ),
-        row(
-            "REQ-MCP-20",
-            LEGACY,
-            "the identifier is not that of the session",
-            "is known by",
-            || header_from(1, Some("made-up")),
-        ),
-        row(
+        of(
             "REQ-MCP-21",
-            LEGACY,
-            "initialize opens no session",
-            "without a session identifier",
-            || header_from(1, None),
-        ),
-        row(
-            "REQ-MCP-21",
-            LEGACY,
-            "initialize needs a session",
-            "without a session identifier",
-            || {
-                status(400, |asked| {
-                    asked.is_rpc("initialize") && asked.session().is_none()
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-21",
-            LEGACY,
-            "the session is not kept",
-            "the session works",
-            || status(404, |asked| asked.is_rpc("tools/list")),
-        ),
-        row(
-            "REQ-MCP-21",
-            LEGACY,
-            "there is one session for all",
-            "each time a new one",
-            one_session_for_all,
-        ),
-        row(
-            "REQ-MCP-21",
-            LEGACY,
-            "an unknown identifier is refused",
-            "an identifier that is not valid",
-            || {
-                status(404, |asked| {
-                    asked.is_rpc("initialize") && asked.session() == Some("session-unknown")
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-21",
-            LEGACY,
-            "an unknown identifier is adopted",
-            "an identifier that is not valid",
-            || header_from(3, Some("session-unknown")),
-        ),
-        row(
-            "REQ-MCP-21",
-            LEGACY,
-            "a live session refuses initialize",
-            "so does one of a live session",
-            || {
-                status(400, |asked| {
-                    asked.is_rpc("initialize")
-                        && asked.session().is_some_and(|id| id != "session-unknown")
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-21",
-            LEGACY,
-            "a live session is replaced",
-            "which goes on",
-            || second(404, |asked| asked.is_rpc("ping")),
-        ),
-        row(
-            "REQ-MCP-21",
-            LEGACY,
-            "any request opens a session",
-            "nothing but initialize",
-            || in_first_session(|asked| asked.is_rpc("tools/list") && asked.session().is_none()),
+            [
+                legacy(
+                    "initialize opens no session",
+                    "without a session identifier",
+                )
+                .by(|| header_from(1, None)),
+                legacy("initialize needs a session", "without a session identifier").by(|| {
+                    status(400, |asked| {
+                        asked.is_rpc("initialize") && asked.session().is_none()
+                    })
+                }),
+                legacy("the session is not kept", "the session works")
+                    .by(|| status(404, |asked| asked.is_rpc("tools/list"))),
+                legacy("there is one session for all", "each time a new one")
+                    .by(one_session_for_all),
+                legacy(
+                    "an unknown identifier is refused",
+                    "an identifier that is not valid",
+                )
+                .by(|| {
+                    status(404, |asked| {
+                        asked.is_rpc("initialize") && asked.session() == Some("session-unknown")
+                    })
+                }),
+                legacy(
+                    "an unknown identifier is adopted",
+                    "an identifier that is not valid",
+                )
+                .by(|| header_from(3, Some("session-unknown"))),
+                legacy(
+                    "a live session refuses initialize",
+                    "so does one of a live session",
+                )
+                .by(|| {
+                    status(400, |asked| {
+                        asked.is_rpc("initialize")
+                            && asked.session().is_some_and(|id| id != "session-unknown")
+                    })
+                }),
+                legacy("a live session is replaced", "which goes on")
+                    .by(|| second(404, |asked| asked.is_rpc("ping"))),
+                legacy("any request opens a session", "nothing but initialize").by(|| {
+                    in_first_session(|asked| {
+                        asked.is_rpc("tools/list") && asked.session().is_none()
+                    })
+                }),
+            ],
         ),
     ]
+    .concat()
 }
 
 /// Every `ping` is answered.

@@ -6,8 +6,8 @@ use mcp_conformance::{Frame, SseEvent};
 use serde_json::{Value, json};
 
 use super::{
-    Answer, Asked, BOTH, Fault, LEGACY, MODERN, Mutation, Overheard, answer, frame, overhear,
-    result, row,
+    Answer, Fault, Mutation, Overheard, SentRequest, answer, both, frame, legacy, lost, modern, of,
+    overhear, result,
 };
 
 /// What is read at a URI that ends so comes changed.
@@ -65,12 +65,12 @@ fn prompt(name: &'static str, change: fn(&mut Value)) -> Fault {
     })
 }
 
-fn is_update(frame: &Frame) -> bool {
-    matches!(frame, Frame::Event(event) if event.data.contains("resources/updated"))
+fn is_update(event: &SseEvent) -> bool {
+    event.data.contains("resources/updated")
 }
 
 /// Streams say that the body was updated after a request that fits.
-fn also_after(other: fn(&Asked) -> bool) -> Fault {
+fn also_after(other: fn(&SentRequest) -> bool) -> Fault {
     overhear(move |stream, request| {
         if !stream.is_listen() || !other(request) {
             return Overheard::Nothing;
@@ -84,55 +84,39 @@ fn also_after(other: fn(&Asked) -> bool) -> Fault {
     })
 }
 
-/// Of the updates on a stream, the one of this number is told as one of another body.
+/// Of the updates on a stream, the one of this number names another body.
 fn changed(nth: usize) -> Fault {
     let seen = AtomicUsize::new(0);
     frame(move |_, frame| {
-        let hit = is_update(&frame) && seen.fetch_add(1, Ordering::Relaxed) + 1 == nth;
-        match frame {
-            Frame::Event(mut event) if hit => {
-                event.data = event.data.replace("/stars/a", "/stars/b");
-                vec![Frame::Event(event)]
-            }
-            frame => vec![frame],
+        let Frame::Event(mut event) = frame else {
+            return vec![frame];
+        };
+        if is_update(&event) && seen.fetch_add(1, Ordering::Relaxed) + 1 == nth {
+            event.data = event.data.replace("/stars/a", "/stars/b");
         }
+        vec![Frame::Event(event)]
     })
 }
 
 pub(crate) fn table() -> Vec<Mutation> {
-    let mut table = resources();
-    table.extend(subscriptions());
-    table.extend(prompts());
-    table
+    [resources(), subscriptions(), prompts()].concat()
 }
 
 fn resources() -> Vec<Mutation> {
-    let name = "resources";
-    vec![
-        row(
-            name,
-            BOTH,
-            "a template is missing",
-            "each kind of resource",
-            || {
+    of(
+        "resources",
+        [
+            both("a template is missing", "each kind of resource").by(|| {
                 result("resources/templates/list", |result| {
                     drop(result["resourceTemplates"].as_array_mut().unwrap().pop())
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "the list of universes is not listed",
-            "begins with the list",
-            || result("resources/list", |result| result["resources"] = json!([])),
-        ),
-        row(
-            name,
-            BOTH,
-            "the list lacks names",
-            "the list of universes tells each",
-            || {
+            }),
+            both(
+                "the list of universes is not listed",
+                "begins with the list",
+            )
+            .by(|| result("resources/list", |result| result["resources"] = json!([]))),
+            both("the list lacks names", "the list of universes tells each").by(|| {
                 read_json("universe://", |list| {
                     list["universes"]
                         .as_array_mut()
@@ -140,14 +124,8 @@ fn resources() -> Vec<Mutation> {
                         .iter_mut()
                         .for_each(|one| one["name"] = "".into())
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "a state lacks its bodies",
-            "a universe is read whole",
-            || {
+            }),
+            both("a state lacks its bodies", "a universe is read whole").by(|| {
                 answer(|asked, answer| {
                     let uri = asked.body["params"]["uri"].as_str().unwrap_or_default();
                     if asked.is_rpc("resources/read")
@@ -157,103 +135,49 @@ fn resources() -> Vec<Mutation> {
                         answer.body["result"]["contents"][0]["text"] = "{}".into();
                     }
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "another body is read",
-            "a body is read by its id",
-            || read_json("/stars/a", |body| body["id"] = "b".into()),
-        ),
-        row(
-            name,
-            BOTH,
-            "the outline is JSON",
-            "the outline shows",
-            || {
+            }),
+            both("another body is read", "a body is read by its id")
+                .by(|| read_json("/stars/a", |body| body["id"] = "b".into())),
+            both("the outline is JSON", "the outline shows").by(|| {
                 read("/tree", |contents| {
                     contents["mimeType"] = "application/json".into()
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "the outline is empty",
-            "the outline shows",
-            || read("/tree", |contents| contents["text"] = "".into()),
-        ),
-        row(
-            name,
-            BOTH,
-            "the history lacks the events",
-            "the history tells",
-            || {
+            }),
+            both("the outline is empty", "the outline shows")
+                .by(|| read("/tree", |contents| contents["text"] = "".into())),
+            both("the history lacks the events", "the history tells").by(|| {
                 read_json("after=0", |history| {
                     history["entries"][0]["events"] = json!([])
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "an unknown body has another code",
-            "what is not there",
-            || {
+            }),
+            both("an unknown body has another code", "what is not there").by(|| {
                 error("/stars/nowhere", |answer| {
                     answer.body["error"]["code"] = (-32603).into()
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "an unknown body is not named",
-            "what is not there",
-            || {
+            }),
+            both("an unknown body is not named", "what is not there").by(|| {
                 error("/stars/nowhere", |answer| {
                     answer.body["error"]["message"] = "not found".into()
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "it is not said where to look",
-            "says where to look",
-            || {
+            }),
+            both("it is not said where to look", "says where to look").by(|| {
                 error("REQ-none/tree", |answer| {
                     answer.body["error"]["message"] = "REQ-none".into()
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "no universe is found",
-            "ids of universes are completed",
-            || completed("id", |values| *values = json!([])),
-        ),
-        row(
-            name,
-            BOTH,
-            "other bodies are found",
-            "ids of bodies are completed",
-            || completed("starId", |values| *values = json!(["b"])),
-        ),
-    ]
+            }),
+            both("no universe is found", "ids of universes are completed")
+                .by(|| completed("id", |values| *values = json!([]))),
+            both("other bodies are found", "ids of bodies are completed")
+                .by(|| completed("starId", |values| *values = json!(["b"]))),
+        ],
+    )
 }
 
 fn subscriptions() -> Vec<Mutation> {
-    let name = "subscriptions";
-    vec![
-        row(
-            name,
-            LEGACY,
-            "anything can be subscribed to",
-            "what does not exist",
-            || {
+    of(
+        "subscriptions",
+        [
+            legacy("anything can be subscribed to", "what does not exist").by(|| {
                 error(
                     "REQ-none",
                     |answer| {
@@ -261,25 +185,13 @@ fn subscriptions() -> Vec<Mutation> {
                             json!({"jsonrpc": "2.0", "id": answer.body["id"], "result": {}})
                     },
                 )
-            },
-        ),
-        row(
-            name,
-            LEGACY,
-            "subscribing answers more",
-            "a body can be subscribed to",
-            || {
+            }),
+            legacy("subscribing answers more", "a body can be subscribed to").by(|| {
                 result("resources/subscribe", |result| {
                     result["subscribed"] = true.into()
                 })
-            },
-        ),
-        row(
-            name,
-            MODERN,
-            "anything is agreed to",
-            "what exists is agreed to",
-            || {
+            }),
+            modern("anything is agreed to", "what exists is agreed to").by(|| {
                 frame(|_, frame| match frame {
                     Frame::Event(mut event) => {
                         event.data = event
@@ -289,132 +201,63 @@ fn subscriptions() -> Vec<Mutation> {
                     }
                     comment => vec![comment],
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "ticks are told",
-            "other changes are not told",
-            || also_after(|asked| asked.body["type"] == "tick"),
-        ),
-        row(
-            name,
-            BOTH,
-            "other bodies are told",
-            "other changes are not told",
-            || also_after(|asked| asked.body["id"] == "b" && asked.body["type"] == "updateStar"),
-        ),
-        row(
-            name,
-            BOTH,
-            "changes by REST are not told",
-            "by REST is told",
-            || {
-                frame(|_, frame| {
-                    if is_update(&frame) {
-                        vec![]
-                    } else {
-                        vec![frame]
-                    }
-                })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "changes by MCP are not told",
-            "by MCP is told",
-            || changed(2),
-        ),
-        row(
-            name,
-            BOTH,
-            "the end is not told",
-            "the end of the universe",
-            || changed(3),
-        ),
-    ]
+            }),
+            both("ticks are told", "other changes are not told")
+                .by(|| also_after(|asked| asked.body["type"] == "tick")),
+            both("other bodies are told", "other changes are not told").by(|| {
+                also_after(|asked| asked.body["id"] == "b" && asked.body["type"] == "updateStar")
+            }),
+            both("changes by REST are not told", "by REST is told")
+                .by(|| lost(|_, event| is_update(event))),
+            both("changes by MCP are not told", "by MCP is told").by(|| changed(2)),
+            both("the end is not told", "the end of the universe").by(|| changed(3)),
+        ],
+    )
 }
 
 fn prompts() -> Vec<Mutation> {
-    let name = "prompts";
-    vec![
-        row(
-            name,
-            BOTH,
-            "there is a third prompt",
-            "there are two prompts",
-            || {
+    of(
+        "prompts",
+        [
+            both("there is a third prompt", "there are two prompts").by(|| {
                 result("prompts/list", |result| {
                     result["prompts"]
                         .as_array_mut()
                         .unwrap()
                         .push(json!({"name": "x"}))
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "the argument is optional",
-            "there are two prompts",
-            || {
+            }),
+            both("the argument is optional", "there are two prompts").by(|| {
                 result("prompts/list", |result| {
                     result["prompts"][1]["arguments"][0]["required"] = false.into()
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "the system is not named",
-            "names the system",
-            || {
+            }),
+            both("the system is not named", "names the system").by(|| {
                 prompt("model_star_system", |messages| {
                     messages[0]["content"]["text"] = "\"type\":\"addStar\"".into()
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "no commands are shown",
-            "names the system",
-            || {
+            }),
+            both("no commands are shown", "names the system").by(|| {
                 prompt("model_star_system", |messages| {
                     messages[0]["content"]["text"] = "Barnard's Star".into()
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "the outline is left out",
-            "embeds the outline",
-            || {
+            }),
+            both("the outline is left out", "embeds the outline").by(|| {
                 prompt("explain_universe", |messages| {
                     drop(messages.as_array_mut().unwrap().pop())
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "an unknown universe is not named",
-            "a universe that is not there",
-            || {
+            }),
+            both(
+                "an unknown universe is not named",
+                "a universe that is not there",
+            )
+            .by(|| {
                 error("REQ-none", |answer| {
                     answer.body["error"]["message"] = "no".into()
                 })
-            },
-        ),
-        row(
-            name,
-            BOTH,
-            "nothing is completed",
-            "argument is completed",
-            || completed("universe", |values| *values = json!([])),
-        ),
-    ]
+            }),
+            both("nothing is completed", "argument is completed")
+                .by(|| completed("universe", |values| *values = json!([]))),
+        ],
+    )
 }

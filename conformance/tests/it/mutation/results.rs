@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::{BOTH, Mutation, answer, row, said, tool};
+use super::{Mutation, answer, both, of, said, tool};
 
 pub(super) const GET: &str = "get_universe_state";
 pub(super) const LIST: &str = "list_universe_commands";
@@ -38,7 +38,7 @@ pub(super) fn persisted(change: fn(&mut Value)) -> super::Fault {
 }
 
 /// The answer of REST to a command is changed.
-pub(super) fn by_rest(change: fn(&super::Asked, &mut super::Answer)) -> super::Fault {
+pub(super) fn by_rest(change: fn(&super::SentRequest, &mut super::Answer)) -> super::Fault {
     answer(move |asked, answer| {
         if asked.is("POST", "/universes/*") {
             change(asked, answer);
@@ -56,114 +56,84 @@ pub(super) fn unmarked(result: &mut Value) {
 }
 
 pub(crate) fn table() -> Vec<Mutation> {
-    vec![
-        row(
+    [
+        of(
             "REQ-MCP-06",
-            BOTH,
-            "the state is of another universe",
-            "of the universe asked for",
-            || said(GET, |state| state["time"] = 0.into()),
+            [
+                both(
+                    "the state is of another universe",
+                    "of the universe asked for",
+                )
+                .by(|| said(GET, |state| state["time"] = 0.into())),
+                both(
+                    "a member of the state is missing",
+                    "of the universe asked for",
+                )
+                .by(|| said(GET, |state| remove(state, "belts"))),
+                both(
+                    "the record is told instead of the state",
+                    "of the universe asked for",
+                )
+                .by(|| {
+                    said(GET, |state| {
+                        *state = json!({"id": "u", "state": state.take()})
+                    })
+                }),
+                both(
+                    "structuredContent differs from the text",
+                    "of the universe asked for",
+                )
+                .by(|| tool(GET, |result| result["structuredContent"]["time"] = 1.into())),
+                both("all universes are told alike", "of no other").by(|| {
+                    from_nth(GET, 2, |result| {
+                        super::restate(result, |state| state["time"] = 42.5.into())
+                    })
+                }),
+                both("the state is cached", "includes the three stars").by(|| {
+                    from_nth(GET, 3, |result| {
+                        super::restate(result, |state| state["stars"] = json!({}))
+                    })
+                }),
+                both("persistence lacks a star", "what persistence holds")
+                    .by(|| persisted(|state| drop(state["rootIds"].as_array_mut().unwrap().pop()))),
+            ],
         ),
-        row(
-            "REQ-MCP-06",
-            BOTH,
-            "a member of the state is missing",
-            "of the universe asked for",
-            || said(GET, |state| remove(state, "belts")),
-        ),
-        row(
-            "REQ-MCP-06",
-            BOTH,
-            "the record is told instead of the state",
-            "of the universe asked for",
-            || {
-                said(GET, |state| {
-                    *state = json!({"id": "u", "state": state.take()})
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-06",
-            BOTH,
-            "structuredContent differs from the text",
-            "of the universe asked for",
-            || tool(GET, |result| result["structuredContent"]["time"] = 1.into()),
-        ),
-        row(
-            "REQ-MCP-06",
-            BOTH,
-            "all universes are told alike",
-            "of no other",
-            || {
-                from_nth(GET, 2, |result| {
-                    super::restate(result, |state| state["time"] = 42.5.into())
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-06",
-            BOTH,
-            "the state is cached",
-            "includes the three stars",
-            || {
-                from_nth(GET, 3, |result| {
-                    super::restate(result, |state| state["stars"] = json!({}))
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-06",
-            BOTH,
-            "persistence lacks a star",
-            "what persistence holds",
-            || persisted(|state| drop(state["rootIds"].as_array_mut().unwrap().pop())),
-        ),
-        row(
+        of(
             "REQ-MCP-07",
-            BOTH,
-            "a category is missing",
-            "all ten categories",
-            || texts(LIST, |text| text.replace("\"Nebulae\"", "\"Clouds\"")),
-        ),
-        row(
-            "REQ-MCP-07",
-            BOTH,
-            "a command is missing",
-            "all ten categories",
-            || texts(LIST, |text| text.replace("\"removeRing\"", "\"ring\"")),
-        ),
-        row(
-            "REQ-MCP-07",
-            BOTH,
-            "a command stands in the wrong category",
-            "all ten categories",
-            || {
-                texts(LIST, |text| {
-                    let swapped = text
-                        .replace("\"tick\"", "\"?\"")
-                        .replace("\"replaceSnapshot\"", "\"tick\"");
-                    swapped.replace("\"?\"", "\"replaceSnapshot\"")
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-07",
-            BOTH,
-            "the listing depends on the universe",
-            "a universe with another state",
-            || from_nth(LIST, 2, |result| result["content"][0]["text"] = "{}".into()),
-        ),
-        row(
-            "REQ-MCP-07",
-            BOTH,
-            "the listing changes with the state",
-            "after the state has changed",
-            || {
-                from_nth(LIST, 3, |result| {
-                    let text = result["content"][0]["text"].as_str().unwrap();
-                    result["content"][0]["text"] = format!("{text} ").into();
-                })
-            },
+            [
+                both("a category is missing", "all ten categories")
+                    .by(|| texts(LIST, |text| text.replace("\"Nebulae\"", "\"Clouds\""))),
+                both("a command is missing", "all ten categories")
+                    .by(|| texts(LIST, |text| text.replace("\"removeRing\"", "\"ring\""))),
+                both(
+                    "a command stands in the wrong category",
+                    "all ten categories",
+                )
+                .by(|| {
+                    texts(LIST, |text| {
+                        let swapped = text
+                            .replace("\"tick\"", "\"?\"")
+                            .replace("\"replaceSnapshot\"", "\"tick\"");
+                        swapped.replace("\"?\"", "\"replaceSnapshot\"")
+                    })
+                }),
+                both(
+                    "the listing depends on the universe",
+                    "a universe with another state",
+                )
+                .by(|| from_nth(LIST, 2, |result| result["content"][0]["text"] = "{}".into())),
+                both(
+                    "the listing changes with the state",
+                    "after the state has changed",
+                )
+                .by(|| {
+                    from_nth(LIST, 3, |result| {
+                        let text = result["content"][0]["text"].as_str().unwrap();
+                        result["content"][0]["text"] = format!("{text} ").into();
+                    })
+                }),
+            ],
         ),
     ]
+    .concat()
 }

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Asked, Fault, LEGACY, Mutation, answer, ask, instead, row};
+use super::{
+    Answer, Fault, Mutation, SentRequest, answer, answer_to, ask, instead, legacy, of, status,
+};
 
 pub(super) const SESSION: &str = "mcp-session-id";
 
@@ -37,18 +39,13 @@ pub(super) fn one_session_for_all() -> Fault {
     })
 }
 
-/// Such requests are answered with this status, without the server.
-pub(super) fn status(status: u16, fits: fn(&Asked) -> bool) -> Fault {
-    instead(move |asked| fits(asked).then(|| Answer::new(status, Value::Null)))
-}
-
 /// Such requests are answered with this status and JSON that is not JSON-RPC.
-pub(super) fn no_rpc(status: u16, fits: fn(&Asked) -> bool) -> Fault {
+pub(super) fn no_rpc(status: u16, fits: fn(&SentRequest) -> bool) -> Fault {
     instead(move |asked| fits(asked).then(|| Answer::new(status, json!({"error": "no session"}))))
 }
 
 /// Such requests are answered with an empty event stream.
-pub(super) fn stream(fits: fn(&Asked) -> bool) -> Fault {
+pub(super) fn stream(fits: fn(&SentRequest) -> bool) -> Fault {
     instead(move |asked| {
         fits(asked).then(|| {
             let mut answer = Answer::new(200, Value::Null);
@@ -61,7 +58,7 @@ pub(super) fn stream(fits: fn(&Asked) -> bool) -> Fault {
 }
 
 /// Such requests reach the server in the session of the first that `initialize` opened.
-pub(super) fn in_first_session(fits: fn(&Asked) -> bool) -> Fault {
+pub(super) fn in_first_session(fits: fn(&SentRequest) -> bool) -> Fault {
     let known = Arc::new(Mutex::new(None));
     let seen = known.clone();
     answer(move |asked, answer| {
@@ -80,20 +77,37 @@ pub(super) fn in_first_session(fits: fn(&Asked) -> bool) -> Fault {
     }))
 }
 
-pub(super) fn is_delete(asked: &Asked) -> bool {
+/// `tools/list` is answered 200 in any session.
+pub(super) fn listed_always() -> Fault {
+    answer_to(
+        |asked| asked.is_rpc("tools/list"),
+        |answer| answer.status = 200,
+    )
+}
+
+pub(super) fn is_delete(asked: &SentRequest) -> bool {
     asked.is("DELETE", "/mcp")
 }
 
-pub(super) fn is_get(asked: &Asked) -> bool {
+pub(super) fn is_get(asked: &SentRequest) -> bool {
     asked.is("GET", "/mcp")
 }
 
-pub(super) fn is_unknown(asked: &Asked) -> bool {
+pub(super) fn is_unknown(asked: &SentRequest) -> bool {
     asked.session() == Some("session-expired")
 }
 
+/// From its second time on, a GET is answered without a stream.
+pub(super) fn second_get() -> Fault {
+    let opened = Mutex::new(false);
+    instead(move |asked| {
+        let again = is_get(asked) && std::mem::replace(&mut *opened.lock().unwrap(), true);
+        again.then(|| Answer::new(200, Value::Null))
+    })
+}
+
 /// From its second time on, such a request is answered with this status.
-pub(super) fn second(status: u16, fits: fn(&Asked) -> bool) -> Fault {
+pub(super) fn second(status: u16, fits: fn(&SentRequest) -> bool) -> Fault {
     let count = Mutex::new(0);
     instead(move |asked| {
         let mut count = count.lock().unwrap();
@@ -104,131 +118,65 @@ pub(super) fn second(status: u16, fits: fn(&Asked) -> bool) -> Fault {
 }
 
 pub(crate) fn table() -> Vec<Mutation> {
-    vec![
-        row(
+    [
+        of(
             "REQ-MCP-22",
-            LEGACY,
-            "DELETE is refused",
-            "the session is terminated",
-            || status(405, is_delete),
+            [
+                legacy("DELETE is refused", "the session is terminated")
+                    .by(|| status(405, is_delete)),
+                legacy("DELETE does nothing", "its stream ends").by(|| status(204, is_delete)),
+                legacy("DELETE leaves the stream open", "its stream ends")
+                    .by(|| Fault::default().endless()),
+                legacy(
+                    "GET opens a stream of a dead session",
+                    "GET receives an error",
+                )
+                .by(second_get),
+                legacy("DELETE succeeds twice", "DELETE receives an error")
+                    .by(|| second(204, is_delete)),
+                legacy("POST works in a dead session", "POST receives an error").by(listed_always),
+                legacy(
+                    "a dead session's identifier is given again",
+                    "with another identifier",
+                )
+                .by(one_session_for_all),
+            ],
         ),
-        row(
-            "REQ-MCP-22",
-            LEGACY,
-            "DELETE does nothing",
-            "its stream ends",
-            || status(204, is_delete),
-        ),
-        row(
-            "REQ-MCP-22",
-            LEGACY,
-            "DELETE leaves the stream open",
-            "its stream ends",
-            || Fault::default().endless(),
-        ),
-        row(
-            "REQ-MCP-22",
-            LEGACY,
-            "GET opens a stream of a dead session",
-            "GET receives an error",
-            || {
-                let opened = Mutex::new(false);
-                instead(move |asked| {
-                    let again =
-                        is_get(asked) && std::mem::replace(&mut *opened.lock().unwrap(), true);
-                    again.then(|| Answer::new(200, Value::Null))
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-22",
-            LEGACY,
-            "DELETE succeeds twice",
-            "DELETE receives an error",
-            || second(204, is_delete),
-        ),
-        row(
-            "REQ-MCP-22",
-            LEGACY,
-            "POST works in a dead session",
-            "POST receives an error",
-            || {
-                answer(|asked, answer| {
-                    if asked.is_rpc("tools/list") {
-                        answer.status = 200;
-                    }
-                })
-            },
-        ),
-        row(
-            "REQ-MCP-22",
-            LEGACY,
-            "a dead session's identifier is given again",
-            "with another identifier",
-            one_session_for_all,
-        ),
-        row(
+        of(
             "REQ-MCP-23",
-            LEGACY,
-            "GET with an unknown session opens a stream",
-            "GET with an unknown",
-            || stream(|asked| is_get(asked) && is_unknown(asked)),
-        ),
-        row(
-            "REQ-MCP-23",
-            LEGACY,
-            "the refusal of GET is not JSON-RPC",
-            "GET with an unknown",
-            || no_rpc(404, |asked| is_get(asked) && is_unknown(asked)),
-        ),
-        row(
-            "REQ-MCP-23",
-            LEGACY,
-            "GET with an unknown session fails",
-            "GET with an unknown",
-            || status(500, |asked| is_get(asked) && is_unknown(asked)),
-        ),
-        row(
-            "REQ-MCP-23",
-            LEGACY,
-            "DELETE of an unknown session succeeds",
-            "DELETE with an unknown",
-            || status(204, |asked| is_delete(asked) && is_unknown(asked)),
-        ),
-        row(
-            "REQ-MCP-23",
-            LEGACY,
-            "POST with an unknown session is answered 400",
-            "POST with an unknown",
-            || no_rpc(400, |asked| asked.is_rpc("tools/list") && is_unknown(asked)),
-        ),
-        row(
-            "REQ-MCP-23",
-            LEGACY,
-            "unknown sessions are opened by POST",
-            "POST with an unknown",
-            || in_first_session(|asked| asked.is_rpc("tools/list") && is_unknown(asked)),
-        ),
-        row(
-            "REQ-MCP-23",
-            LEGACY,
-            "GET needs no session",
-            "GET without a session",
-            || stream(|asked| is_get(asked) && asked.session().is_none()),
-        ),
-        row(
-            "REQ-MCP-23",
-            LEGACY,
-            "DELETE needs no session",
-            "DELETE without a session",
-            || status(204, |asked| is_delete(asked) && asked.session().is_none()),
-        ),
-        row(
-            "REQ-MCP-23",
-            LEGACY,
-            "a bad DELETE ends all sessions",
-            "is not touched",
-            || status(404, |asked| asked.is_rpc("ping")),
+            [
+                legacy(
+                    "GET with an unknown session opens a stream",
+                    "GET with an unknown",
+                )
+                .by(|| stream(|asked| is_get(asked) && is_unknown(asked))),
+                legacy("the refusal of GET is not JSON-RPC", "GET with an unknown")
+                    .by(|| no_rpc(404, |asked| is_get(asked) && is_unknown(asked))),
+                legacy("GET with an unknown session fails", "GET with an unknown")
+                    .by(|| status(500, |asked| is_get(asked) && is_unknown(asked))),
+                legacy(
+                    "DELETE of an unknown session succeeds",
+                    "DELETE with an unknown",
+                )
+                .by(|| status(204, |asked| is_delete(asked) && is_unknown(asked))),
+                legacy(
+                    "POST with an unknown session is answered 400",
+                    "POST with an unknown",
+                )
+                .by(|| no_rpc(400, |asked| asked.is_rpc("tools/list") && is_unknown(asked))),
+                legacy(
+                    "unknown sessions are opened by POST",
+                    "POST with an unknown",
+                )
+                .by(|| in_first_session(|asked| asked.is_rpc("tools/list") && is_unknown(asked))),
+                legacy("GET needs no session", "GET without a session")
+                    .by(|| stream(|asked| is_get(asked) && asked.session().is_none())),
+                legacy("DELETE needs no session", "DELETE without a session")
+                    .by(|| status(204, |asked| is_delete(asked) && asked.session().is_none())),
+                legacy("a bad DELETE ends all sessions", "is not touched")
+                    .by(|| status(404, |asked| asked.is_rpc("ping"))),
+            ],
         ),
     ]
+    .concat()
 }

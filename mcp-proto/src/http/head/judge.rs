@@ -33,12 +33,14 @@ impl Accepts {
 /// Both of them, as a client writes them.
 const BOTH: &str = "application/json, text/event-stream";
 
-/// Judges host, origin, method, accept and content type, in this order.
+/// Judges host, origin, method, accept and content type, in this order. `noted` gets what is needed later.
 pub(crate) fn judge(
     head: &request::Parts,
     config: &HttpConfig,
+    noted: &mut Noted,
 ) -> Result<(Verb, Accepts), Rejection> {
     let seen = Seen::of(&head.headers);
+    *noted = seen.noted;
     // HTTP/2 and absolute-form requests carry it in the target.
     let host = match head.uri.authority() {
         Some(authority) => authority.as_str(),
@@ -47,7 +49,7 @@ pub(crate) fn judge(
     if !config.hosts.allow(host) {
         return Err(Rejection::ForeignHost(shown(host)));
     }
-    if seen.has_origin {
+    if seen.noted.has_origin {
         judge_origins(&head.headers, config)?;
     }
     let verb = match head.method {
@@ -79,13 +81,22 @@ pub(crate) fn judge(
     Ok((verb, accepts))
 }
 
+/// What is needed of the headers once they are judged: a further look at all of them costs as much as a small parse.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Noted {
+    /// Whether a web page asks.
+    pub(crate) has_origin: bool,
+    /// The length of the body that the client announced first, in bytes.
+    pub(crate) length: Option<usize>,
+}
+
 /// The headers that each request is judged by, looked at once.
 #[derive(Default)]
 struct Seen<'h> {
     /// The host; `None` where none is named.
     host: Option<&'h HeaderValue>,
     has_two_hosts: bool,
-    has_origin: bool,
+    noted: Noted,
     /// The first of them.
     accept: Option<&'h HeaderValue>,
     has_more_accepts: bool,
@@ -111,7 +122,9 @@ impl<'h> Seen<'h> {
                 let before = seen.content_type.replace(value);
                 seen.has_two_types |= before.is_some_and(|before| before != value);
             } else if *name == header::ORIGIN {
-                seen.has_origin = true;
+                seen.noted.has_origin = true;
+            } else if *name == header::CONTENT_LENGTH {
+                seen.noted.length = seen.noted.length.or_else(|| length(value));
             } else if *name == header::CONTENT_ENCODING {
                 seen.is_encoded |= is_encoded(value);
             }
@@ -205,6 +218,11 @@ fn is_json(content_type: Option<&HeaderValue>) -> bool {
     let media = content_type.split(|&byte| byte == b';').next();
     let media = media.unwrap_or_default().trim_ascii();
     media.eq_ignore_ascii_case(b"application/json")
+}
+
+/// The length that a `Content-Length` announces.
+pub(crate) fn length(value: &HeaderValue) -> Option<usize> {
+    value.to_str().ok()?.parse().ok()
 }
 
 /// Whether a `Content-Encoding` names any (RFC 9110 §8.4).

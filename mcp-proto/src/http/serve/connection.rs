@@ -1,25 +1,27 @@
 //! One connection, from its first byte to its end: an idle one is closed after a while.
 
 use std::convert::Infallible;
-use std::future::{Future as _, poll_fn};
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either};
 use futures_util::stream::FuturesUnordered;
 use http::{Request, Response, Version};
 use http_body::Body;
 use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::ServeConfig;
+use super::begun::Begun;
 use super::handshake::Handshake;
 use super::lane::Lane;
 use super::stall::Socket;
@@ -27,8 +29,12 @@ use super::streams::Streams;
 use super::table::Admitted;
 use super::tracked::Tracked;
 
-/// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more.
-const MAX_BUFFER: usize = 64 * 1024;
+/// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more. That is
+/// as much as other servers take, and all connections may have it at once.
+const MAX_BUFFER: usize = 16 * 1024;
+
+/// How many bytes of an answer an HTTP/2 stream buffers.
+const MAX_STREAM_BUFFER: usize = 64 * 1024;
 
 /// How often a connection is looked at in the time that a head may take.
 ///
@@ -38,34 +44,39 @@ const CHECKS: u32 = 4;
 /// How many headers hyper takes unasked. For another number it allocates their places with each request.
 const HYPER_HEADERS: usize = 100;
 
-fn builder(config: &ServeConfig, lane: Lane) -> auto::Builder<Streams> {
-    let mut builder = auto::Builder::new(Streams {
-        lane,
-        write_timeout: config.write_timeout,
-    });
-    builder
-        .http1()
-        .max_buf_size(MAX_BUFFER)
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(config.header_timeout)
-        .max_concurrent_streams(config.max_http2_streams)
-        .max_send_buf_size(MAX_BUFFER);
+fn http1(config: &ServeConfig) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder.max_buf_size(MAX_BUFFER);
     if config.max_headers != HYPER_HEADERS {
-        builder.http1().max_headers(config.max_headers);
+        builder.max_headers(config.max_headers);
     }
     builder
 }
 
+fn http2(config: &ServeConfig, lane: Lane) -> http2::Builder<Streams> {
+    let mut builder = http2::Builder::new(Streams {
+        lane,
+        write_timeout: config.write_timeout,
+    });
+    builder
+        .timer(TokioTimer::new())
+        .keep_alive_interval(config.header_timeout)
+        .max_concurrent_streams(config.max_http2_streams)
+        .max_send_buf_size(MAX_STREAM_BUFFER);
+    builder
+}
+
 /// Serves a connection until it ends, or until `closing` and then what runs on it has ended.
-pub(super) async fn run<H, S, B>(
+// Not an `async fn`, whose future would keep what it is given twice.
+pub(super) fn run<H, S, B>(
     stream: TcpStream,
     admitted: Admitted,
     handshake: Arc<H>,
     service: S,
     mut closing: watch::Receiver<bool>,
     config: Arc<ServeConfig>,
-) where
+) -> impl Future<Output = ()> + Send
+where
     H: Handshake,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
@@ -73,127 +84,167 @@ pub(super) async fn run<H, S, B>(
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut seat = admitted.connection.lane.seat();
-    let served = async {
-        let socket = Socket::new(stream, config.write_timeout);
-        let shaken = shake(&*handshake, socket, &admitted, &mut closing, &config).await;
-        if let Some(stream) = shaken {
-            serve(stream, admitted, service, closing, config).await;
+    // In a place of its own: a task is as large as the largest of what it ever holds.
+    let mut served: BoxFuture<'static, ()> = Box::pin(async move {
+        let begun = Instant::now();
+        let opened = open(stream, &*handshake, &admitted, &mut closing, &config);
+        if let Some((version, stream)) = Box::pin(opened).await {
+            drop(handshake);
+            serve(version, stream, begun, admitted, service, closing, config).await;
         }
-    };
-    let mut served = pin!(served);
-    poll_fn(|context| seat.poll(context, |context| served.as_mut().poll(context))).await;
+    });
+    poll_fn(move |context| seat.poll(context, |context| served.as_mut().poll(context)))
 }
 
-/// The stream for HTTP; `None` if the connection ends before.
-async fn shake<H: Handshake>(
+/// The stream for HTTP, and which version its client speaks; `None` if the connection ends before.
+async fn open<H: Handshake>(
+    socket: TcpStream,
     handshake: &H,
-    socket: Socket,
     admitted: &Admitted,
     closing: &mut watch::Receiver<bool>,
     config: &ServeConfig,
-) -> Option<H::Stream> {
-    let shaken = tokio::time::timeout(config.handshake_timeout, handshake.shake(socket));
-    tokio::select! {
-        biased;
-        shaken = shaken => match shaken {
-            Ok(Ok(stream)) => Some(stream),
+) -> Option<(Version, Begun<H::Stream>)> {
+    let opened = async {
+        let socket = Socket::new(socket, config.write_timeout);
+        let shaken = tokio::time::timeout(config.handshake_timeout, handshake.shake(socket));
+        let stream = match shaken.await {
+            Ok(Ok(stream)) => stream,
             Ok(Err(error)) => {
                 tracing::debug!(%error, "a handshake failed");
-                None
+                return None;
             }
             Err(_) => {
                 tracing::debug!("a connection was closed: its handshake was not done in time");
+                return None;
+            }
+        };
+        match tokio::time::timeout(config.header_timeout, Begun::read(stream)).await {
+            Ok(Ok(begun)) => Some(begun),
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "a connection ended with an error");
                 None
             }
-        },
-        () = admitted.connection.gives_way() => None,
+            Err(_) => {
+                tracing::debug!("a connection was closed: it sent no request in time");
+                None
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        opened = opened => opened,
+        () = admitted.connection.gives_way() => {
+            tracing::debug!("an idle connection was closed: others need its place");
+            None
+        }
         _ = closing.wait_for(|closing| *closing) => None,
     }
 }
 
-async fn serve<I, S, B>(
-    stream: I,
+/// Serves a stream by HTTP; the client was first heard of at `since`.
+fn serve<I, S, B>(
+    version: Version,
+    stream: Begun<I>,
+    since: Instant,
     admitted: Admitted,
     service: S,
     mut closing: watch::Receiver<bool>,
     config: Arc<ServeConfig>,
-) where
+) -> impl Future<Output = ()> + Send
+where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let activity = &admitted.connection;
-    let builder = builder(&config, activity.lane.clone());
-    let tracking = Arc::clone(activity);
+    let tracking = Arc::clone(&admitted.connection);
+    // HTTP/1 has no streams: hyper writes one answer after the other.
+    let in_streams = version == Version::HTTP_2;
     let service = service_fn(move |mut request: Request<Incoming>| {
         let running = tracking.begin();
         let peer = tracking.peer.clone();
-        // HTTP/1 has no streams: hyper writes one answer after the other.
-        let in_streams = request.version() == Version::HTTP_2;
-        request.extensions_mut().insert(peer.clone());
+        let of_stream = in_streams.then(|| peer.clone());
+        request.extensions_mut().insert(peer);
         let answer = service.call(request);
         async move {
             answer.await.map(|response| {
-                response.map(|body| match in_streams {
-                    true => Tracked::in_chunks(body, running, peer),
-                    false => Tracked::whole(body, running),
+                response.map(|body| match of_stream {
+                    Some(peer) => Tracked::in_chunks(body, running, peer),
+                    None => Tracked::whole(body, running),
                 })
             })
         }
     });
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    // Polled when they are ready, and not each time the connection is polled.
-    let signals = FuturesUnordered::<BoxFuture<'_, Signal>>::new();
-    let check = || async {
-        tokio::time::sleep(config.header_timeout / CHECKS).await;
-        Signal::Check
+    let stream = TokioIo::new(stream);
+    // hyper-util chooses the version, too, but lets hyper read the first bytes alone, for which it takes twice the buffer.
+    let mut connection = match in_streams {
+        true => {
+            let builder = http2(&config, admitted.connection.lane.clone());
+            Either::Right(Box::new(builder.serve_connection(stream, service)))
+        }
+        false => Either::Left(http1(&config).serve_connection(stream, service)),
     };
-    signals.push(Box::pin(check()));
-    signals.push(Box::pin(async {
-        activity.gives_way().await;
-        Signal::GiveWay
-    }));
-    signals.push(Box::pin(async {
-        // If the sender is gone, the server no longer runs.
-        let _ = closing.wait_for(|closing| *closing).await;
-        Signal::Close
-    }));
-    let mut signals = pin!(signals);
-    let (mut begun_before, mut quiet) = (0, 0);
-    loop {
-        let signal = tokio::select! {
-            biased;
-            ended = connection.as_mut() => {
-                if let Err(error) = ended {
-                    // The client's doing in nearly every case: it went away or spoke no HTTP.
-                    tracing::debug!(%error, "a connection ended with an error");
-                }
-                return;
-            }
-            signal = signals.select_next_some() => signal,
+    async move {
+        let activity = &admitted.connection;
+        // Polled when they are ready, and not each time the connection is polled.
+        let mut signals = FuturesUnordered::<BoxFuture<'_, Signal>>::new();
+        let every = config.header_timeout / CHECKS;
+        let check = || async move {
+            tokio::time::sleep(every).await;
+            Signal::Check
         };
-        match signal {
-            Signal::Close => connection.as_mut().graceful_shutdown(),
-            Signal::GiveWay => {
-                tracing::debug!("an idle connection was closed: others need its place");
-                return;
+        signals.push(Box::pin(check()));
+        signals.push(Box::pin(async {
+            tokio::select! {
+                biased;
+                () = activity.gives_way() => Signal::GiveWay,
+                // If the sender is gone, the server no longer runs. A server that ends needs no places.
+                _ = closing.wait_for(|closing| *closing) => Signal::Close,
             }
-            Signal::Check => {
-                signals.push(Box::pin(check()));
-                let begun = activity.begun();
-                let is_quiet = begun == begun_before && activity.running() == 0;
-                begun_before = begun;
-                quiet = if is_quiet { quiet + 1 } else { 0 };
-                // It has sent nothing, or did not go away when asked.
-                if quiet >= CHECKS && (begun == 0 || quiet >= 2 * CHECKS) {
-                    tracing::debug!("a connection was closed: it sent no request in time");
+        }));
+        let mut begun_before = 0;
+        // The time before its first byte counts.
+        let mut quiet = (1..CHECKS)
+            .take_while(|checks| every * *checks <= since.elapsed())
+            .count() as u32;
+        loop {
+            let signal = tokio::select! {
+                biased;
+                ended = &mut connection => {
+                    if let Err(error) = ended {
+                        // The client's doing in nearly every case: it went away or spoke no HTTP.
+                        tracing::debug!(%error, "a connection ended with an error");
+                    }
                     return;
                 }
-                // In HTTP/1 this closes it, even in the middle of a head; in HTTP/2 the client has to close it.
-                if quiet == CHECKS {
-                    connection.as_mut().graceful_shutdown();
+                signal = signals.select_next_some() => signal,
+            };
+            let shuts_down = match signal {
+                Signal::Close => true,
+                Signal::GiveWay => {
+                    tracing::debug!("an idle connection was closed: others need its place");
+                    return;
+                }
+                Signal::Check => {
+                    signals.push(Box::pin(check()));
+                    let begun = activity.begun();
+                    let is_quiet = begun == begun_before && activity.running() == 0;
+                    begun_before = begun;
+                    quiet = if is_quiet { quiet + 1 } else { 0 };
+                    // It has sent nothing, or did not go away when asked.
+                    if quiet >= CHECKS && (begun == 0 || quiet >= 2 * CHECKS) {
+                        tracing::debug!("a connection was closed: it sent no request in time");
+                        return;
+                    }
+                    // In HTTP/1 this closes it, even in the middle of a head; in HTTP/2 the client has to close it.
+                    quiet == CHECKS
+                }
+            };
+            if shuts_down {
+                match &mut connection {
+                    Either::Left(http1) => Pin::new(http1).graceful_shutdown(),
+                    Either::Right(http2) => Pin::new(&mut **http2).graceful_shutdown(),
                 }
             }
         }

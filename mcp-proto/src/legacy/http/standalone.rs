@@ -2,13 +2,14 @@
 
 use std::future::{pending, poll_fn};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{BoxStream, Fuse};
 use http::header::{HeaderMap, HeaderName};
 use http::{Response, request};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use tokio::time::Sleep;
 
 use super::events::CONNECTED;
@@ -34,7 +35,7 @@ const COME_BACK: Duration = Duration::from_secs(1);
 struct Listening {
     listener: Listener,
     /// Whenever the session has changed.
-    changed: watch::Receiver<()>,
+    changed: Arc<Notify>,
     /// Whenever another process may have changed it.
     elsewhere: Fuse<BoxStream<'static, ()>>,
     /// One has, and may have done so long before it was known here.
@@ -100,7 +101,8 @@ impl Legacy {
                 let mut listening = self.listen(&session, client, stream, changed, followed)?;
                 let primes = listening.primes;
                 listening.take_over(&session, has_missed).await;
-                tokio::spawn(listening.run());
+                // Captured here: an `async fn` that takes it would keep it twice.
+                tokio::spawn(async move { listening.run().await });
                 Ok(opened(reader, !primes))
             }
         }
@@ -111,7 +113,7 @@ impl Legacy {
         session: &Session,
         client: &Client,
         stream: Opened,
-        changed: watch::Receiver<()>,
+        changed: Arc<Notify>,
         followed: Followed,
     ) -> Result<Listening, Rejection> {
         let place = client.hold(Kind::Listeners, 1)?;
@@ -168,7 +170,7 @@ impl Listening {
     }
 
     /// Says what changes, until the session or the server ends, or the client is away for too long.
-    async fn run(mut self) {
+    async fn run(&mut self) {
         loop {
             let (here, room) = match self.stream.audience() {
                 Audience::Gone => return,
@@ -202,7 +204,7 @@ impl Listening {
             tokio::select! {
                 biased;
                 () = self.stream.changed() => {}
-                Ok(()) = self.changed.changed() => {
+                () = self.changed.notified() => {
                     self.is_stale = true;
                     self.hold.ask_now();
                 }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use super::config::LegacyConfig;
 use super::events;
@@ -61,7 +61,7 @@ pub(super) struct Opened {
 /// The standalone stream of a session.
 pub(super) enum Standalone {
     /// There was none, and this is its first reader. Tells whenever the session has changed.
-    New(Opened, Reader, watch::Receiver<()>),
+    New(Opened, Reader, Arc<Notify>),
     /// It waits for its client.
     Waiting(Arc<Stream>),
 }

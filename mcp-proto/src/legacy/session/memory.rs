@@ -19,11 +19,11 @@ use kinds::Kinds;
 pub struct MemorySessionsConfig {
     /// The most sessions. Opening one more ends another that is not in use: while more than an eighth of all were never
     /// used since they were opened, the oldest of these, so that a flood of openings ends its own; else the one that
-    /// has been idle longest. Where all are in use, the new one is refused. 10,000 by default; the last tenth is for
+    /// has been idle longest. Where all are in use, the new one is refused. 24,000 by default; the last tenth is for
     /// clients that have less than a hundredth of all.
     pub max_sessions: usize,
     /// The most sessions of one client ([`Session::client`]): above it, a new one ends another of the same client that
-    /// is not in use, among those that were opened or used longest ago, or is refused. 5,000 by default.
+    /// is not in use, among those that were opened or used longest ago, or is refused. 12,000 by default.
     pub max_sessions_per_client: usize,
     /// How long a session is in use after a request of it. One with a running call or an open stream always is: these
     /// count as a request every [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive). 2 minutes by default.
@@ -326,8 +326,8 @@ impl SessionStore for MemorySessions {
 impl Default for MemorySessionsConfig {
     fn default() -> Self {
         Self {
-            max_sessions: 10_000,
-            max_sessions_per_client: 5_000,
+            max_sessions: 24_000,
+            max_sessions_per_client: 12_000,
             in_use: Duration::from_secs(2 * 60),
             max_idle: Duration::from_secs(30 * 60),
         }

@@ -1,4 +1,5 @@
-//! Comparing a copy with what it is of: the base, each entry, the keys, the name, and the state that all of it leads to.
+//! Comparing a copy with what it is of: the base, each entry, the keys, the name, and the state that all of it leads
+//! to.
 
 use std::sync::Arc;
 

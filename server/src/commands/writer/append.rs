@@ -33,8 +33,9 @@ pub(super) async fn append(
         };
         let appended = match store.append(id, append).await {
             Ok(appended) if appended.stored => Ok(()),
-            // The store knows a batch that has landed by its last command. Where that is a client's key, another server may
-            // have written it: the same request that was tried there first, after others, or another one under the same key.
+            // The store knows a batch that has landed by its last command. Where that is a client's key, another server
+            // may have written it: the same request that was tried there first, after others, or another one under the
+            // same key.
             Ok(_) => is_there(store, id, expected, batch).await,
             // It landed and somebody wrote after it, or they were first: the entries at its place tell.
             Err(AppendError::Conflict { .. }) if may_have_landed => {

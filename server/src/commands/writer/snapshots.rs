@@ -23,7 +23,7 @@ impl Writer {
         if self.loaded().await?.bytes() <= max {
             return Ok(None);
         }
-        // It may be no larger: a snapshot tells, or else what is in it.
+        // It may be no larger: a snapshot shows it, or else what is in it.
         self.settle_snapshot().await;
         let loaded = self.loaded().await?;
         let is_larger = match (loaded.bytes() > max, loaded.entry_bytes) {
@@ -51,7 +51,7 @@ impl Writer {
         }
         self.snapshot = None;
         let due = loaded.entries >= SNAPSHOT_ENTRIES && loaded.entry_bytes > loaded.base_bytes;
-        // Large changes are measured soon: only a snapshot tells how large the universe is by now.
+        // Large changes are measured soon: only a snapshot shows how large the universe is by now.
         if !due && loaded.entry_bytes <= SNAPSHOT_BYTES {
             return;
         }
@@ -72,7 +72,7 @@ impl Writer {
         });
     }
 
-    /// Waits for a snapshot that is being kept, and counts what it tells of the universe's size.
+    /// Waits for a snapshot that is being kept, and counts what it shows of the universe's size.
     pub(super) async fn settle_snapshot(&mut self) {
         if let Some(running) = self.snapshot.take() {
             let kept = running.await.ok();

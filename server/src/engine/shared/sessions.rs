@@ -66,7 +66,8 @@ fn write(mut session: Session) -> Result<Vec<u8>, SessionStoreError> {
     written.map_err(|problem| SessionStoreError::Unavailable(problem.to_string()))
 }
 
-/// The session in a record. One that cannot be read, such as a newer server's, counts as missing: its client begins another.
+/// The session in a record. One that cannot be read, such as a newer server's, counts as missing: its client begins
+/// another.
 fn read(id: &SessionId, body: &[u8]) -> Option<Session> {
     match serde_json::from_slice::<Session>(body) {
         Ok(mut session) => {

@@ -21,7 +21,7 @@ pub(super) const TEXT: &str = "text/plain";
 /// A universe as in the list and the summary.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed<'u> {
+struct ListedUniverse<'u> {
     id: &'u str,
     name: &'u str,
     uri: String,
@@ -30,11 +30,11 @@ struct Listed<'u> {
     updated_at: Timestamp,
 }
 
-/// [`Listed`], and what only the state has.
+/// [`ListedUniverse`], and what only the state has.
 #[derive(Serialize)]
 struct Summary<'u> {
     #[serde(flatten)]
-    universe: Listed<'u>,
+    universe: ListedUniverse<'u>,
     time: f64,
     counts: Map<String, Value>,
 }
@@ -51,7 +51,7 @@ pub(in crate::mcp) async fn list(
     let mut records = listed(&service, page).await?;
     let more = records.len() > MAX_LISTED;
     records.truncate(MAX_LISTED);
-    let universes: Vec<_> = records.iter().map(Listed::of).collect();
+    let universes: Vec<_> = records.iter().map(ListedUniverse::of).collect();
     let text = json!({ "universes": universes, "more": more }).to_string();
     Ok(ResourceContents::text(address::LIST, text).with_mime_type(JSON))
 }
@@ -84,7 +84,7 @@ pub(in crate::mcp) async fn summary(
         (family.name().to_owned(), Value::from(count))
     });
     let summary = Summary {
-        universe: Listed::summary(&universe),
+        universe: ListedUniverse::summary(&universe),
         time: state.time(),
         counts: Map::from_iter(counts),
     };
@@ -172,7 +172,7 @@ fn revision_of(universe: &Universe) -> Map<String, Value> {
     Map::from_iter([(META_REVISION.to_owned(), Value::from(universe.revision.0))])
 }
 
-impl<'u> Listed<'u> {
+impl<'u> ListedUniverse<'u> {
     fn of(record: &'u Record) -> Self {
         Self {
             id: record.meta.id.as_str(),

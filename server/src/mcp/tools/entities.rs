@@ -6,10 +6,10 @@ use mcp_proto::{CallToolResult, Context, Tool, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{arguments, arguments_schema, failure, hints, universe_schema, written};
+use super::{answered, arguments, arguments_schema, hints, universe_schema, written};
 use crate::commands::{CommandService, Universe};
 use crate::offload;
-use crate::view::{Found, Selection};
+use crate::view::{SelectedEntity, Selection};
 
 /// The most rows of a page, and how many it has by default.
 const MAX_LIMIT: usize = 500;
@@ -29,16 +29,16 @@ struct Arguments {
 
 /// A page of rows.
 #[derive(Serialize)]
-struct Rows<'s> {
+struct EntityRows<'s> {
     /// How many there are on all pages.
     found: usize,
-    entities: Vec<Row<'s>>,
+    entities: Vec<EntityRow<'s>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Row<'s> {
+struct EntityRow<'s> {
     id: &'s str,
     /// Left out for bodies, which most entities are.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,10 +77,7 @@ pub(super) async fn call(
 ) -> Result<CallToolResult, ToolError> {
     let given: Arguments = arguments::read(given)?;
     let id = arguments::universe_id(&given.universe_id)?;
-    let universe = match service.get(&id).await {
-        Ok(universe) => universe,
-        Err(error) => return Err(failure(&service, &id, error).await),
-    };
+    let universe = answered(&service, &id, service.get(&id).await).await?;
     let small = offload::is_small(&universe.state);
     written(&context, small, move || rows(&universe, given)).await
 }
@@ -99,16 +96,16 @@ fn rows(universe: &Universe, given: Arguments) -> Result<CallToolResult, ToolErr
         let id = Some(universe.id.as_str());
         arguments::invalid(id, "INVALID_ARGUMENTS", &problem)
     })?;
-    let rows: Vec<_> = part.found.iter().map(Row::of).collect();
-    CallToolResult::structured(&Rows {
+    let rows: Vec<_> = part.found.iter().map(EntityRow::of).collect();
+    CallToolResult::structured(&EntityRows {
         found: part.total,
         entities: rows,
         next: part.next,
     })
 }
 
-impl<'s> Row<'s> {
-    fn of(found: &Found<'s>) -> Self {
+impl<'s> EntityRow<'s> {
+    fn of(found: &SelectedEntity<'s>) -> Self {
         Self {
             id: found.id,
             family: Some(found.family.name()).filter(|family| *family != "stars"),

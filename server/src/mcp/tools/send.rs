@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use universe_core::{Command, Findings, catalog};
 
 use super::{
-    META_HINT, arguments, arguments_schema, failure, hints, set_meta, universe_id_schema,
+    META_HINT, answered, arguments, arguments_schema, hints, set_meta, universe_id_schema,
     universe_schema, written,
 };
 use crate::commands::{CommandService, MAX_COMMANDS, Processed, Request};
@@ -119,10 +119,8 @@ async fn process(
         expected: given.expected_revision.map(Revision),
         key: arguments::key(Some(id.as_str()), given.idempotency_key.as_deref())?,
     };
-    match service.process(&id, request).await {
-        Ok(processed) => answer(context, processed, warnings, form).await,
-        Err(error) => Err(failure(&service, &id, error).await),
-    }
+    let processed = answered(&service, &id, service.process(&id, request).await).await?;
+    answer(context, processed, warnings, form).await
 }
 
 fn result_schema() -> Value {

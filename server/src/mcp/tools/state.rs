@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use universe_core::{Family, State};
 
 use super::{
-    META_HINT, META_REVISION, arguments, arguments_schema, failure, set_meta, universe_id_schema,
+    META_HINT, META_REVISION, answered, arguments, arguments_schema, set_meta, universe_id_schema,
     written,
 };
 use crate::commands::{CommandService, Universe};
@@ -45,7 +45,7 @@ struct Select {
 
 /// A part of a state.
 #[derive(Serialize)]
-struct Part {
+struct StatePart {
     revision: u64,
     time: f64,
     /// How many entities were selected, on all pages.
@@ -115,10 +115,7 @@ pub(super) async fn call(
         Some(revision) => service.at(&id, Revision(revision)).await,
         None => service.get(&id).await,
     };
-    let universe = match universe {
-        Ok(universe) => universe,
-        Err(error) => return Err(failure(&service, &id, error).await),
-    };
+    let universe = answered(&service, &id, universe).await?;
     let small = offload::is_small(&universe.state);
     if given.select.is_none() && given.limit.is_none() && given.cursor.is_none() {
         let revision = universe.revision;
@@ -139,7 +136,7 @@ pub(super) async fn call(
     written(&context, small, part).await
 }
 
-fn part(universe: &Universe, given: Arguments) -> Result<Part, ToolError> {
+fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
     let select = given.select.unwrap_or_default();
     let asked: Option<Vec<_>> = select.families.as_ref().map(|names| {
         let names = names.iter();
@@ -179,7 +176,7 @@ fn part(universe: &Universe, given: Arguments) -> Result<Part, ToolError> {
         family.insert(found.id.to_owned(), written);
     }
     let members = select.members.unwrap_or_default();
-    Ok(Part {
+    Ok(StatePart {
         revision: universe.revision.0,
         time: state.time(),
         selected: selected.total,

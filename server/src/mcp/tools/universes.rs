@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use universe_core::generate::{MAX_SYSTEMS, Preset, Scale, Style};
 use universe_core::{Findings, State};
 
-use super::{arguments, arguments_schema, failure, hints, universe_schema};
-use crate::commands::{CommandService, Replacement, ServiceError};
+use super::{answered, arguments, arguments_schema, hints, universe_schema};
+use crate::commands::{CommandService, Replacement, ServiceError, Universe};
 use crate::demo;
 use crate::generate;
 use crate::store::{self, Position, Revision, UniverseId};
@@ -45,7 +45,7 @@ struct Fork {
 
 /// A page of universes.
 #[derive(Serialize)]
-struct Listed {
+struct UniverseList {
     universes: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
@@ -54,7 +54,7 @@ struct Listed {
 /// A universe that was made or renamed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Made<'u> {
+struct UniverseMade<'u> {
     universe_id: &'u str,
     name: &'u str,
     revision: Revision,
@@ -63,6 +63,18 @@ struct Made<'u> {
     /// What it was made from.
     #[serde(skip_serializing_if = "Option::is_none")]
     generate: Option<Value>,
+}
+
+impl<'u> UniverseMade<'u> {
+    fn of(universe: &'u Universe) -> Self {
+        Self {
+            universe_id: universe.id.as_str(),
+            name: &universe.name,
+            revision: universe.revision,
+            warnings: Findings::default(),
+            generate: None,
+        }
+    }
 }
 
 pub(super) fn list_tool() -> Tool {
@@ -194,7 +206,7 @@ pub(super) async fn list(
         })
         .collect();
     let last = records.last().filter(|_| more);
-    CallToolResult::structured(&Listed {
+    CallToolResult::structured(&UniverseList {
         universes,
         next: last.map(|last| last.position().to_string()),
     })
@@ -256,12 +268,10 @@ pub(super) async fn create(
         None => service.create(UniverseId::random(), name, state).await,
     };
     let universe = created.map_err(|error| ToolError::new(error.code(), error.to_string()))?;
-    CallToolResult::structured(&Made {
-        universe_id: universe.id.as_str(),
-        name: &universe.name,
-        revision: universe.revision,
+    CallToolResult::structured(&UniverseMade {
         warnings,
         generate: recipe.map(|recipe| recipe.to_value()),
+        ..UniverseMade::of(&universe)
     })
 }
 
@@ -276,10 +286,7 @@ async fn forked(service: &CommandService, fork: &Fork) -> Result<State, ToolErro
         Some(revision) => service.at(&id, Revision(revision)).await,
         None => service.get(&id).await,
     };
-    match universe {
-        Ok(universe) => Ok(universe.state),
-        Err(error) => Err(failure(service, &id, error).await),
-    }
+    Ok(answered(service, &id, universe).await?.state)
 }
 
 pub(super) async fn undo(
@@ -290,16 +297,9 @@ pub(super) async fn undo(
     let given: Arguments = arguments::read(given)?;
     let id = arguments::universe_id(&given.universe_id)?;
     let to = Revision(given.revision.unwrap_or_default());
-    match service.undo(&id, to, None).await {
-        Ok(universe) => CallToolResult::structured(&Made {
-            universe_id: id.as_str(),
-            name: &universe.name,
-            revision: universe.revision,
-            warnings: Findings::default(),
-            generate: None,
-        }),
-        Err(error) => Err(failure(&service, &id, error).await),
-    }
+    let universe = service.undo(&id, to, None).await;
+    let universe = answered(&service, &id, universe).await?;
+    CallToolResult::structured(&UniverseMade::of(&universe))
 }
 
 pub(super) async fn rename(
@@ -316,16 +316,9 @@ pub(super) async fn rename(
         name: Some(name),
         state: None,
     };
-    match service.replace(&id, replacement, None).await {
-        Ok(universe) => CallToolResult::structured(&Made {
-            universe_id: id.as_str(),
-            name: &universe.name,
-            revision: universe.revision,
-            warnings: Findings::default(),
-            generate: None,
-        }),
-        Err(error) => Err(failure(&service, &id, error).await),
-    }
+    let universe = service.replace(&id, replacement, None).await;
+    let universe = answered(&service, &id, universe).await?;
+    CallToolResult::structured(&UniverseMade::of(&universe))
 }
 
 pub(super) async fn delete(
@@ -335,13 +328,9 @@ pub(super) async fn delete(
 ) -> Result<CallToolResult, ToolError> {
     let given: Arguments = arguments::read(given)?;
     let id = arguments::universe_id(&given.universe_id)?;
-    let record = match service.store().record(&id).await {
-        Ok(record) => record,
-        Err(error) => {
-            let error = ServiceError::reading(&id, &error);
-            return Err(failure(&service, &id, error).await);
-        }
-    };
+    let record = service.store().record(&id).await;
+    let record = record.map_err(|error| ServiceError::reading(&id, &error));
+    let record = answered(&service, &id, record).await?;
     if context.client_capabilities.can_elicit_forms() {
         let name = &record.meta.name;
         let question = format!("Delete the universe {name:?} ({id}) with its history, for good?");
@@ -354,10 +343,8 @@ pub(super) async fn delete(
             return Err(arguments::invalid(Some(id.as_str()), "DECLINED", problem));
         }
     }
-    match service.delete(&id, None).await {
-        Ok(()) => CallToolResult::structured(&json!({ "deleted": id.as_str() })),
-        Err(error) => Err(failure(&service, &id, error).await),
-    }
+    answered(&service, &id, service.delete(&id, None).await).await?;
+    CallToolResult::structured(&json!({ "deleted": id.as_str() }))
 }
 
 pub(super) async fn history(
@@ -376,7 +363,7 @@ pub(super) async fn history(
                 &problem,
             ));
         }
-        Err(PageError::Service(error)) => return Err(failure(&service, &id, error).await),
+        Err(PageError::Service(error)) => answered(&service, &id, Err(error)).await?,
     };
     let text = page.write(&id, |next| next);
     text.map(CallToolResult::from_json)

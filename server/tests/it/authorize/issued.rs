@@ -155,7 +155,7 @@ async fn only_tokens_for_this_server_and_this_time_count() {
         let rest = [("authorization", shown.as_str())];
         let mut mcp = rest.to_vec();
         mcp.push(("accept", "application/json, text/event-stream"));
-        // A session may be opened by whoever is known.
+        // A session may be opened by all who are known.
         let opened = if read == 403 { 200 } else { read };
         let (client, nothing) = (server.client, Value::Null);
         assert_eq!(

@@ -1,5 +1,5 @@
-//! What is bound to a caller: its sessions, what it was asked, and its share. Both callers have all scopes, and call from
-//! one address.
+//! What is bound to a caller: its sessions, what it was asked, and its share. Both callers have all scopes, and call
+//! from one address.
 
 use mcp_proto::budget::{Bound, BudgetConfig};
 use serde_json::{Value, json};

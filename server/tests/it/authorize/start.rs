@@ -96,7 +96,7 @@ async fn an_address_that_others_reach_takes_a_decision() {
 }
 
 #[tokio::test]
-async fn clients_hear_where_tokens_are_to_be_had() {
+async fn clients_are_shown_where_to_get_tokens() {
     let dir = TempDir::new().unwrap();
     let keys = dir.path().join("keys.json");
     std::fs::write(&keys, key_set()).unwrap();

@@ -11,7 +11,7 @@ use super::{at, some, sound};
 use crate::harness::process::{done, verb};
 use crate::harness::{Client, Server, add_star, soon, tick};
 
-/// Changes a universe until it is told to stop.
+/// Changes a universe until it is stopped.
 async fn write(client: Client, id: String, stop: Arc<AtomicBool>) {
     let mut connection = client.connect().await;
     let path = format!("/universes/{id}/commands?result=events");

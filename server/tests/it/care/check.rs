@@ -1,4 +1,4 @@
-//! Damage: named by `check`, told to readers, and kept from spreading.
+//! Damage: named by `check`, reported to readers, and kept from spreading.
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -162,9 +162,9 @@ async fn a_destroyed_head_is_damage() {
     assert_eq!(nowhere.status.code(), Some(1));
 }
 
-/// Readers hear of it, and everything else goes on.
+/// Readers are notified of it, and everything else goes on.
 #[tokio::test]
-async fn a_damaged_entry_is_told_and_the_rest_goes_on() {
+async fn a_damaged_entry_is_reported_and_the_rest_goes_on() {
     for damage in [GARBAGE, GONE, OTHER] {
         let dir = TempDir::new().unwrap();
         let mut server = Server::on(dir.path()).await;
@@ -230,7 +230,7 @@ async fn a_damaged_entry_is_told_and_the_rest_goes_on() {
     }
 }
 
-/// A snapshot after the damage has the present state; the models are told of the damage, too.
+/// A snapshot after the damage has the present state; models learn of the damage, too.
 #[tokio::test]
 async fn a_universe_goes_on_from_a_snapshot_after_the_damage() {
     let dir = TempDir::new().unwrap();

@@ -59,7 +59,7 @@ async fn churn(client: Client, n: u64) {
 async fn compact(dir: PathBuf, stop: Arc<AtomicBool>) -> u64 {
     let mut done = 0;
     while !stop.load(Ordering::Relaxed) {
-        // The server may die meanwhile, which is told.
+        // The server may die meanwhile, which is reported.
         done += u64::from(verb(&dir, &["compact"]).await.status.success());
     }
     done
@@ -109,7 +109,7 @@ async fn a_server_that_is_killed_while_it_trims_and_compacts_loses_nothing() {
             task.await.unwrap();
         }
         compacted += compacting.await.unwrap();
-        // Nobody holds the directory, so this writes the whole file afresh, or is killed at it.
+        // No process holds the directory, so this writes the whole file afresh, or is killed at it.
         if kill % 3 == 2 {
             let mut command = crate::harness::process::binary();
             command.arg("compact").arg("--data-dir").arg(dir.path());

@@ -101,7 +101,7 @@ async fn what_is_refused_ends_it_and_says_what_is_done() {
 }
 
 #[tokio::test]
-async fn what_is_odd_is_told() {
+async fn what_is_odd_is_reported() {
     let dir = TempDir::new().unwrap();
     let _server = Server::with(dir.path(), &["--demo"]).await;
     let odd = "{\"type\":\"tick\",\"dt\":1,\"speed\":2}";

@@ -47,7 +47,7 @@ async fn a_break_leaves_no_gap() {
     server.client.command("sol", &tick()).await;
     assert_eq!(watch.line().await, "2  tick {\"dt\":1}");
     server.kill().await;
-    // While nobody listens, a command lands all the same.
+    // While no server listens, a command lands all the same.
     done(dir.path(), &["send", "sol", "{\"type\":\"tick\",\"dt\":3}"]).await;
     let server = Server::on(dir.path()).await;
     server

@@ -100,6 +100,12 @@ impl Client {
         reply.json()
     }
 
+    /// How many universes the first page of the list has.
+    pub(crate) async fn count(self) -> usize {
+        let list = self.get("/universes").await.json();
+        list.as_array().unwrap().len()
+    }
+
     /// Opens the feed of a universe; gives it after its first bytes.
     pub(crate) async fn feed(self, universe: &str, last_event_id: Option<u64>) -> Feed<Incoming> {
         let last = last_event_id.map(|id| id.to_string());

@@ -47,6 +47,7 @@ pub(crate) enum Mode {
     Torn,
 }
 
+#[derive(Clone, Copy)]
 enum Failing {
     Full,
     Unavailable,
@@ -110,6 +111,17 @@ impl Faulty {
         match self.mode() {
             Mode::Io => Err(ReadError::Unavailable),
             Mode::Fine | Mode::Full | Mode::ReadOnly | Mode::Torn => Ok(()),
+        }
+    }
+
+    /// What the store answers, if it can be read in this mode.
+    fn read<'r, T: Send + 'r>(
+        &self,
+        answer: BoxFuture<'r, Result<T, ReadError>>,
+    ) -> BoxFuture<'r, Result<T, ReadError>> {
+        match self.readable() {
+            Ok(()) => answer,
+            Err(error) => Box::pin(async { Err(error) }),
         }
     }
 
@@ -207,10 +219,7 @@ impl UniverseLog for Faulty {
         id: &UniverseId,
         command: CommandId,
     ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
-        match self.readable() {
-            Ok(()) => self.inner.landed(id, command),
-            Err(error) => Box::pin(async { Err(error) }),
-        }
+        self.read(self.inner.landed(id, command))
     }
 
     fn delete(
@@ -240,17 +249,11 @@ impl UniverseLog for Faulty {
     }
 
     fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
-        match self.readable() {
-            Ok(()) => self.inner.record(id),
-            Err(error) => Box::pin(async { Err(error) }),
-        }
+        self.read(self.inner.record(id))
     }
 
     fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
-        match self.readable() {
-            Ok(()) => self.inner.list(page),
-            Err(error) => Box::pin(async { Err(error) }),
-        }
+        self.read(self.inner.list(page))
     }
 
     fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
@@ -258,10 +261,7 @@ impl UniverseLog for Faulty {
     }
 
     fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
-        match self.readable() {
-            Ok(()) => self.inner.base(id),
-            Err(error) => Box::pin(async { Err(error) }),
-        }
+        self.read(self.inner.base(id))
     }
 
     fn trim(
@@ -277,18 +277,12 @@ impl UniverseLog for Faulty {
     }
 
     fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
-        match self.readable() {
-            Ok(()) => self.inner.oldest_keyed(id),
-            Err(error) => Box::pin(async { Err(error) }),
-        }
+        self.read(self.inner.oldest_keyed(id))
     }
 
     fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
         self.loads.fetch_add(1, Ordering::Relaxed);
-        match self.readable() {
-            Ok(()) => self.inner.snapshot(id),
-            Err(error) => Box::pin(async { Err(error) }),
-        }
+        self.read(self.inner.snapshot(id))
     }
 
     fn put_snapshot(

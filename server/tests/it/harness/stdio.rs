@@ -1,5 +1,5 @@
-//! The real binary with `--stdio`, and a raw client of it: the tests are about the lines that a relay passes on, and about
-//! what comes between answers when one server follows another.
+//! The real binary with `--stdio`, and a raw client of it: the tests are about the lines that a relay passes on, and
+//! about what comes between answers when one server follows another.
 
 use std::collections::VecDeque;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! The one raw writer and reader of MCP over HTTP, for what the library's client hides: statuses and headers of answers,
-//! ids of sessions, encodings, requests of many clients with the same id, how many requests there are, and how far a killed
-//! server answered.
+//! The one raw writer and reader of MCP over HTTP, for what the library's client hides: statuses and headers of
+//! answers, ids of sessions, encodings, requests of many clients with the same id, how many requests there are, and how
+//! far a killed server answered.
 
 use http::Response;
 use hyper::body::Incoming;

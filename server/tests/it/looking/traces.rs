@@ -1,4 +1,4 @@
-//! Traces: a collector of the test's own hears spans with the names of the conventions, and no request waits for one.
+//! Traces: a collector of the test's own receives spans with the names of the conventions, and no request waits for one.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -29,7 +29,7 @@ struct Span {
     attributes: HashMap<String, String>,
 }
 
-/// Hears batches of spans.
+/// Receives batches of spans.
 struct Collector {
     address: SocketAddr,
     heard: mpsc::UnboundedReceiver<(String, Vec<u8>)>,
@@ -170,7 +170,7 @@ async fn traced(dir: &TempDir, collector: SocketAddr) -> Server {
 }
 
 #[tokio::test]
-async fn a_collector_hears_requests_and_operations() {
+async fn a_collector_receives_requests_and_operations() {
     let mut collector = Collector::open().await;
     let dir = TempDir::new().unwrap();
     let mut server = traced(&dir, collector.address).await;

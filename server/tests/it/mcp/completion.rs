@@ -75,7 +75,7 @@ async fn ids_are_completed_by_their_beginning_or_the_beginning_of_a_name() {
 }
 
 #[tokio::test]
-async fn at_most_a_hundred_are_told_and_how_many_there_are() {
+async fn at_most_a_hundred_are_listed_and_how_many_there_are() {
     let server = Local::start().await;
     let stars = (0..120).map(|n| {
         let mut star = add_star("x")["payload"].clone();

@@ -131,7 +131,7 @@ async fn mercury_to_mars_are_built_from_nothing_with_tools_alone() {
         assert_eq!(rest["entries"][1]["replaced"]["name"], "Terrestrial");
         assert!(rest.get("next").is_none(), "{rest}");
 
-        // This client cannot be asked, so nobody is.
+        // This client cannot be asked, so no user is.
         let gone = caller
             .content("delete_universe", json!({"universeId": id}))
             .await;

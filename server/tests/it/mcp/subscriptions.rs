@@ -1,10 +1,10 @@
-//! Subscriptions: who hears of which change, made by REST or by MCP, in both eras. What must not be heard is followed by
-//! something that must be, so that nothing waits for silence.
+//! Subscriptions: who is notified of which change, made by REST or by MCP, in both eras. What must not be heard is followed
+//! by something that must be, so that nothing waits for silence.
 
 use mcp_proto::client::Interest;
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Era, Local, Mcp, add_star, tick};
+use crate::harness::{Era, Local, Mcp, add_star, remove_star, set_mass, tick};
 
 fn star(id: &str, parent: &str) -> Value {
     let mut command = add_star(id);
@@ -13,7 +13,7 @@ fn star(id: &str, parent: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_resource_s_subscribers_hear_of_its_changes_and_of_no_others() {
+async fn a_resource_s_subscribers_are_notified_of_its_changes_and_of_no_others() {
     let server = Local::start().await;
     let client = server.client;
     for era in Era::BOTH {
@@ -32,26 +32,11 @@ async fn a_resource_s_subscribers_hear_of_its_changes_and_of_no_others() {
         let one = [earth.clone()];
 
         client.command(&id, &tick()).await;
-        client
-            .command(
-                &other,
-                &json!({"type": "updateStar", "id": "sun", "payload": {"mass": 2}}),
-            )
-            .await;
-        client
-            .command(
-                &id,
-                &json!({"type": "updateStar", "id": "mars", "payload": {"mass": 2}}),
-            )
-            .await;
+        client.command(&other, &set_mass("sun", 2)).await;
+        client.command(&id, &set_mass("mars", 2)).await;
         client.create("unasked", json!({})).await;
         heard.list_changed().await;
-        client
-            .command(
-                &id,
-                &json!({"type": "updateStar", "id": "earth/1", "payload": {"mass": 2}}),
-            )
-            .await;
+        client.command(&id, &set_mass("earth/1", 2)).await;
         assert_eq!(heard.updates().await, one, "by REST");
         mcp.command(
             &id,
@@ -60,17 +45,13 @@ async fn a_resource_s_subscribers_hear_of_its_changes_and_of_no_others() {
         .await;
         assert_eq!(heard.updates().await, one, "by MCP");
         // A refusal and a command that sets what is there already change nothing.
-        let unknown = json!({"type": "removeStar", "id": "pluto"});
+        let unknown = remove_star("pluto");
         let refused = client
             .post(&format!("/universes/{id}/commands"), &unknown)
             .await;
         assert_eq!(refused.status, 422);
-        mcp.command(
-            &id,
-            &json!({"type": "updateStar", "id": "earth/1", "payload": {"mass": 2}}),
-        )
-        .await;
-        // Whoever gets or loses a child shows it.
+        mcp.command(&id, &set_mass("earth/1", 2)).await;
+        // A body that gets or loses a child shows it.
         client
             .command(
                 &id,
@@ -80,7 +61,7 @@ async fn a_resource_s_subscribers_hear_of_its_changes_and_of_no_others() {
         assert_eq!(heard.updates().await, [earth.clone(), sun.clone()]);
         mcp.command(&id, &star("moon", "earth/1")).await;
         assert_eq!(heard.updates().await, one);
-        // What was not there when it was subscribed to is heard of when it comes.
+        // What was not there when it was subscribed to is reported when it comes.
         let child = json!({"id": "mars", "type": "system"});
         let payload = json!({"name": "g", "children": [child], "parentGroupId": null});
         client
@@ -90,13 +71,9 @@ async fn a_resource_s_subscribers_hear_of_its_changes_and_of_no_others() {
             )
             .await;
         assert_eq!(heard.updates().await, [group.as_str()]);
-        client
-            .command(&id, &json!({"type": "removeStar", "id": "mars"}))
-            .await;
+        client.command(&id, &remove_star("mars")).await;
         assert_eq!(heard.updates().await, [group.as_str()], "it listed mars");
-        client
-            .command(&id, &json!({"type": "removeStar", "id": "sun"}))
-            .await;
+        client.command(&id, &remove_star("sun")).await;
         assert_eq!(
             heard.updates().await,
             [earth.clone(), sun.clone()],
@@ -158,7 +135,7 @@ async fn the_whole_the_summary_and_the_events_change_with_everything_the_tree_wi
         let last = json!({"type": "moveToGroup", "childId": "g", "childType": "group", "targetGroupId": null});
         client.command(&id, &last).await;
         assert_eq!(heard.updates::<5>().await.as_slice(), with_tree);
-        // What is told has happened.
+        // What is reported has happened.
         assert_eq!(
             mcp.read(&whole).await["_meta"]["universe-server/revision"],
             6
@@ -202,7 +179,7 @@ async fn the_list_changes_when_a_universe_comes_goes_or_is_renamed() {
 }
 
 #[tokio::test]
-async fn more_changes_than_are_told_apart_are_told_as_one_of_everything() {
+async fn more_changes_than_are_listed_are_reported_as_one_of_everything() {
     let server = Local::start().await;
     let client = server.client;
     let body = |id: &str, parent: Value, children: Vec<String>| {
@@ -225,9 +202,7 @@ async fn more_changes_than_are_told_apart_are_told_as_one_of_everything() {
     let uri = |rest: &str| format!("universe://{id}/stars/{rest}");
     let (apart, below) = (uri("apart"), uri("b1099"));
     let mut heard = mcp.subscribe(&[&apart, &below]).await;
-    client
-        .command(&id, &json!({"type": "removeStar", "id": "top"}))
-        .await;
+    client.command(&id, &remove_star("top")).await;
     assert_eq!(heard.updates().await, [apart, below]);
     assert_eq!(
         client.universe(&id).await["state"]["rootIds"],
@@ -265,7 +240,7 @@ async fn what_cannot_be_read_cannot_be_subscribed_to() {
         modern.listen(wanted).await.0.agreed(),
         json!({"resourceSubscriptions": [], "resourcesListChanged": true})
     );
-    // After unsubscribing, nothing is heard either.
+    // After unsubscribing, nothing is received either.
     let uri = format!("universe://{id}");
     let mut heard = legacy.subscribe(&[&uri]).await;
     client.command(&id, &tick()).await;

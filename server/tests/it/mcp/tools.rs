@@ -110,7 +110,7 @@ async fn exactly_three_tools_are_published_the_same_way_in_both_eras() {
 }
 
 #[tokio::test]
-async fn the_example_of_every_command_is_accepted_and_told_twice_the_same() {
+async fn the_example_of_every_command_is_accepted_and_answered_twice_the_same() {
     let server = Local::start().await;
     let mut sent = 0;
     for (n, spec) in catalog::commands().enumerate() {
@@ -140,7 +140,7 @@ async fn the_example_of_every_command_is_accepted_and_told_twice_the_same() {
 }
 
 #[tokio::test]
-async fn a_state_is_read_as_rest_tells_it() {
+async fn a_state_is_read_as_over_rest() {
     let server = Local::start().await;
     let id = prepare(server.client).await;
     for era in Era::BOTH {
@@ -164,17 +164,6 @@ async fn a_state_is_read_as_rest_tells_it() {
             .content("get_universe_state", json!({"universeId": id}))
             .await;
         assert_eq!(state, answer["nextState"]);
-    }
-}
-
-#[tokio::test]
-async fn a_tick_without_dt_is_taken() {
-    let server = Local::start().await;
-    for era in Era::BOTH {
-        let id = server.client.create("u", json!({})).await;
-        let mcp = Mcp::new(server.client, era).await;
-        let answer = mcp.command(&id, &json!({"type": "tick"})).await;
-        assert_eq!(answer["nextState"]["time"], 1.0);
     }
 }
 

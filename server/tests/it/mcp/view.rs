@@ -8,7 +8,7 @@ use crate::harness::{Era, Local, Mcp, Ways};
 const URI: &str = "ui://universe/view";
 
 #[tokio::test]
-async fn the_tools_that_tell_a_state_have_the_view() {
+async fn the_tools_that_return_a_state_have_the_view() {
     for arguments in [vec![], vec!["--extra-tools"]] {
         let mut ways = Ways::start(&arguments).await;
         for (_, caller) in ways.each() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Ways, add_star, tick};
+use crate::harness::{Ways, add_star, remove_star, tick};
 
 const GET: &str = "get_universe_state";
 const SEND: &str = "send_universe_command";
@@ -79,7 +79,7 @@ async fn a_strict_server_refuses_what_is_odd() {
 }
 
 #[tokio::test]
-async fn members_of_universes_that_mean_nothing_are_told_over_rest() {
+async fn members_of_universes_that_mean_nothing_are_reported_over_rest() {
     let odd = json!({"nmae": "v", "state": {}, "name": "u"});
     let told = "is not a known member of a universe; it was left out; did you mean name?";
     let ways = Ways::start(&[]).await;
@@ -245,7 +245,7 @@ async fn ids_that_nothing_has_are_answered_with_the_nearest_over_rest_too() {
             json!({"type": "updateSmallBodyField", "id": "kupier-belt", "patch": {}}),
             Some("kuiper-belt"),
         ),
-        (json!({"type": "removeStar", "id": "entirely-else"}), None),
+        (remove_star("entirely-else"), None),
     ];
     for (command, meant) in rows {
         for commands in [command.clone(), json!([tick(), command])] {

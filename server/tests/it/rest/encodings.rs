@@ -92,7 +92,7 @@ async fn the_client_chooses_by_its_weights() {
 }
 
 #[tokio::test]
-async fn entity_tags_tell_the_encodings_apart_and_name_the_same_revision() {
+async fn entity_tags_distinguish_encodings_and_name_the_same_revision() {
     let server = Local::start().await;
     let client = server.client;
     let path = format!("/universes/{}", large(client).await);

@@ -1,4 +1,4 @@
-//! Who may call: hosts, origins, and what browsers are told.
+//! Who may call: hosts, origins, and what browsers receive.
 
 use bytes::Bytes;
 use http_body_util::Empty;

@@ -78,7 +78,7 @@ async fn pages_stay_whole_while_universes_come_and_go() {
 }
 
 #[tokio::test]
-async fn a_summary_tells_the_present_name_and_revision() {
+async fn a_summary_has_the_present_name_and_revision() {
     let server = Local::start().await;
     let client = server.client;
     let id = client.create("old", json!({})).await;
@@ -94,7 +94,7 @@ async fn a_summary_tells_the_present_name_and_revision() {
 }
 
 #[tokio::test]
-async fn wrong_parameters_are_told() {
+async fn wrong_parameters_are_reported() {
     let server = Local::start().await;
     let rows = [
         ("limit=0", "limit must be a number from 1 to 500"),

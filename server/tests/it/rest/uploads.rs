@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::harness::process::verb;
-use crate::harness::{Client, Local, Server, add_star, soon, tick};
+use crate::harness::{Client, Local, Server, add_star, remove_star, soon, tick};
 
 /// Sends a whole request before it reads, and gives the status line; fails if sending does.
 async fn status_after_sending(client: Client, head: &str, body: usize) -> String {
@@ -28,7 +28,7 @@ async fn status_after_sending(client: Client, head: &str, body: usize) -> String
 }
 
 #[tokio::test]
-async fn one_who_sends_a_refused_body_to_its_end_hears_why() {
+async fn one_who_sends_a_refused_body_to_its_end_receives_why() {
     let server = Local::start().await;
     let client = server.client;
     let id = client.create("u", json!({})).await;
@@ -181,9 +181,7 @@ async fn the_tree_comes_in_pages_of_one_revision() {
             .map(str::to_owned);
         // The pages that follow do not see it.
         let gone = ["a", "b", "c"][pages.len() - 1];
-        client
-            .command(&id, &json!({"type": "removeStar", "id": gone}))
-            .await;
+        client.command(&id, &remove_star(gone)).await;
     }
     assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
     assert_eq!(pages.concat(), lines(&whole.body));

@@ -74,7 +74,7 @@ async fn fifty_bodies_added_at_once_are_all_there() {
 }
 
 #[tokio::test]
-async fn refusals_are_neither_kept_nor_told() {
+async fn refusals_are_neither_kept_nor_reported() {
     let server = Local::start().await;
     let client = server.client;
     let id = client.create("u", json!({})).await;

@@ -8,23 +8,24 @@ use serde_json::json;
 use universe_core::{Applied, Command, Refusal, State};
 use universe_server::commands::{CommandService, Request, ServiceError, ServiceLimits};
 use universe_server::rest::RestConfig;
-use universe_server::store::UniverseLog;
+use universe_server::store::{UniverseId, UniverseLog};
 
 use super::{create, now, tick_once};
 use crate::harness::faulty::{Fault, Faulty, Mode};
 use crate::harness::local::memory;
-use crate::harness::{Era, Local, Mcp, add_star, tick};
+use crate::harness::{Era, Local, Mcp, add_star, remove_star, tick};
 
-fn service() -> (Arc<Faulty>, CommandService) {
+/// A store that can fail, the service on it, and a universe.
+async fn service() -> (Arc<Faulty>, CommandService, UniverseId) {
     let store = Faulty::new();
     let service = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
-    (store, service)
+    let id = create(&service, "u").await;
+    (store, service, id)
 }
 
 #[tokio::test]
 async fn an_unavailable_store_changes_nothing() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+    let (store, service, id) = service().await;
     tick_once(&service, &id).await.unwrap();
     store.fail([Fault::Unavailable]);
     let error = tick_once(&service, &id).await.unwrap_err();
@@ -34,9 +35,8 @@ async fn an_unavailable_store_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_full_store_is_told_as_full_and_changes_nothing() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+async fn a_full_store_is_reported_as_full_and_changes_nothing() {
+    let (store, service, id) = service().await;
     store.fail([Fault::Full, Fault::Full]);
     let error = tick_once(&service, &id).await.unwrap_err();
     assert_eq!(error, ServiceError::Full);
@@ -48,8 +48,7 @@ async fn a_full_store_is_told_as_full_and_changes_nothing() {
 
 #[tokio::test]
 async fn closing_does_what_is_waiting_and_refuses_what_comes_later() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+    let (store, service, id) = service().await;
     let gate = store.gate.write().await;
     let mut waiting: Vec<_> = (0..10)
         .map(|_| Box::pin(tick_once(&service, &id)))
@@ -72,8 +71,7 @@ async fn closing_does_what_is_waiting_and_refuses_what_comes_later() {
 #[tokio::test(start_paused = true)]
 async fn a_write_that_landed_unsaid_is_counted_once() {
     for fault in [Fault::Lost, Fault::Unsaid] {
-        let (store, service) = service();
-        let id = create(&service, "u").await;
+        let (store, service, id) = service().await;
         store.fail([fault]);
         let processed = tick_once(&service, &id).await.unwrap();
         assert_eq!(
@@ -88,8 +86,7 @@ async fn a_write_that_landed_unsaid_is_counted_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_write_that_landed_unsaid_before_anothers_is_counted_once() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+    let (store, service, id) = service().await;
     store.fail([Fault::UnsaidAndFollowed]);
     let processed = tick_once(&service, &id).await.unwrap();
     assert_eq!((processed.state.time(), processed.revision.0), (1.0, 1));
@@ -98,15 +95,14 @@ async fn a_write_that_landed_unsaid_before_anothers_is_counted_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_never_knows_is_told_as_such() {
+async fn a_store_that_never_knows_is_reported_as_such() {
     // Whether it landed or not, and whatever the store says later on.
     for (faults, time) in [
         (vec![Fault::Lost; 5], 0.0),
         (vec![Fault::Unsaid, Fault::Unavailable], 1.0),
         (vec![Fault::Lost, Fault::Unavailable], 0.0),
     ] {
-        let (store, service) = service();
-        let id = create(&service, "u").await;
+        let (store, service, id) = service().await;
         store.fail(faults.clone());
         let error = tick_once(&service, &id).await.unwrap_err();
         assert_eq!(error, ServiceError::Uncertain, "{faults:?}");
@@ -117,9 +113,8 @@ async fn a_store_that_never_knows_is_told_as_such() {
 }
 
 #[tokio::test]
-async fn a_command_that_was_overtaken_is_judged_anew() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+async fn a_command_that_was_overtaken_is_judged_again() {
+    let (store, service, id) = service().await;
     tick_once(&service, &id).await.unwrap();
     store.fail([Fault::Overtaken]);
     let processed = tick_once(&service, &id).await.unwrap();
@@ -143,8 +138,7 @@ async fn a_command_that_was_overtaken_is_judged_anew() {
 
 #[tokio::test]
 async fn a_log_that_always_moves_on_is_given_up() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+    let (store, service, id) = service().await;
     store.fail([Fault::Overtaken; 5]);
     let error = tick_once(&service, &id).await.unwrap_err();
     assert_eq!(error, ServiceError::Unavailable);
@@ -154,8 +148,7 @@ async fn a_log_that_always_moves_on_is_given_up() {
 
 #[tokio::test]
 async fn jobs_that_waited_together_fail_together_and_no_further() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+    let (store, service, id) = service().await;
     tick_once(&service, &id).await.unwrap();
     let held = store.gate.write().await;
     let first = tick_once(&service, &id);
@@ -178,7 +171,7 @@ async fn jobs_that_waited_together_fail_together_and_no_further() {
 }
 
 #[tokio::test]
-async fn failures_are_told_in_both_dialects_without_internals() {
+async fn failures_are_reported_in_both_dialects_without_internals() {
     let store = Faulty::new();
     let server = Local::with_store(Arc::clone(&store) as Arc<_>, ServiceLimits::default()).await;
     let client = server.client;
@@ -283,8 +276,7 @@ async fn a_panic_of_the_reducer_is_one_commands_affair() {
 
 #[tokio::test]
 async fn a_universe_that_is_deleted_under_its_writer_is_not_found() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+    let (store, service, id) = service().await;
     tick_once(&service, &id).await.unwrap();
     store.inner.delete(&id, None).await.unwrap();
     let error = tick_once(&service, &id).await.unwrap_err();
@@ -301,14 +293,13 @@ async fn a_universe_that_is_deleted_under_its_writer_is_not_found() {
 
 #[tokio::test]
 async fn a_deletion_whose_asker_goes_away_leaves_nothing_behind() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+    let (store, service, id) = service().await;
     tick_once(&service, &id).await.unwrap();
     let held = store.gate.write().await;
     {
         let deletion = service.delete(&id, None);
         assert!(deletion.now_or_never().is_none());
-        // The writer takes it up and waits for the store; nobody waits for the writer.
+        // The writer takes it up and waits for the store; no client waits for the writer.
         tokio::task::yield_now().await;
     }
     drop(held);
@@ -322,8 +313,7 @@ async fn a_deletion_whose_asker_goes_away_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_command_whose_asker_goes_away_is_done_all_the_same() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+    let (store, service, id) = service().await;
     let held = store.gate.write().await;
     for _ in 0..3 {
         assert!(tick_once(&service, &id).now_or_never().is_none());
@@ -335,8 +325,7 @@ async fn a_command_whose_asker_goes_away_is_done_all_the_same() {
 
 #[tokio::test]
 async fn what_was_asked_before_a_deletion_is_done_before_it() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+    let (store, service, id) = service().await;
     let held = store.gate.write().await;
     let (ticks, deleted, after, ()) = tokio::join!(
         join_all((0..5).map(|_| tick_once(&service, &id))),
@@ -351,12 +340,11 @@ async fn what_was_asked_before_a_deletion_is_done_before_it() {
 
 #[tokio::test]
 async fn a_write_that_fails_fails_nothing_else() {
-    let (store, service) = service();
-    let id = create(&service, "u").await;
+    let (store, service, id) = service().await;
     tick_once(&service, &id).await.unwrap();
     // Held up, so that what comes meanwhile goes into one batch.
     store.fail([Fault::Unavailable]);
-    let refused = Command::from_value(json!({ "type": "removeStar", "id": "none" })).unwrap();
+    let refused = Command::from_value(remove_star("none")).unwrap();
     let (read, written, refused) = tokio::join!(
         service.get(&id),
         tick_once(&service, &id),
@@ -395,7 +383,7 @@ async fn a_universe_that_has_outgrown_its_limit_can_only_shrink() {
     assert_eq!(longer.unwrap_err().code(), "UNIVERSE_TOO_LARGE");
     service.process(&id, update("S")).await.unwrap();
     tick_once(&service, &id).await.unwrap();
-    let remove = Command::from_value(json!({ "type": "removeStar", "id": "star-0" })).unwrap();
+    let remove = Command::from_value(remove_star("star-0")).unwrap();
     let processed = service.process(&id, remove).await.unwrap();
     assert_eq!(processed.state.star_count(), added - 1);
 }

@@ -78,7 +78,7 @@ async fn ids(store: &dyn UniverseLog) -> Vec<String> {
     ids
 }
 
-/// What one who calls may be told of a write, in this mode.
+/// What one who calls may learn of a write, in this mode.
 fn is_told(mode: Mode, error: &ServiceError) -> bool {
     match mode {
         Mode::Fine => false,
@@ -91,7 +91,7 @@ fn is_told(mode: Mode, error: &ServiceError) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_told_of_a_store_that_fails_is_true() {
+async fn what_is_reported_of_a_store_that_fails_is_true() {
     for mode in [Mode::Full, Mode::ReadOnly, Mode::Io, Mode::Torn] {
         for subject in subjects() {
             let told = format!("{mode:?}, {}", subject.name);
@@ -152,7 +152,7 @@ async fn what_is_told_of_a_store_that_fails_is_true() {
     }
 }
 
-/// What cannot be read is told as such, and is there again afterwards; readers of the feed are not told that it ended.
+/// What cannot be read is reported as such, and is there again afterwards; readers of the feed do not see it end.
 #[tokio::test]
 async fn what_cannot_be_read_is_there_again_afterwards() {
     for subject in subjects() {

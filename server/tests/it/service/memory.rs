@@ -72,7 +72,7 @@ async fn a_universe_that_leaves_with_work_waiting_is_not_read_behind_it() {
     for other in &others {
         service.get(other).await.unwrap();
     }
-    // The busy one has lost its place. Whoever reads it now must see what was asked for before.
+    // The busy one has lost its place. A client that reads it now must see what was asked for before.
     let read = now(&service, &busy);
     tokio::pin!(read);
     assert!(read.as_mut().now_or_never().is_none());

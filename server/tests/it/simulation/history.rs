@@ -4,11 +4,11 @@
 //! after each of them those who read it, by when they began. That order is one of a single universe that does one thing
 //! after the other, if each answer is what the log makes of its revision; and no write is there twice, nor one that
 //! failed. It keeps to the order of time, if whatever ended before another thing began has no higher revision, and a
-//! lower one if the other thing is a write: of two things of one revision at most the first is a write, and reads are in
-//! the order in which they began. Both are looked at, so what passes is linearizable.
+//! lower one if the other thing is a write: of two things of one revision at most the first is a write, and reads are
+//! in the order in which they began. Both are looked at, so what passes is linearizable.
 //!
-//! A write without an answer has no end. If it is in the log, it is there at a revision later than all that ended before
-//! it began.
+//! A write without an answer has no end. If it is in the log, it is there at a revision later than all that ended
+//! before it began.
 
 use serde_json::Value;
 

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
     None,
-    /// A server is told at times where the log was before.
+    /// A server learns at times where the log was before.
     StaleRecords,
     /// Some writes are acknowledged that did not land.
     FalseAcknowledgements,
@@ -64,7 +64,7 @@ impl Link {
         self.random().u64(0..1_000) < of_thousand
     }
 
-    /// One way of a message. A server that has crashed hears nothing any more; what it has sent arrives.
+    /// One way of a message. A server that has crashed receives nothing any more; what it has sent arrives.
     pub(crate) async fn there(&self) -> Result<(), Lost> {
         self.trip().await
     }

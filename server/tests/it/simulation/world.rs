@@ -64,7 +64,8 @@ pub(crate) struct World {
     /// Counts all that happens.
     clock: AtomicU64,
     operations: Mutex<Vec<Operation>>,
-    /// What no server answered, however often it was asked. A store that acknowledges what it has not leads to that, too.
+    /// What no server answered, however often it was asked. A store that acknowledges what it has not leads to that,
+    /// too.
     unanswered: Mutex<Option<String>>,
     faults: Mutex<Tally>,
 }
@@ -323,7 +324,7 @@ impl World {
         self.pause(2_000).await;
         let running = server.running.lock().unwrap().clone();
         let Some((service, _)) = running else {
-            return Outcome::Failed("nobody listens".to_owned());
+            return Outcome::Failed("no server listens".to_owned());
         };
         let mut crashes = server.crashes.subscribe();
         let answer = tokio::select! {

@@ -66,7 +66,7 @@ async fn a_server_that_was_killed_and_started_again_gets_its_directory_back() {
             retry(client).await;
         }
         server.kill().await;
-        // Whoever answers now is one of them.
+        // The one that answers now is one of them.
         for client in &mut clients {
             retry(client).await;
         }
@@ -79,7 +79,7 @@ async fn a_server_that_was_killed_and_started_again_gets_its_directory_back() {
 }
 
 #[tokio::test]
-async fn what_was_running_is_told_when_the_directory_is_given_away() {
+async fn what_was_running_is_reported_when_the_directory_is_given_away() {
     let dir = directory().await;
     let mut holder = Stdio::on(dir.path(), Era::Modern).await;
     let listen = json!({"notifications": {"toolsListChanged": true}});

@@ -68,7 +68,7 @@ async fn minds_sigterm(pid: u32) {
 }
 
 #[tokio::test]
-async fn a_holder_that_hangs_is_told_and_sigterm_ends_the_wait() {
+async fn a_holder_that_hangs_is_reported_and_sigterm_ends_the_wait() {
     let dir = directory().await;
     let server = Server::on(dir.path()).await;
     let mut joined = Stdio::on(dir.path(), Era::Modern).await;
@@ -95,7 +95,7 @@ async fn a_holder_that_hangs_is_told_and_sigterm_ends_the_wait() {
 }
 
 #[tokio::test]
-async fn one_process_too_many_is_told_so_and_has_a_place_when_another_goes() {
+async fn one_process_too_many_is_refused_and_has_a_place_when_another_goes() {
     let dir = directory().await;
     let _server = Server::on(dir.path()).await;
     let socket = dir.path().join("universe.sock");

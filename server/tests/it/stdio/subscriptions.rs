@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{directory, retry};
 use crate::harness::process::signal;
-use crate::harness::{Era, Server, Stdio, add_star, tick};
+use crate::harness::{Era, Server, Stdio, add_star, set_mass, tick};
 
 const EARTH: &str = "universe://sol/stars/earth";
 
@@ -32,12 +32,8 @@ async fn hears_of_earth(stdio: &mut Stdio) {
     assert_eq!(told["params"]["uri"], EARTH);
 }
 
-fn mass(id: &str, mass: u32) -> Value {
-    json!({"type": "updateStar", "id": id, "payload": {"mass": mass}})
-}
-
 #[tokio::test]
-async fn changes_are_told_on_pipes_whoever_makes_them() {
+async fn changes_are_reported_on_pipes_by_whatever_way_they_are_made() {
     let dir = directory().await;
     for (n, era) in (2..).zip(Era::BOTH) {
         // Alone: it holds the directory.
@@ -47,8 +43,8 @@ async fn changes_are_told_on_pipes_whoever_makes_them() {
             stdio.command("sol", &add_star("mars")).await;
         }
         subscribe(&mut stdio, era).await;
-        stdio.command("sol", &mass("mars", n)).await;
-        stdio.command("sol", &mass("earth", n)).await;
+        stdio.command("sol", &set_mass("mars", n)).await;
+        stdio.command("sol", &set_mass("earth", n)).await;
         hears_of_earth(&mut stdio).await;
         let read = stdio
             .ask(&json!("r"), "resources/read", json!({ "uri": EARTH }))
@@ -56,14 +52,14 @@ async fn changes_are_told_on_pipes_whoever_makes_them() {
         let text = read["result"]["contents"][0]["text"].as_str().unwrap();
         let earth: Value = serde_json::from_str(text).unwrap();
         assert_eq!(earth["mass"], n);
-        // One that joined makes a change, and hears of one.
+        // One that joined makes a change, and is notified of one.
         let mut joined = Stdio::on(dir.path(), era).await;
         subscribe(&mut joined, era).await;
-        joined.command("sol", &mass("earth", 10 * n)).await;
+        joined.command("sol", &set_mass("earth", 10 * n)).await;
         hears_of_earth(&mut stdio).await;
         hears_of_earth(&mut joined).await;
         stdio.command("sol", &tick()).await;
-        stdio.command("sol", &mass("earth", 20 * n)).await;
+        stdio.command("sol", &set_mass("earth", 20 * n)).await;
         hears_of_earth(&mut stdio).await;
         hears_of_earth(&mut joined).await;
         for client in [&mut joined, &mut stdio] {
@@ -74,7 +70,7 @@ async fn changes_are_told_on_pipes_whoever_makes_them() {
 }
 
 #[tokio::test]
-async fn a_joined_client_hears_of_what_is_done_over_http() {
+async fn a_joined_client_is_notified_of_what_is_done_over_http() {
     let dir = directory().await;
     let server = Server::on(dir.path()).await;
     server.client.command("sol", &add_star("earth")).await;
@@ -82,7 +78,7 @@ async fn a_joined_client_hears_of_what_is_done_over_http() {
         let mut stdio = Stdio::on(dir.path(), era).await;
         subscribe(&mut stdio, era).await;
         server.client.command("sol", &tick()).await;
-        server.client.command("sol", &mass("earth", n)).await;
+        server.client.command("sol", &set_mass("earth", n)).await;
         hears_of_earth(&mut stdio).await;
     }
 }
@@ -103,7 +99,7 @@ async fn subscriptions_go_on_with_the_next_server() {
     for n in 2..4 {
         signal(server.pid(), "TERM").await;
         assert!(server.wait().await.success());
-        // It holds the directory now, and what it may have missed is told.
+        // It holds the directory now, and what it may have missed is reported.
         retry(&mut stdio).await;
         let told = stdio.notification().await;
         assert_eq!(
@@ -112,7 +108,7 @@ async fn subscriptions_go_on_with_the_next_server() {
         );
         hears_of_earth(&mut stdio).await;
         stdio.command("sol", &tick()).await;
-        stdio.command("sol", &mass("earth", n)).await;
+        stdio.command("sol", &set_mass("earth", n)).await;
         hears_of_earth(&mut stdio).await;
         // And gives it back.
         server = Server::on(dir.path()).await;
@@ -123,7 +119,10 @@ async fn subscriptions_go_on_with_the_next_server() {
             "{told}"
         );
         hears_of_earth(&mut stdio).await;
-        server.client.command("sol", &mass("earth", 10 * n)).await;
+        server
+            .client
+            .command("sol", &set_mass("earth", 10 * n))
+            .await;
         hears_of_earth(&mut stdio).await;
     }
 }

@@ -118,15 +118,15 @@ impl Doubts {
         source: Option<&'d str>,
     ) -> impl Iterator<Item = String> + 'd {
         // A pair of two sources is in the reports of both.
-        let mut told: Vec<&Twin> = Vec::new();
+        let mut listed: Vec<&Twin> = Vec::new();
         let twins = self.0.values().flat_map(|report| &report.twins);
         for twin in twins {
             let is_of = |id: &str| twin.chats.iter().any(|(of, _)| of == id);
-            if source.is_none_or(is_of) && told.iter().all(|known| known.chats != twin.chats) {
-                told.push(twin);
+            if source.is_none_or(is_of) && listed.iter().all(|known| known.chats != twin.chats) {
+                listed.push(twin);
             }
         }
-        told.into_iter().filter_map(move |twin| {
+        listed.into_iter().filter_map(move |twin| {
             let name = |(source, id): &(String, String)| {
                 let key = ChatKey {
                     source: source.clone(),

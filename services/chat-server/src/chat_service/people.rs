@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::chats::{id_of, within};
 use super::doubts::names;
 use super::{ChatService, Failure, zone_name};
-use crate::index::{self, MAX_PEOPLE, PeopleQuery, StatisticsQuery};
+use crate::index::{self, StatisticsQuery};
 use crate::model::Participant;
 use crate::view;
 
@@ -113,13 +113,7 @@ impl ChatService {
         self.settled(None).await;
         let seen = self.seen_senders().await?;
         // All of them: only the visible messages decide who has written most, and who has this name.
-        let query = PeopleQuery {
-            name: None,
-            aliases: self.0.aliases.clone(),
-            limit: MAX_PEOPLE,
-            offset: 0,
-        };
-        let found = self.index().people(&query).await?.into_iter();
+        let found = self.index().people(&self.0.aliases).await?.into_iter();
         let mut people: Vec<view::Person> = found
             .filter_map(|person| self.person(person, &seen))
             .collect();

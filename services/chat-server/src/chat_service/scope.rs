@@ -3,7 +3,7 @@
 use super::{ChatService, Failure};
 use crate::index::{ChatKey, ChatSummary, FoundChat, contains, find_among};
 use crate::query::ChatArgument;
-use crate::registry::Entry;
+use crate::registry::RegisteredSource;
 use crate::source::Connection;
 use crate::view;
 use crate::view::uri;
@@ -28,7 +28,7 @@ pub(super) struct Scope {
 
 impl ChatService {
     /// A source of the configuration.
-    pub(super) fn source(&self, id: &str) -> Result<&Entry, Failure> {
+    pub(super) fn source(&self, id: &str) -> Result<&RegisteredSource, Failure> {
         let registry = self.registry();
         registry.get(id).ok_or_else(|| {
             let ids = registry.iter().map(|entry| entry.source.id());
@@ -37,7 +37,11 @@ impl ChatService {
     }
 
     /// The same, if it is there to be asked, or if what was kept of it is enough.
-    pub(super) async fn connected(&self, id: &str, stored: bool) -> Result<&Entry, Failure> {
+    pub(super) async fn connected(
+        &self,
+        id: &str,
+        stored: bool,
+    ) -> Result<&RegisteredSource, Failure> {
         let entry = self.source(id)?;
         self.settled(Some(id)).await;
         if let Some(failure) = self.closed(entry) {
@@ -58,7 +62,7 @@ impl ChatService {
     }
 
     /// Why nothing of a source is served, if so.
-    pub(super) fn closed(&self, entry: &Entry) -> Option<Failure> {
+    pub(super) fn closed(&self, entry: &RegisteredSource) -> Option<Failure> {
         let id = entry.source.id();
         entry.is_closed().then(|| match self.reading(Some(id)) {
             Some(reading) => Failure::new(
@@ -89,7 +93,7 @@ impl ChatService {
 
     /// All chats that may be seen, as a question to the index.
     pub(super) async fn scope_of(&self, source: Option<&str>) -> Result<Scope, Failure> {
-        let is_open = |entry: &Entry| !entry.chats.has_lists();
+        let is_open = |entry: &RegisteredSource| !entry.chats.has_lists();
         let all_may_be_seen = match source {
             Some(source) => self.registry().get(source).is_some_and(is_open),
             None => {
@@ -162,26 +166,26 @@ impl ChatService {
                 .filter(|chat| is_called(chat))
                 .map(|chat| chat.shown.clone())
                 .collect();
-            let told: Vec<view::Chat> = called.iter().take(20).map(shown_chat).collect();
+            let views: Vec<view::Chat> = called.iter().take(20).map(shown_chat).collect();
             if called.len() > 1 {
-                return Err(Failure::ambiguous(chat, &told, called.len()));
+                return Err(Failure::ambiguous(chat, &views, called.len()));
             }
             if let [only] = called.as_slice() {
                 seen.retain(|chat| chat.shown == *only);
             }
         }
         let shown = seen.iter().map(|chat| chat.shown.clone()).collect();
-        let told = |chats: &[ChatSummary]| chats.iter().map(shown_chat).collect::<Vec<_>>();
+        let views = |chats: &[ChatSummary]| chats.iter().map(shown_chat).collect::<Vec<_>>();
         match find_among(shown, chat) {
             FoundChat::Found(found) => seen
                 .into_iter()
                 .find(|chat| chat.shown == *found)
                 .ok_or_else(|| Failure::chat_not_found(chat, source, &[])),
             FoundChat::Ambiguous { candidates, total } => {
-                Err(Failure::ambiguous(chat, &told(&candidates), total))
+                Err(Failure::ambiguous(chat, &views(&candidates), total))
             }
             FoundChat::NotFound { nearest } => {
-                Err(Failure::chat_not_found(chat, source, &told(&nearest)))
+                Err(Failure::chat_not_found(chat, source, &views(&nearest)))
             }
         }
     }

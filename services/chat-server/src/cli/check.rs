@@ -8,7 +8,7 @@ use toml_edit::value;
 
 use super::CliError;
 use super::document::{Document, text};
-use super::import::Arguments as Import;
+use super::import::ImportArgs;
 use super::output::Output;
 use super::paths::Paths;
 use crate::config::{SourceConfig, SourceKind, forms};
@@ -20,10 +20,10 @@ use crate::source::Event;
 const NEAREST: usize = 3;
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {}
+pub(super) struct CheckConfigArgs {}
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct DayOrderArguments {
+pub(super) struct DayOrderArgs {
     /// The id of the source.
     source: String,
     /// day-first (31/12/2023), month-first (12/31/2023) or year-first (2023/12/31).
@@ -31,7 +31,7 @@ pub(super) struct DayOrderArguments {
     order: String,
 }
 
-impl Arguments {
+impl CheckConfigArgs {
     /// Reads the names of all chats of the exports, and holds the lists against them.
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
         let config = paths.config()?;
@@ -114,7 +114,7 @@ fn advice(entry: &str, chats: &[Chat]) -> String {
     )
 }
 
-impl DayOrderArguments {
+impl DayOrderArgs {
     /// Writes the order into the configuration, without changing anything else, and reads the export again.
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
         let mut document = Document::open(paths)?;
@@ -127,6 +127,6 @@ impl DayOrderArguments {
         }
         source.insert("day_order", value(&self.order));
         document.write()?;
-        Import::of(self.source).run(paths).await
+        ImportArgs::of(self.source).run(paths).await
     }
 }

@@ -29,7 +29,7 @@ const LEFT_OUT: u8 = 3;
 const TOLD: usize = 20;
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct ImportArgs {
     /// The ids of sources that are exports; or files, zips and folders, which become sources of the configuration. All
     /// exports of the configuration if none is named.
     #[arg(value_name = "SOURCE|FILE")]
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     again: bool,
 }
 
-impl Arguments {
+impl ImportArgs {
     /// One source, if it has changed.
     pub(super) fn of(source: String) -> Self {
         Self {

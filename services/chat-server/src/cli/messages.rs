@@ -26,7 +26,7 @@ const COLUMNS: [&str; 11] = [
 ];
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct MessagesArgs {
     #[command(flatten)]
     asked: Question,
     /// How to write it.
@@ -50,14 +50,14 @@ impl Search {
             stored: Some(true),
             ..Question::default()
         };
-        let told = service.messages(&asked).await;
+        let page = service.messages(&asked).await;
         close(&service).await;
-        write(told?, Format::Text, false)?;
+        write(page?, Format::Text, false)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-impl Arguments {
+impl MessagesArgs {
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
         let service = paths.open(Mode::Reads).await?;
         let asked = self.asked;
@@ -65,30 +65,30 @@ impl Arguments {
             .chat
             .as_deref()
             .is_some_and(|chat| chat != "*" && !chat.ends_with(":*"));
-        let told = service.messages(&asked).await;
+        let page = service.messages(&asked).await;
         close(&service).await;
-        write(told?, self.format, is_one)?;
+        write(page?, self.format, is_one)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn write(told: view::Messages, format: Format, is_one: bool) -> Result<(), CliError> {
+fn write(page: view::Messages, format: Format, is_one: bool) -> Result<(), CliError> {
     let mut output = Output::new();
     match format {
-        Format::Json => output.json(&told)?,
-        Format::Csv => output.table(&COLUMNS, &told.messages)?,
+        Format::Json => output.json(&page)?,
+        Format::Csv => output.table(&COLUMNS, &page.messages)?,
         Format::Text => {
-            for message in told.messages {
+            for message in page.messages {
                 let message = match is_one {
                     true => message,
                     false => message.among_chats(),
                 };
                 output.line(&message.line())?;
             }
-            if let Some(note) = &told.note {
+            if let Some(note) = &page.note {
                 complain(note);
             }
-            if let Some(cursor) = &told.next_cursor {
+            if let Some(cursor) = &page.next_cursor {
                 complain(&format!("there are more: --cursor {cursor}"));
             }
         }

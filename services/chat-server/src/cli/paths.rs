@@ -19,7 +19,8 @@ path = \"~/chats/WhatsApp Chat with Ann.zip\"";
 /// Where configuration and index are.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Paths {
-    /// The configuration; by default $XDG_CONFIG_HOME/chat-server/config.toml, which is ~/.config/chat-server/config.toml.
+    /// The configuration; by default $XDG_CONFIG_HOME/chat-server/config.toml, which is
+    /// ~/.config/chat-server/config.toml.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 

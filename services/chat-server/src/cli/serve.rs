@@ -19,12 +19,12 @@ const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 const DRAIN: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct ServeArgs {
     #[command(flatten)]
     endpoint: EndpointArgs,
 }
 
-impl Arguments {
+impl ServeArgs {
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
         if self.endpoint.is_open() {
             return Err(CliError::Other(

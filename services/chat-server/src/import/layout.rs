@@ -46,7 +46,7 @@ pub(super) struct Unit {
 
 /// What a place holds.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ExportUnits {
     pub(super) units: Vec<Unit>,
     /// Files that might have been exports, and why they are not.
     pub(super) others: Vec<(String, String)>,
@@ -214,9 +214,9 @@ impl Plan {
 }
 
 /// All exports at a place.
-fn find(path: &Path) -> Result<Found, ImportError> {
+fn find(path: &Path) -> Result<ExportUnits, ImportError> {
     let metadata = fs::metadata(path).map_err(io_at(path))?;
-    let mut found = Found::default();
+    let mut found = ExportUnits::default();
     if metadata.is_dir() {
         found.folder(path, "", 0)?;
     } else if metadata.is_file() {
@@ -232,7 +232,7 @@ fn find(path: &Path) -> Result<Found, ImportError> {
     Ok(found)
 }
 
-impl Found {
+impl ExportUnits {
     fn push(&mut self, layout: Layout, tree: &Tree, file: &str, prefix: &str) {
         self.units.push(Unit {
             layout,

@@ -10,7 +10,8 @@ use super::{MAX_MESSAGE_BYTES, MAX_TEXT_BYTES};
 /// How much of a text is looked at to see how it is encoded, in bytes.
 const GLANCE: u64 = 64 * 1024;
 
-/// Lines without their ends (LF or CRLF) and without a BOM. UTF-16 and Latin-1 are recognised; what is damaged becomes U+FFFD.
+/// Lines without their ends (LF or CRLF) and without a BOM. UTF-16 and Latin-1 are recognised; what is damaged becomes
+/// U+FFFD.
 pub(super) struct Lines<R> {
     reader: BufReader<Take<Decoded<R>>>,
     first: bool,

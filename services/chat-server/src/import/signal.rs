@@ -39,7 +39,7 @@ const MAX_SENDERS: usize = 1_000;
 
 /// An entry of a chat, from either file.
 #[derive(Debug, Default)]
-struct Entry {
+struct SignalEntry {
     time: DateTime,
     /// The moment, if the file has it.
     at: Option<Timestamp>,
@@ -57,7 +57,7 @@ struct Entry {
 }
 
 /// Takes entries.
-type Take<'t> = dyn FnMut(&mut Reading<'_, '_, '_>, Entry) -> ControlFlow<()> + 't;
+type Take<'t> = dyn FnMut(&mut Reading<'_, '_, '_>, SignalEntry) -> ControlFlow<()> + 't;
 
 /// Whether a text begins as `chat.md` does.
 pub(super) fn looks_like(text: &str) -> bool {
@@ -118,7 +118,7 @@ pub(super) fn read(
     if reading.take(Event::Chat(chat)).is_break() {
         return Ok(ControlFlow::Break(()));
     }
-    let mut known = Known {
+    let mut known = EarlierMessages {
         clock: Clock::new(&reading.options.zone),
         identities: Identities::default(),
         recent: VecDeque::new(),
@@ -141,7 +141,7 @@ pub(super) fn read(
 }
 
 /// What is known about the messages before.
-struct Known {
+struct EarlierMessages {
     clock: Clock,
     identities: Identities,
     /// The latest texts, as digests, and their messages, for quotes, which name none.
@@ -153,9 +153,9 @@ const MAX_RECENT: usize = 1_000;
 
 fn message(
     chat: &str,
-    entry: Entry,
+    entry: SignalEntry,
     reading: &Reading<'_, '_, '_>,
-    known: &mut Known,
+    known: &mut EarlierMessages,
 ) -> Option<Message> {
     let timestamp = match entry.at {
         Some(at) => at,

@@ -1,8 +1,8 @@
 //! Telegram Desktop's `result.json`: the whole account or one chat, read message by message.
 //!
 //! Ids of chats are written as the Bot API writes them, so that they are unique and the same in both: `123` a person,
-//! `-123` a group, `-100123` a supergroup or a channel. What is not kept: buttons below messages, thumbnails, the bot by
-//! which a message was sent, the signature of an author in a channel, which words are bold or a mention of whom.
+//! `-123` a group, `-100123` a supergroup or a channel. What is not kept: buttons below messages, thumbnails, the bot
+//! by which a message was sent, the signature of an author in a channel, which words are bold or a mention of whom.
 
 mod chat;
 mod media;
@@ -44,13 +44,13 @@ const NO_EXPORT: &str =
 struct Walked {
     sorted: bool,
     ended: ControlFlow<()>,
-    found: stream::Found,
+    found: stream::FirstWalk,
 }
 
 fn walk(
     unit: &Unit,
     reading: &mut Reading<'_, '_, '_>,
-    found: Option<stream::Found>,
+    found: Option<stream::FirstWalk>,
     survey: bool,
 ) -> Result<Walked, ImportError> {
     unit.tree.read(&unit.file, |file, size| {

@@ -34,8 +34,8 @@ use crate::model::Chat;
 use crate::source::Event;
 use header::Shape;
 use order::{Confidence, Decision};
-use parse::{Parse, Part};
-use survey::{Found, Survey};
+use parse::{ChatSize, Parse};
+use survey::{Survey, SurveyResult};
 
 pub(super) use names::is_known as is_known_name;
 pub use order::DayOrder;
@@ -62,7 +62,7 @@ struct Surveyed<'u> {
     unit: &'u Unit,
     is_new: bool,
     name: String,
-    found: Found,
+    found: SurveyResult,
     bytes: u64,
 }
 
@@ -178,13 +178,13 @@ fn read_chat(
         },
     };
     let kind = found.kind;
-    let told = Chat {
+    let new_chat = Chat {
         id: name.clone(),
         name: name.clone(),
         kind,
         participants: None,
     };
-    if reading.take(Event::Chat(told)).is_break() {
+    if reading.take(Event::Chat(new_chat)).is_break() {
         return Ok(ControlFlow::Break(()));
     }
     if let Some(alternative) = decision
@@ -216,7 +216,7 @@ fn read_chat(
         clock: Clock::new(&options.zone),
         identities: Identities::default(),
         open: None,
-        part: Part {
+        part: ChatSize {
             size: unit.size(),
             text: chat.bytes,
         },

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::Index;
 use super::answer::{ChatKey, StoredMessage};
 use super::error::IndexError;
-use super::messages::{Found, PAGE_BYTES, fetch, find, weight};
+use super::messages::{FoundMessage, PAGE_BYTES, fetch, find, weight};
 use crate::query::Invalid;
 
 /// The most messages on each side.
@@ -55,7 +55,7 @@ impl Index {
 
 pub(super) fn around(
     view: &Connection,
-    found: &Found,
+    found: &FoundMessage,
     before: usize,
     after: usize,
 ) -> rusqlite::Result<Around> {
@@ -75,7 +75,7 @@ pub(super) fn around(
 fn side(
     view: &Connection,
     sql: &str,
-    found: &Found,
+    found: &FoundMessage,
     count: usize,
 ) -> rusqlite::Result<Vec<StoredMessage>> {
     let limit = i64::try_from(count).unwrap_or(i64::MAX);

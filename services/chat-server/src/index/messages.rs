@@ -13,7 +13,6 @@ use super::cursor::{Cursor, PageEnd, Secret};
 use super::error::IndexError;
 use super::matcher::Matcher;
 use super::readers::ReadError;
-use crate::model::Attachment;
 use crate::query::Invalid;
 
 pub(super) use fetch::{fetch, weight};
@@ -57,30 +56,19 @@ impl Index {
             })
             .await
     }
-
-    /// The `n`th attachment of a message, counted from 0.
-    ///
-    /// # Errors
-    /// [`IndexError::Unavailable`].
-    pub async fn attachment(
-        &self,
-        chat: &ChatKey,
-        id: &str,
-        n: usize,
-    ) -> Result<Option<Attachment>, IndexError> {
-        let message = self.message(chat, id).await?;
-        Ok(message.and_then(|found| found.message.attachments.into_iter().nth(n)))
-    }
 }
 
 /// Where a message is.
-pub(super) struct Found {
+pub(super) struct FoundMessage {
     pub(super) chat: i64,
     pub(super) position: Position,
 }
 
 /// Where a message is that was read in the same view.
-pub(super) fn find_stored(view: &Connection, message: &StoredMessage) -> rusqlite::Result<Found> {
+pub(super) fn find_stored(
+    view: &Connection,
+    message: &StoredMessage,
+) -> rusqlite::Result<FoundMessage> {
     let key = ChatKey {
         source: message.source.clone(),
         id: message.chat.clone(),
@@ -88,13 +76,17 @@ pub(super) fn find_stored(view: &Connection, message: &StoredMessage) -> rusqlit
     find(view, &key, &message.message.id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
 }
 
-pub(super) fn find(view: &Connection, chat: &ChatKey, id: &str) -> rusqlite::Result<Option<Found>> {
+pub(super) fn find(
+    view: &Connection,
+    chat: &ChatKey,
+    id: &str,
+) -> rusqlite::Result<Option<FoundMessage>> {
     let sql = "SELECT message.chat, at, msg FROM source JOIN chat USING (src) \
                JOIN message ON message.chat = chat.chat \
                WHERE source.id = ?1 AND chat.id = ?2 AND message.id = ?3";
     view.prepare_cached(sql)?
         .query_row(params![chat.source, chat.id, id], |row| {
-            Ok(Found {
+            Ok(FoundMessage {
                 chat: row.get(0)?,
                 position: Position {
                     at: row.get(1)?,

@@ -22,35 +22,13 @@ const MAX_ALIASES: usize = 1_000;
 /// The most people of one answer.
 pub const MAX_PEOPLE: usize = 100_000;
 
-/// Which people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PeopleQuery {
-    /// With this in any of their names or usernames; neither case nor diacritics count.
-    pub name: Option<String>,
-    /// Who else is one person, as the one who configured it knows.
-    pub aliases: Vec<Alias>,
-    /// How many: 1 to [`MAX_PEOPLE`]; 100 by default.
-    pub limit: usize,
-    /// How many of the first to pass over.
-    pub offset: usize,
-}
-
-/// Participants that are one person.
+/// Participants that are one person, as the owner of the accounts knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alias {
     /// What to call the person.
     pub name: String,
-    /// The participants.
-    pub members: Vec<AliasMember>,
-}
-
-/// A participant as an alias names one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AliasMember {
-    /// In this source; in any if `None`.
-    pub source: Option<String>,
-    /// The id, the username, the telephone number, or the name.
-    pub is: String,
+    /// The id, username, telephone number or name of each participant, in any source.
+    pub members: Vec<String>,
 }
 
 /// A person, in one source or several.
@@ -81,44 +59,24 @@ pub struct Identity {
     pub last: Option<Timestamp>,
 }
 
-impl Default for PeopleQuery {
-    fn default() -> Self {
-        Self {
-            name: None,
-            aliases: Vec::new(),
-            limit: 100,
-            offset: 0,
-        }
-    }
-}
-
 impl Index {
     /// The people of all sources, those with the most messages first. Participants are one person if they have the
-    /// same telephone number or the same username, if both are the owner of the account, or if an alias says so.
+    /// same telephone number or the same username, if both are the owner of the account, or if an alias says so. At
+    /// most [`MAX_PEOPLE`].
     ///
     /// # Errors
-    /// [`IndexError::Invalid`] for a limit out of bounds or too many aliases; [`IndexError::Unavailable`].
-    pub async fn people(&self, query: &PeopleQuery) -> Result<Vec<Person>, IndexError> {
-        if !(1..=MAX_PEOPLE).contains(&query.limit) {
-            let reason = format!(
-                "{} is out of bounds: give a number from 1 to {MAX_PEOPLE}",
-                query.limit
-            );
-            return Err(Invalid::new("limit", reason).into());
-        }
-        let longest = query.aliases.iter().map(|alias| alias.members.len()).max();
-        if query.aliases.len().max(longest.unwrap_or(0)) > MAX_ALIASES {
+    /// [`IndexError::Invalid`] for too many aliases; [`IndexError::Unavailable`].
+    pub async fn people(&self, aliases: &[Alias]) -> Result<Vec<Person>, IndexError> {
+        let longest = aliases.iter().map(|alias| alias.members.len()).max();
+        if aliases.len().max(longest.unwrap_or(0)) > MAX_ALIASES {
             let reason =
                 format!("there are too many: give at most {MAX_ALIASES}, each of at most as many");
             return Err(Invalid::new("aliases", reason).into());
         }
-        let query = query.clone();
+        let aliases = aliases.to_owned();
         self.inner
             .readers
-            .read(move |view| {
-                let people = join(identities(view)?, &query.aliases);
-                Ok(choose(people, &query))
-            })
+            .read(move |view| Ok(join(identities(view)?, &aliases)))
             .await
     }
 }
@@ -191,25 +149,8 @@ fn join(identities: Vec<Identity>, aliases: &[Alias]) -> Vec<Person> {
     }
     let mut people: Vec<Person> = people.into_iter().flatten().collect();
     people.sort_by_key(|person| std::cmp::Reverse(person.messages));
+    people.truncate(MAX_PEOPLE);
     people
-}
-
-fn choose(people: Vec<Person>, query: &PeopleQuery) -> Vec<Person> {
-    let wanted = query.name.as_deref().map(fold).unwrap_or_default();
-    let is_called = |name: &str| fold(name).contains(&wanted);
-    people
-        .into_iter()
-        .filter(|person| {
-            is_called(&person.name)
-                || person.identities.iter().any(|identity| {
-                    let participant = &identity.participant;
-                    is_called(&participant.name)
-                        || participant.username.as_deref().is_some_and(is_called)
-                })
-        })
-        .skip(query.offset)
-        .take(query.limit)
-        .collect()
 }
 
 fn marks(participant: &Participant) -> Vec<Mark> {
@@ -244,20 +185,16 @@ pub(super) fn digits(phone: &str) -> Option<String> {
 }
 
 /// The aliases by what their members are called.
-struct Members<'a>(HashMap<String, Vec<(usize, Option<&'a str>)>>);
+struct Members(HashMap<String, Vec<usize>>);
 
-impl<'a> Members<'a> {
-    fn new(aliases: &'a [Alias]) -> Self {
-        let mut members: HashMap<String, Vec<_>> = HashMap::new();
+impl Members {
+    fn new(aliases: &[Alias]) -> Self {
+        let mut members: HashMap<String, Vec<usize>> = HashMap::new();
         for (n, alias) in aliases.iter().enumerate() {
             for member in &alias.members {
-                let source = member.source.as_deref();
-                let keys = [
-                    Some(fold(member.is.trim_start_matches('@'))),
-                    digits(&member.is),
-                ];
+                let keys = [Some(fold(member.trim_start_matches('@'))), digits(member)];
                 for key in keys.into_iter().flatten() {
-                    members.entry(key).or_default().push((n, source));
+                    members.entry(key).or_default().push(n);
                 }
             }
         }
@@ -286,11 +223,7 @@ impl<'a> Members<'a> {
             .into_iter()
             .flatten()
             .filter_map(|key| self.0.get(&key));
-        let mut aliases: Vec<usize> = named
-            .flatten()
-            .filter(|(_, source)| source.is_none_or(|source| source == identity.source))
-            .map(|(alias, _)| *alias)
-            .collect();
+        let mut aliases: Vec<usize> = named.flatten().copied().collect();
         aliases.sort_unstable();
         aliases.dedup();
         aliases

@@ -133,11 +133,11 @@ fn in_view<T>(
 }
 
 /// Where a read that runs can be interrupted; `None` before and after.
-type Running = Arc<Mutex<Option<InterruptHandle>>>;
+type RunningRead = Arc<Mutex<Option<InterruptHandle>>>;
 
 /// Interrupts the read when dropped, if it still runs.
 #[derive(Default)]
-struct Stop(Running);
+struct Stop(RunningRead);
 
 impl Drop for Stop {
     fn drop(&mut self) {
@@ -149,10 +149,10 @@ impl Drop for Stop {
 }
 
 /// A read that runs.
-struct Turn(Running);
+struct Turn(RunningRead);
 
 impl Turn {
-    fn start(running: Running, connection: &Connection) -> Result<Self, ReadError> {
+    fn start(running: RunningRead, connection: &Connection) -> Result<Self, ReadError> {
         // No caller waits for it any more.
         if Arc::strong_count(&running) == 1 {
             return Err(ReadError::Refused(IndexError::Unavailable));

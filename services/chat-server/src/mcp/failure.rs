@@ -38,11 +38,11 @@ impl From<Failure> for RequestError {
 
 /// Arguments that do not fit the schema of their tool are what a wrong value is.
 pub(super) fn unfit(_tool: &str, _arguments: &Value, findings: &[Finding]) -> ToolError {
-    let told: Vec<String> = findings
+    let reasons: Vec<String> = findings
         .iter()
         .map(|finding| format!("invalid parameter '{}': {}", finding.path, finding.message))
         .collect();
-    ToolError::new("INVALID_PARAMETER", told.join("; "))
+    ToolError::new("INVALID_PARAMETER", reasons.join("; "))
 }
 
 /// The answer to a request, unless it takes too long. Tools have their own limit.

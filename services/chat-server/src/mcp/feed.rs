@@ -33,7 +33,7 @@ const MAX_KNOWN: usize = 4_096;
 pub(super) struct Feed {
     server: OnceLock<WeakServer>,
     started: OnceCell<()>,
-    known: Mutex<Known>,
+    known: Mutex<SubscribedChats>,
     /// Cancelled with the server.
     ended: CancellationToken,
     _end: DropGuard,
@@ -41,7 +41,7 @@ pub(super) struct Feed {
 
 /// The ids of chats by the URI that was subscribed to.
 #[derive(Debug, Default)]
-struct Known {
+struct SubscribedChats {
     ids: HashMap<String, String>,
     oldest: VecDeque<String>,
 }

@@ -96,8 +96,8 @@ async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceConten
         chat,
     };
     let is_all = asked.chat.as_deref().is_none_or(|chat| chat == "*");
-    let told = service.messages(&asked).await?;
-    let lines: Vec<String> = told
+    let page = service.messages(&asked).await?;
+    let lines: Vec<String> = page
         .messages
         .into_iter()
         .map(|message| match is_all {
@@ -108,11 +108,11 @@ async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceConten
     let contents = ResourceContents::text(&uri.uri, lines.join("\n")).with_mime_type(TEXT);
     let mut meta = Map::from_iter([(META_UNTRUSTED.to_owned(), UNTRUSTED.into())]);
     meta.extend(
-        told.next_cursor
+        page.next_cursor
             .map(|cursor| (META_NEXT.to_owned(), Value::String(cursor))),
     );
     meta.extend(
-        told.note
+        page.note
             .map(|note| (META_NOTE.to_owned(), Value::String(note))),
     );
     Ok(contents.with_meta(meta))

@@ -101,9 +101,9 @@ type Answer = Result<CallToolResult, ToolError>;
 /// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArguments {}
 
-async fn list_sources(state: State, _: Nothing, _: Context) -> Answer {
+async fn list_sources(state: State, _: NoArguments, _: Context) -> Answer {
     let sources = state.service.sources().await?;
     CallToolResult::structured(&json!({ "sources": sources }))
 }
@@ -113,23 +113,23 @@ async fn list_chats(state: State, asked: ChatQuestion, _: Context) -> Answer {
 }
 
 async fn get_messages(state: State, asked: Question, _: Context) -> Answer {
-    let told = state.service.messages(&asked).await?;
-    CallToolResult::structured(&compact::messages(&told))
+    let found = state.service.messages(&asked).await?;
+    CallToolResult::structured(&compact::messages(&found))
 }
 
 async fn wait_for_message(state: State, asked: WaitQuestion, _: Context) -> Answer {
-    let told = state.service.wait(asked).await?;
-    CallToolResult::structured(&compact::messages(&told))
+    let found = state.service.wait(asked).await?;
+    CallToolResult::structured(&compact::messages(&found))
 }
 
 async fn search_messages(state: State, asked: SearchQuestion, _: Context) -> Answer {
-    let told = state.service.search(asked).await?;
-    CallToolResult::structured(&compact::hits(&told))
+    let found = state.service.search(asked).await?;
+    CallToolResult::structured(&compact::hits(&found))
 }
 
 async fn get_message_context(state: State, asked: Around, _: Context) -> Answer {
-    let told = state.service.around(&asked).await?;
-    CallToolResult::structured(&compact::around(&told))
+    let found = state.service.around(&asked).await?;
+    CallToolResult::structured(&compact::around(&found))
 }
 
 async fn get_statistics(state: State, asked: StatisticsQuestion, _: Context) -> Answer {

@@ -22,19 +22,19 @@ struct Shared {
 
 /// A page of messages.
 #[must_use]
-pub fn messages(told: &Messages) -> Value {
-    let mut shared = Shared::of(told.messages.iter());
-    let messages: Vec<Value> = told.messages.iter().map(|it| shared.message(it)).collect();
+pub fn messages(page: &Messages) -> Value {
+    let mut shared = Shared::of(page.messages.iter());
+    let messages: Vec<Value> = page.messages.iter().map(|it| shared.message(it)).collect();
     shared.answer(vec![
         ("messages", json!(messages)),
-        ("next_cursor", json!(told.next_cursor)),
-        ("note", json!(told.note)),
+        ("next_cursor", json!(page.next_cursor)),
+        ("note", json!(page.note)),
     ])
 }
 
 /// Hits of a search.
 #[must_use]
-pub fn hits(told: &Hits) -> Value {
+pub fn hits(page: &Hits) -> Value {
     let all = |hit: &'_ super::Hit| {
         hit.before
             .iter()
@@ -43,9 +43,9 @@ pub fn hits(told: &Hits) -> Value {
             .cloned()
             .collect::<Vec<_>>()
     };
-    let every: Vec<Message> = told.hits.iter().flat_map(all).collect();
+    let every: Vec<Message> = page.hits.iter().flat_map(all).collect();
     let mut shared = Shared::of(every.iter());
-    let hits: Vec<Value> = told
+    let hits: Vec<Value> = page
         .hits
         .iter()
         .map(|hit| {
@@ -65,30 +65,30 @@ pub fn hits(told: &Hits) -> Value {
         .collect();
     shared.answer(vec![
         ("hits", json!(hits)),
-        ("next_cursor", json!(told.next_cursor)),
-        ("note", json!(told.note)),
+        ("next_cursor", json!(page.next_cursor)),
+        ("note", json!(page.note)),
     ])
 }
 
 /// A message among others.
 #[must_use]
-pub fn around(told: &Around) -> Value {
-    let every = told.before.iter().chain([&told.message]).chain(&told.after);
+pub fn around(page: &Around) -> Value {
+    let every = page.before.iter().chain([&page.message]).chain(&page.after);
     let mut shared = Shared::of(every);
     let list = |shared: &mut Shared, messages: &[Message]| {
         let shown: Vec<Value> = messages.iter().map(|it| shared.message(it)).collect();
         json!(shown)
     };
     let (before, after) = (
-        list(&mut shared, &told.before),
-        list(&mut shared, &told.after),
+        list(&mut shared, &page.before),
+        list(&mut shared, &page.after),
     );
-    let message = shared.message(&told.message);
+    let message = shared.message(&page.message);
     shared.answer(vec![
         ("before", before),
         ("message", message),
         ("after", after),
-        ("note", json!(told.note)),
+        ("note", json!(page.note)),
     ])
 }
 

@@ -1,26 +1,17 @@
 //! The command line.
 
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
-use crate::mcp::harness::{TestSetup, binary};
-
-async fn run(command: &mut Command) -> (i32, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().await.unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
-}
+use crate::assert_has;
+use crate::mcp::harness::{TestSetup, binary, ended};
 
 async fn imported() -> TestSetup {
     let setup = TestSetup::of("chats.toml");
-    let (code, stdout, stderr) = run(&mut setup.command("import")).await;
+    let (code, stdout, stderr) = setup.run("import", &[]).await;
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(
         stdout,
@@ -33,21 +24,18 @@ async fn imported() -> TestSetup {
 #[tokio::test]
 async fn exports_are_read_once_and_again_if_told() {
     let setup = imported().await;
-    let (code, stdout, _) = run(setup.command("import").arg("telegram")).await;
+    let (code, stdout, _) = setup.run("import", &["telegram"]).await;
     assert_eq!((code, &*stdout), (0, "telegram: nothing new\n"));
-    let (code, stdout, _) = run(setup.command("import").args(["whatsapp", "--again"])).await;
+    let (code, stdout, _) = setup.run("import", &["whatsapp", "--again"]).await;
     assert_eq!(
         (code, &*stdout),
         (0, "whatsapp: 1 chats, 4 messages, 0 left out\n")
     );
-    let (code, _, stderr) = run(setup.command("import").arg("signal")).await;
+    let (code, _, stderr) = setup.run("import", &["signal"]).await;
     assert_eq!(code, 1);
-    assert!(
-        stderr.contains("not an export") && stderr.contains("telegram"),
-        "{stderr}"
-    );
+    assert_has(&stderr, &["not an export", "telegram"]);
     std::fs::remove_file(setup.path("telegram/result.json")).unwrap();
-    let (code, stdout, stderr) = run(&mut setup.command("import")).await;
+    let (code, stdout, stderr) = setup.run("import", &[]).await;
     assert_eq!((code, &*stdout), (1, "whatsapp: nothing new\n"));
     assert!(stderr.starts_with("telegram: "), "{stderr}");
 }
@@ -55,7 +43,7 @@ async fn exports_are_read_once_and_again_if_told() {
 #[tokio::test]
 async fn messages_come_as_text_json_and_csv() {
     let setup = imported().await;
-    let (code, stdout, _) = run(setup.command("messages").args(["telegram:Friends"])).await;
+    let (code, stdout, _) = setup.run("messages", &["telegram:Friends"]).await;
     assert_eq!(code, 0);
     assert_eq!(
         stdout,
@@ -65,12 +53,12 @@ async fn messages_come_as_text_json_and_csv() {
     let json = [
         "Antti", "--source", "telegram", "--limit", "1", "--format", "json",
     ];
-    let (_, stdout, _) = run(setup.command("messages").args(json)).await;
+    let (_, stdout, _) = setup.run("messages", &json).await;
     let told: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(told["messages"][0]["id"], "1000");
     assert!(told["next_cursor"].is_string());
     let csv = ["telegram:Friends", "--search", "project", "--format", "csv"];
-    let (_, stdout, _) = run(setup.command("messages").args(csv)).await;
+    let (_, stdout, _) = setup.run("messages", &csv).await;
     let mut rows = stdout.split("\r\n");
     assert!(
         rows.next()
@@ -90,7 +78,7 @@ async fn lines_of_several_chats_say_which() {
     for several in [&[][..], &["*"], &["telegram:*"]] {
         let mut command = setup.command("messages");
         command.args(several).args(["--search", "who knows"]);
-        let (_, stdout, _) = run(&mut command).await;
+        let (_, stdout, _) = ended(&mut command).await;
         assert_eq!(
             stdout,
             "[2025-01-01T00:00:50Z] Bob (Friends): Who knows the way?\n"
@@ -101,25 +89,18 @@ async fn lines_of_several_chats_say_which() {
 #[tokio::test]
 async fn sources_and_chats_are_listed() {
     let setup = imported().await;
-    let (code, stdout, _) = run(&mut setup.command("sources")).await;
+    let (code, stdout, _) = setup.run("sources", &[]).await;
     assert_eq!(code, 0);
-    assert!(
-        stdout.contains("telegram: 7 chats, 1012 messages\n"),
-        "{stdout}"
-    );
+    assert_has(&stdout, &["telegram: 7 chats, 1012 messages\n"]);
     assert!(stdout.contains("signal-cli daemon"), "{stdout}");
-    let (_, stdout, _) = run(setup
-        .command("chats")
-        .args(["telegram", "--type", "channel"]))
-    .await;
+    let (_, stdout, _) = setup.run("chats", &["telegram", "--type", "channel"]).await;
     assert_eq!(
         stdout,
         "telegram:-100105  Harbour News  (channel, 1 messages, last 2025-01-01T00:01:10Z)\n"
     );
-    let (_, stdout, _) = run(setup
-        .command("chats")
-        .args(["--name", "fam", "--format", "json"]))
-    .await;
+    let (_, stdout, _) = setup
+        .run("chats", &["--name", "fam", "--format", "json"])
+        .await;
     let told: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(told["chats"][0]["name"], "Family");
 }
@@ -143,13 +124,13 @@ async fn exit_codes_and_sentences_say_what_is_wrong() {
         let [command, rest @ ..] = arguments else {
             panic!()
         };
-        let (code, stdout, stderr) = run(setup.command(command).args(rest)).await;
+        let (code, stdout, stderr) = setup.run(command, rest).await;
         assert_eq!(code, expected, "{arguments:?}: {stderr}");
         assert!(stderr.contains(words), "{arguments:?}: {stderr}");
         assert_eq!(stdout, "");
     }
     let home = setup.path("home");
-    let (code, _, stderr) = run(binary().arg("sources").env("HOME", &home)).await;
+    let (code, _, stderr) = ended(binary().arg("sources").env("HOME", &home)).await;
     assert_eq!(code, 1);
     let expected = home.join(".config/chat-server/config.toml");
     assert!(stderr.contains(expected.to_str().unwrap()), "{stderr}");
@@ -182,14 +163,12 @@ async fn a_reader_that_has_had_enough_is_no_error() {
 async fn while_a_server_writes_others_read_and_import_says_so() {
     let setup = imported().await;
     let (_server, _) = setup.listening(&[]).await;
-    let (code, stdout, _) =
-        run(setup
-            .command("messages")
-            .args(["telegram:Family", "--limit", "1"]))
+    let (code, stdout, _) = setup
+        .run("messages", &["telegram:Family", "--limit", "1"])
         .await;
     assert_eq!(code, 0);
     assert!(stdout.contains("040 123 4567"), "{stdout}");
-    let (code, _, stderr) = run(&mut setup.command("import")).await;
+    let (code, _, stderr) = setup.run("import", &[]).await;
     assert_eq!(code, 1);
     assert!(stderr.contains("another process writes"), "{stderr}");
 }
@@ -208,14 +187,11 @@ async fn names_of_chats_in_errors_are_no_orders_to_a_terminal() {
     };
     let export = format!(r#"{{"chats":{{"list":[{},{}]}}}}"#, chat(1), chat(2));
     setup.write("result.json", &export);
-    let (code, _, imported) = run(&mut setup.command("import")).await;
+    let (code, _, imported) = setup.run("import", &[]).await;
     assert_eq!(code, 0, "{imported}");
     for (chat, words) in [("team", "may be any of 2"), ("teem", "not found")] {
-        let (_, _, stderr) = run(setup.command("messages").arg(chat)).await;
-        assert!(
-            stderr.contains(words) && stderr.contains("owned"),
-            "{stderr:?}"
-        );
+        let (_, _, stderr) = setup.run("messages", &[chat]).await;
+        assert_has(&stderr, &[words, "owned"]);
         assert!(!stderr.contains(['\u{1b}', '\u{7}']), "{stderr:?}");
     }
 }
@@ -229,12 +205,12 @@ async fn a_day_begins_where_the_source_is_also_if_the_chat_names_it() {
         "exports/WhatsApp Chat with Ann.txt",
         "12/01/2025, 23:30 - Ann: yesterday\n13/01/2025, 00:30 - Ann: today\n13/01/2025, 23:30 - Ann: tonight\n",
     );
-    run(&mut setup.command("import")).await;
+    setup.run("import", &[]).await;
     for asked in [&["far:Ann"][..], &["Ann", "--source", "far"]] {
         let mut command = setup.command("messages");
         command.args(asked).env("TZ", "UTC");
         command.args(["--since", "2025-01-13", "--before", "2025-01-14"]);
-        let (_, stdout, _) = run(&mut command).await;
+        let (_, stdout, _) = ended(&mut command).await;
         let said: Vec<&str> = stdout.lines().map(|line| &line[23..]).collect();
         assert_eq!(said, ["Ann: tonight", "Ann: today"], "{asked:?}");
     }
@@ -252,8 +228,8 @@ async fn no_part_of_a_message_looks_like_a_line_of_its_own() {
         "exports/WhatsApp Chat with Ann.txt",
         &format!("13/01/2025, 09:00 - Ann: begin{}\n", text.concat()),
     );
-    run(&mut setup.command("import")).await;
-    let (_, stdout, _) = run(&mut setup.command("messages")).await;
+    setup.run("import", &[]).await;
+    let (_, stdout, _) = setup.run("messages", &[]).await;
     assert!(
         stdout.contains("begin [2025")
             && !stdout.contains(breaks.map(|it| it.chars().next().unwrap()))
@@ -274,7 +250,7 @@ async fn messages_are_no_orders_to_a_terminal_in_any_format() {
         "exports/WhatsApp Chat with Ann.txt",
         "13/01/2025, 09:00 - Ann: begin\u{1b}]0;owned\u{7}\u{9b}31m end\n",
     );
-    run(&mut setup.command("import")).await;
+    setup.run("import", &[]).await;
     for format in ["text", "csv", "json"] {
         let command = format!(
             "{} messages --format {format} --config {} --data-dir {}",
@@ -284,12 +260,9 @@ async fn messages_are_no_orders_to_a_terminal_in_any_format() {
         );
         let mut terminal = Command::new("script");
         terminal.args(["-q", "-e", "-c", &command, "/dev/null"]);
-        let (code, shown, _) = run(terminal.stdin(Stdio::null())).await;
+        let (code, shown, _) = ended(terminal.stdin(Stdio::null())).await;
         assert_eq!(code, 0, "{shown}");
-        assert!(
-            shown.contains("begin") && shown.contains("owned"),
-            "{shown:?}"
-        );
+        assert_has(&shown, &["begin", "owned"]);
         assert!(
             !shown.contains(['\u{1b}', '\u{7}', '\u{9b}']),
             "{format}: {shown:?}"

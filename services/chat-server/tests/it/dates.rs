@@ -1,5 +1,5 @@
-//! Short chats of two countries in which no day is above 12, through the real binary: each is read right, or what is not
-//! sure is told where the chat is told.
+//! Short chats of two countries in which no day is above 12, through the real binary: each is read right, or what is
+//! not sure is reported where the chat is listed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,6 @@ use jiff::civil::Date;
 use jiff::{Span, ToSpan as _};
 use serde_json::Value;
 
-use crate::layouts::run;
 use crate::mcp::harness::TestSetup;
 
 /// How many chats of each country.
@@ -69,7 +68,7 @@ fn days(chance: &mut Chance) -> Vec<Date> {
 
 async fn json(setup: &TestSetup, arguments: &[&str]) -> Value {
     let (command, rest) = arguments.split_first().unwrap();
-    let (code, stdout, stderr) = run(setup, command, rest).await;
+    let (code, stdout, stderr) = setup.run(command, rest).await;
     assert_eq!(code, 0, "{stderr}");
     serde_json::from_str(&stdout).unwrap()
 }
@@ -94,7 +93,7 @@ async fn wrong_of(styles: &[(DayOrder, &[Style])]) -> u64 {
             truth.insert(name, (*order, days));
         }
     }
-    let (code, stdout, stderr) = run(&setup, "import", &[]).await;
+    let (code, stdout, stderr) = setup.run("import", &[]).await;
     assert_eq!(code, 0, "{stdout}{stderr}");
     let told = json(&setup, &["chats", "--format", "json"]).await;
     let chats = told["chats"].as_array().unwrap();
@@ -117,8 +116,8 @@ async fn wrong_of(styles: &[(DayOrder, &[Style])]) -> u64 {
             None => break,
         }
     }
-    // Whoever reads such a chat is told, too.
-    let (_, _, note) = run(&setup, "messages", &["--limit", "1000"]).await;
+    // The messages of such a chat say so, too.
+    let (_, _, note) = setup.run("messages", &["--limit", "1000"]).await;
     assert!(note.contains("can be read in two ways in "), "{note}");
     let mut wrong = 0;
     for chat in chats {
@@ -173,7 +172,7 @@ async fn the_date_of_a_file_is_a_hint_and_no_proof() {
         let zone = jiff::tz::TimeZone::UTC;
         let time = written.parse::<Date>().unwrap().to_zoned(zone).unwrap();
         file.set_modified(time.timestamp().into()).unwrap();
-        let (code, _, stderr) = run(&setup, "import", &[]).await;
+        let (code, _, stderr) = setup.run("import", &[]).await;
         assert_eq!(code, 0, "{written}: {stderr}");
         let told = json(&setup, &["chats", "--format", "json"]).await;
         let chat = &told["chats"][0];

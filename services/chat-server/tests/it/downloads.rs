@@ -6,7 +6,7 @@ use std::fs;
 use mcp_proto::Era;
 use serde_json::{Value, json};
 
-use crate::layouts::run;
+use crate::assert_has;
 use crate::mcp::harness::{TestSetup, structured};
 
 const ANN: &str = "13/12/2023, 18:05 - Ann: hello\n13/12/2023, 18:06 - Me: hi\n";
@@ -23,17 +23,14 @@ async fn a_file_without_a_configuration_becomes_a_source() {
     let setup = nowhere();
     setup.write("downloads/WhatsApp Chat with Ann.txt", ANN);
     let file = setup.path("downloads/WhatsApp Chat with Ann.txt");
-    let (code, stdout, stderr) = run(&setup, "import", &[file.to_str().unwrap()]).await;
+    let (code, stdout, stderr) = setup.run("import", &[file.to_str().unwrap()]).await;
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(stdout, "whatsapp: 1 chats, 2 messages, 0 left out\n");
-    assert!(
-        stderr.contains("added to ") && stderr.contains("config.toml: whatsapp"),
-        "{stderr}"
-    );
-    let (code, stdout, _) = run(&setup, "search", &["hello"]).await;
+    assert_has(&stderr, &["added to ", "config.toml: whatsapp"]);
+    let (code, stdout, _) = setup.run("search", &["hello"]).await;
     assert_eq!((code, stdout.lines().count()), (0, 1), "{stdout}");
     // Once more, it is the same source; a folder that has it and others is another one for each network.
-    let (code, stdout, _) = run(&setup, "import", &[file.to_str().unwrap()]).await;
+    let (code, stdout, _) = setup.run("import", &[file.to_str().unwrap()]).await;
     assert_eq!((code, &*stdout), (0, "whatsapp: nothing new\n"));
     setup.write(
         "downloads/ChatExport_1/result.json",
@@ -41,7 +38,7 @@ async fn a_file_without_a_configuration_becomes_a_source() {
         {"id":1,"type":"message","date_unixtime":"1700000000","from":"Bob","from_id":"user7","text":"ahoy"}]}"#,
     );
     let folder = setup.path("downloads");
-    let (code, stdout, stderr) = run(&setup, "import", &[folder.to_str().unwrap()]).await;
+    let (code, stdout, stderr) = setup.run("import", &[folder.to_str().unwrap()]).await;
     assert_eq!(code, 0, "{stdout}{stderr}");
     let ids: Vec<&str> = stdout
         .lines()
@@ -66,12 +63,12 @@ async fn what_is_no_export_is_no_source() {
         ("missing.zip", "no such file"),
     ] {
         let path = setup.path(file);
-        let (code, stdout, stderr) = run(&setup, "import", &[path.to_str().unwrap()]).await;
+        let (code, stdout, stderr) = setup.run("import", &[path.to_str().unwrap()]).await;
         assert_eq!((code, &*stdout), (1, ""), "{file}: {stderr}");
         assert!(stderr.contains(words), "{file}: {stderr}");
         assert!(!setup.path("config.toml").exists(), "{file}");
     }
-    let (code, _, stderr) = run(&setup, "import", &[]).await;
+    let (code, _, stderr) = setup.run("import", &[]).await;
     assert!(code == 1 && stderr.contains("no configuration"), "{stderr}");
 }
 
@@ -80,7 +77,7 @@ async fn what_is_added_leaves_the_configuration_as_it_is() {
     let setup = TestSetup::new("# mine\nredact_phone_numbers = true # yes\n");
     setup.write("WhatsApp Chat with Ann.txt", ANN);
     let file = setup.path("WhatsApp Chat with Ann.txt");
-    let (code, _, stderr) = run(&setup, "import", &[file.to_str().unwrap()]).await;
+    let (code, _, stderr) = setup.run("import", &[file.to_str().unwrap()]).await;
     assert_eq!(code, 0, "{stderr}");
     let config = fs::read_to_string(setup.path("config.toml")).unwrap();
     assert!(
@@ -132,7 +129,7 @@ async fn one_chat_of_two_devices_is_told_where_it_counts_twice() {
                 format!("[13/12/2023, 10:{n:02}:07] Bob: something else, {n}\n")
             }),
         );
-        let (code, stdout, stderr) = run(&setup, "import", &[]).await;
+        let (code, stdout, stderr) = setup.run("import", &[]).await;
         assert_eq!(code, 0, "{stdout}{stderr}");
         let told = ["old:Ann", "new:Annie", "perhaps one chat", "count twice"];
         assert!(
@@ -177,9 +174,9 @@ async fn seconds_make_no_other_message() {
         "export/WhatsApp Chat - Ann/_chat.txt",
         "[13/12/2023, 18:05:09] Ann: hello\n[13/12/2023, 18:06:30] Me: hi\n[13/12/2023, 18:06:31] Me: hi\n",
     );
-    let (code, _, stderr) = run(&setup, "import", &[]).await;
+    let (code, _, stderr) = setup.run("import", &[]).await;
     assert_eq!(code, 0, "{stderr}");
-    let (_, stdout, _) = run(&setup, "chats", &[]).await;
+    let (_, stdout, _) = setup.run("chats", &[]).await;
     assert!(stdout.contains("3 messages"), "{stdout}");
 }
 
@@ -203,16 +200,13 @@ async fn one_group_of_two_people_is_told_too() {
         "export/hers/WhatsApp Chat with Family.txt",
         &group(["Me", "Daughter", "Son"]),
     );
-    let (_, _, stderr) = run(&setup, "import", &[]).await;
-    assert!(
-        stderr.contains("w:Family was perhaps exported by two people"),
-        "{stderr}"
-    );
+    let (_, _, stderr) = setup.run("import", &[]).await;
+    assert_has(&stderr, &["w:Family was perhaps exported by two people"]);
 }
 
 const ORDERS: &str = "\u{1b}[31m\u{9b}2J\u{7}";
 
-/// In every format, in errors, in what is told of sources, and in what a model is told.
+/// In every format, in errors, in what is listed of sources, and in what a model gets.
 #[tokio::test]
 async fn no_name_is_an_order_to_a_terminal_anywhere() {
     let setup = TestSetup::new(
@@ -243,7 +237,7 @@ async fn no_name_is_an_order_to_a_terminal_anywhere() {
         ("import", &["\u{1b}[31m"]),
         ("day-order", &["\u{1b}[31m", "day-first"]),
     ] {
-        let (_, stdout, stderr) = run(&setup, command, arguments).await;
+        let (_, stdout, stderr) = setup.run(command, arguments).await;
         assert!(is_clean(&stdout), "{command} {arguments:?}: {stdout:?}");
         assert!(is_clean(&stderr), "{command} {arguments:?}: {stderr:?}");
     }

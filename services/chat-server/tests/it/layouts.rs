@@ -2,16 +2,14 @@
 //! fails closed, and what answers cost.
 
 use std::fs;
-use std::io::Write as _;
-use std::process::Stdio;
 
 use chat_server::model::Body;
 use mcp_proto::Era;
 use serde_json::{Value, json};
-use zip::write::SimpleFileOptions;
 
+use crate::assert_has;
 use crate::import::{options, read, read_text};
-use crate::mcp::harness::{TestSetup, error_of, structured};
+use crate::mcp::harness::{TestSetup, error_of, structured, zip_of};
 
 const TELEGRAM: &str = r#"{"name":"Friends","type":"private_group","id":7,"messages":[
  {"id":1,"type":"service","date_unixtime":"1700000000","actor":"Anna","actor_id":"user1","action":"topic_created","title":"Boats","text":""},
@@ -56,31 +54,13 @@ fn setup(kind: &str, more: &str) -> TestSetup {
     ))
 }
 
-pub(crate) async fn run(
-    setup: &TestSetup,
-    command: &str,
-    arguments: &[&str],
-) -> (i32, String, String) {
-    let mut command = setup.command(command);
-    let output = command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .await
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(output.stdout),
-        text(output.stderr),
-    )
-}
-
 /// Imports, and gives all messages, oldest first, after the exit code is what it must be.
 async fn imported(setup: &TestSetup, code: i32) -> Vec<Value> {
-    let (found, stdout, stderr) = run(setup, "import", &[]).await;
+    let (found, stdout, stderr) = setup.run("import", &[]).await;
     assert_eq!(found, code, "{stdout}{stderr}");
-    let (_, stdout, _) = run(setup, "messages", &["--format", "json", "--limit", "1000"]).await;
+    let (_, stdout, _) = setup
+        .run("messages", &["--format", "json", "--limit", "1000"])
+        .await;
     let told: Value = serde_json::from_str(&stdout).unwrap();
     told["messages"]
         .as_array()
@@ -96,15 +76,6 @@ fn contents(messages: &[Value]) -> Vec<&str> {
         .iter()
         .map(|it| it["content"].as_str().unwrap())
         .collect()
-}
-
-fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, bytes) in files {
-        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
-        zip.write_all(bytes).unwrap();
-    }
-    zip.finish().unwrap().into_inner()
 }
 
 #[tokio::test]
@@ -145,17 +116,14 @@ async fn telegram_keeps_what_was_lost_in_a_folder_of_exports_and_in_a_zip() {
         (&json!("10"), &json!("Anna"))
     );
     assert!(messages[9]["attachments"][0]["uri"].is_string());
-    let (_, stdout, _) = run(&folder, "messages", &["--topic", "boat"]).await;
+    let (_, stdout, _) = folder.run("messages", &["--topic", "boat"]).await;
     assert!(
         stdout.contains("the mast") && stdout.lines().count() == 2,
         "{stdout}"
     );
     let zipped = setup("telegram-export", "");
-    fs::write(
-        zipped.path("export"),
-        zip_of(&[("ChatExport/result.json", TELEGRAM.as_bytes())]),
-    )
-    .unwrap();
+    let zip = zip_of(&[("ChatExport/result.json", TELEGRAM.as_bytes())]);
+    zipped.write_bytes("export", &zip);
     assert_eq!(imported(&zipped, 0).await.len(), 8);
 }
 
@@ -200,18 +168,15 @@ async fn whatsapp_unpacked_zipped_and_in_other_encodings() {
         "export/WhatsApp Chat - Anna/_chat.txt",
         "[13/12/2023, 18:05:09] Anna: unpacked\n",
     );
-    fs::write(
-        many.path("export/WhatsApp Chat - Bob.zip"),
-        zip_of(&[("_chat.txt", b"[13/12/2023, 18:05:10] Bob: zipped\n")]),
-    )
-    .unwrap();
-    fs::write(many.path("export/WhatsApp Chat with U.txt"), utf16).unwrap();
-    fs::write(many.path("export/WhatsApp Chat with L.txt"), latin).unwrap();
+    let zip = zip_of(&[("_chat.txt", b"[13/12/2023, 18:05:10] Bob: zipped\n")]);
+    many.write_bytes("export/WhatsApp Chat - Bob.zip", &zip);
+    many.write_bytes("export/WhatsApp Chat with U.txt", &utf16);
+    many.write_bytes("export/WhatsApp Chat with L.txt", &latin);
     let messages = imported(&many, 0).await;
     let mut said = contents(&messages);
     said.sort_unstable();
     assert_eq!(said, ["Schöne Grüße", "Schöne Grüße", "unpacked", "zipped"]);
-    let (_, again, _) = run(&many, "import", &[]).await;
+    let (_, again, _) = many.run("import", &[]).await;
     assert_eq!(again, "s: nothing new\n");
 }
 
@@ -223,7 +188,7 @@ async fn nothing_to_import_and_what_is_left_out_are_told() {
         "export/WhatsApp Chat with Ann.txt",
         "13/12/2023, 18:05 - Ann: hi\n",
     );
-    let (code, _, stderr) = run(&empty, "import", &[]).await;
+    let (code, _, stderr) = empty.run("import", &[]).await;
     assert_eq!(code, 1);
     for words in ["looked for", "found", "notes.txt", "whatsapp-export"] {
         assert!(stderr.contains(words), "{words}: {stderr}");
@@ -234,7 +199,7 @@ async fn nothing_to_import_and_what_is_left_out_are_told() {
         "13/12/2023, 18:05 - Ann: hi\n",
     );
     half.write("export/notes.txt", "a list");
-    let (code, stdout, stderr) = run(&half, "import", &[]).await;
+    let (code, stdout, stderr) = half.run("import", &[]).await;
     assert_eq!(
         (code, &*stdout),
         (3, "s: 1 chats, 1 messages, 1 left out\n")
@@ -345,21 +310,18 @@ async fn doubt_is_told_and_one_command_settles_it() {
         "export/WhatsApp Chat with Ann.txt",
         "3/4/24, 18:05 - Ann: hi\n",
     );
-    let (code, _, stderr) = run(&setup, "import", &[]).await;
+    let (code, _, stderr) = setup.run("import", &[]).await;
     assert_eq!(code, 0);
-    assert!(
-        stderr.contains("day-first (guess") && stderr.contains("day-order s"),
-        "{stderr}"
-    );
-    let (_, sources, _) = run(&setup, "sources", &["--format", "json"]).await;
+    assert_has(&stderr, &["day-first (guess", "day-order s"]);
+    let (_, sources, _) = setup.run("sources", &["--format", "json"]).await;
     let told: Value = serde_json::from_str(&sources).unwrap();
     assert_eq!(
         told["sources"][0]["date_doubts"][0]["or_perhaps"],
         "month-first"
     );
-    let (code, _, stderr) = run(&setup, "day-order", &["s", "month-first"]).await;
+    let (code, _, stderr) = setup.run("day-order", &["s", "month-first"]).await;
     assert_eq!((code, &*stderr), (0, ""));
-    let (_, stdout, _) = run(&setup, "messages", &[]).await;
+    let (_, stdout, _) = setup.run("messages", &[]).await;
     assert!(stdout.starts_with("[2024-03-04"), "{stdout}");
     assert!(
         fs::read_to_string(setup.path("config.toml"))
@@ -396,7 +358,7 @@ async fn a_list_that_matches_nothing_closes_its_source() {
         client.close().await.unwrap();
         running.service.index().close();
     }
-    let (code, stdout, _) = run(&setup, "check-config", &[]).await;
+    let (code, stdout, _) = setup.run("check-config", &[]).await;
     assert!(
         code == 1 && stdout.contains("doktor") && stdout.contains("\"Doctor\""),
         "{stdout}"

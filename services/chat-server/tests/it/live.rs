@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat_server::index::{Followed, Follower, Index, Options};
+use chat_server::index::{
+    Followed, Follower, Index, MAX_LIMIT, MessageQuery, Options, StoredMessage,
+};
 use chat_server::source::{ChatSource, Connection};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -64,6 +66,15 @@ impl Live {
         (self.index, self._dir)
     }
 
+    /// All that is kept, newest first.
+    pub(crate) async fn stored(&self) -> Vec<StoredMessage> {
+        let query = MessageQuery {
+            limit: MAX_LIMIT,
+            ..MessageQuery::default()
+        };
+        self.index.messages(&query).await.unwrap().messages
+    }
+
     pub(crate) async fn connected(&self) {
         self.until(|connection| *connection == Connection::Connected)
             .await;
@@ -81,7 +92,8 @@ impl Live {
     }
 }
 
-/// Receives so many messages, and counts how often each id came; then that there is no further one to be received at once.
+/// Receives so many messages, and counts how often each id came; then that there is no further one to be received at
+/// once.
 pub(crate) async fn collect(follower: &mut Follower, count: usize) -> BTreeMap<String, u32> {
     let mut received = BTreeMap::new();
     for _ in 0..count {

@@ -13,3 +13,11 @@ mod mcp;
 mod query;
 mod terminal;
 mod uri;
+
+/// Fails unless the text has all of these parts.
+#[track_caller]
+fn assert_has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+}

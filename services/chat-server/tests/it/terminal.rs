@@ -25,7 +25,7 @@ async fn shown(mut person: File) -> String {
     let read = move || {
         let mut shown = Vec::new();
         let mut part = [0; 4096];
-        // When nobody has the other end any more, that is an error on Linux.
+        // When no program has the other end any more, that is an error on Linux.
         while let Ok(count @ 1..) = person.read(&mut part) {
             shown.extend_from_slice(&part[..count]);
         }

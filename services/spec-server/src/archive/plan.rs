@@ -15,7 +15,7 @@ use super::{ArchiveError, Archived, Preview, PreviewSpec, Problem};
 use crate::model::{CapabilityDelta, Change, Source, Spec};
 use crate::parse::{self, Outline, is_day, normalise};
 use crate::project::{Dialect, Project, RawFile, ReadError};
-use crate::validate::{self, Part, Rules};
+use crate::validate::{self, ChangePart, Rules};
 
 /// How long two texts are compared for the smallest diff; after that it may be a larger one.
 const DIFF_TIME: Duration = Duration::from_millis(500);
@@ -120,10 +120,10 @@ impl Plan {
         for problem in problems.chain(&mut self.open) {
             let below = problem.path.strip_prefix(&folder).ok();
             problem.part = below.map(|below| match below.to_str() {
-                Some("tasks.md") => Part::Tasks,
-                Some("design.md") => Part::Design,
-                Some(path) if path.starts_with("specs") => Part::Deltas,
-                _ => Part::Proposal,
+                Some("tasks.md") => ChangePart::Tasks,
+                Some("design.md") => ChangePart::Design,
+                Some(path) if path.starts_with("specs") => ChangePart::Deltas,
+                _ => ChangePart::Proposal,
             });
         }
     }
@@ -134,7 +134,7 @@ impl Plan {
         let dialect = self.project.layout().kind;
         let refuses = |finding: &validate::Finding| {
             finding.fails(false)
-                && (finding.part == Some(Part::Deltas) || dialect == Dialect::OpenSpec)
+                && (finding.part == Some(ChangePart::Deltas) || dialect == Dialect::OpenSpec)
                 && !matches!(finding.rule, "deltas-missing" | "scenarios-dropped")
         };
         let found = validate::change(&self.project, &self.change, Rules::from(dialect));

@@ -8,7 +8,7 @@ use crate::project::{Project, ReadError, nearest};
 
 /// What was found.
 #[derive(Debug, Clone)]
-pub(super) enum Found {
+pub(super) enum SpecOrChange {
     Spec(Arc<Spec>),
     Change(Arc<Change>),
 }
@@ -17,17 +17,21 @@ pub(super) enum Found {
 ///
 /// # Errors
 /// [`CliError::Unknown`], or what cannot be read.
-pub(super) fn find(project: &Project, id: &str, only_changes: bool) -> Result<Found, CliError> {
+pub(super) fn find(
+    project: &Project,
+    id: &str,
+    only_changes: bool,
+) -> Result<SpecOrChange, CliError> {
     if !only_changes {
         match project.spec(id) {
-            Ok(spec) => return Ok(Found::Spec(spec)),
+            Ok(spec) => return Ok(SpecOrChange::Spec(spec)),
             Err(ReadError::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
     match project.any_change(id) {
         Err(error) if !only_changes && error.is_absent() => Err(missing(project, id)?),
-        read => Ok(Found::Change(read?)),
+        read => Ok(SpecOrChange::Change(read?)),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::project::{Listing, Project, Unreadable};
 use crate::view::{ChangeSummary, TaskProgress, counted};
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct ListArgs {
     /// Lists the specs alone.
     #[arg(long, conflicts_with_all = ["changes", "archived"])]
     specs: bool,
@@ -44,7 +44,7 @@ struct ListedSpec {
     requirements: usize,
 }
 
-impl Arguments {
+impl ListArgs {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let specs = (!self.changes && !self.archived).then(|| project.specs());
         let changes = (!self.specs).then(|| project.changes_in(self.archived));

@@ -8,13 +8,13 @@ use crate::project::Project;
 use crate::view::{Budget, ProjectView};
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct ProjectArgs {
     /// Prints JSON.
     #[arg(long)]
     json: bool,
 }
 
-impl Arguments {
+impl ProjectArgs {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let view = ProjectView::of(project, 0, Budget(usize::MAX));
         if self.json {

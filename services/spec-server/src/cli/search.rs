@@ -15,7 +15,7 @@ use crate::view::{SearchResults, Touching};
 pub(crate) const MAX_TOP_K: usize = 100;
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct SearchArgs {
     /// The question, or some words.
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
@@ -85,7 +85,7 @@ enum When {
     Explicit,
 }
 
-impl Arguments {
+impl SearchArgs {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let query = self.query.join(" ");
         let top_k = usize::try_from(self.top_k).unwrap_or(MAX_TOP_K);

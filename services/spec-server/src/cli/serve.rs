@@ -11,7 +11,7 @@ use crate::mcp::{self, Settings};
 use crate::view::Budget;
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct ServeArgs {
     #[command(flatten)]
     endpoint: EndpointArgs,
 
@@ -22,7 +22,8 @@ pub(super) struct Arguments {
     #[arg(long)]
     allow_writes: bool,
 
-    /// Finds changes by looking every few seconds alone: for file systems that report no events, such as network drives.
+    /// Finds changes by looking every few seconds alone: for file systems that report no events, such as network
+    /// drives.
     #[arg(long)]
     no_events: bool,
 
@@ -32,7 +33,7 @@ pub(super) struct Arguments {
     max_output: usize,
 }
 
-impl Arguments {
+impl ServeArgs {
     pub(super) fn run(self, repository: Repository) -> Result<ExitCode, CliError> {
         let settings = Settings {
             repository,

@@ -9,7 +9,7 @@ use crate::project::Project;
 use crate::view::{Budget, ChangeView, Detail, Requirements, Selection, TaskProgress, Touching};
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct ShowArgs {
     /// The id of a spec or a change, active or archived. A spec goes first if there are both.
     id: String,
     /// Shows the change of that id.
@@ -32,12 +32,12 @@ pub(super) struct Arguments {
     requirements: Vec<String>,
 }
 
-impl Arguments {
+impl ShowArgs {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         // Nothing is left out here: users can cut the output themselves.
         let all = Budget(usize::MAX);
         match (find::find(project, &self.id, self.change)?, self.json) {
-            (find::Found::Spec(spec), true) => {
+            (find::SpecOrChange::Spec(spec), true) => {
                 let selection = Selection {
                     detail: self.detail,
                     names: self.requirements.clone(),
@@ -46,9 +46,11 @@ impl Arguments {
                 let touching = Touching::of(&project.changes()?.items);
                 output.json(&Requirements::of(&spec, &selection, &touching, all)?)?;
             }
-            (find::Found::Change(change), true) => output.json(&ChangeView::whole(&change, all))?,
-            (find::Found::Spec(spec), false) => write_file(&spec.source, output)?,
-            (find::Found::Change(change), false) => write_change(&change, output)?,
+            (find::SpecOrChange::Change(change), true) => {
+                output.json(&ChangeView::whole(&change, all))?
+            }
+            (find::SpecOrChange::Spec(spec), false) => write_file(&spec.source, output)?,
+            (find::SpecOrChange::Change(change), false) => write_change(&change, output)?,
         }
         Ok(0)
     }

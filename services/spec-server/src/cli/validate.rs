@@ -10,7 +10,7 @@ use crate::validate::{self, Finding, Item, Report, Rules, Severity};
 use crate::view::FindingView;
 
 #[derive(Debug, Clone, Args)]
-pub(super) struct Arguments {
+pub(super) struct ValidateArgs {
     /// Ids of specs and changes; all specs and active changes if there are none. If a spec and a change have the same
     /// id, both are checked.
     #[arg(value_name = "ID")]
@@ -49,7 +49,7 @@ struct Issue {
     finding: FindingView,
 }
 
-impl Arguments {
+impl ValidateArgs {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let items = self.items(project)?;
         let report = Report::of(&items, self.strict);

@@ -17,8 +17,8 @@ const MAX_ROOTS: usize = 32;
 const KEY: &str = "roots";
 
 impl ServerState {
-    /// Runs the work of a tool, prompt or resource, see [`ServerState::read`]; without a project, the client is asked for its
-    /// roots first. Lists cannot ask.
+    /// Runs the work of a tool, prompt or resource, see [`ServerState::read`]; without a project, the client is asked
+    /// for its roots first. Lists cannot ask.
     pub(super) async fn answer<T: Send + 'static, E: From<Interrupt> + From<Failure>>(
         &self,
         context: &Context,

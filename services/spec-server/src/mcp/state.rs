@@ -42,8 +42,8 @@ pub struct Settings {
     pub search: search::Settings,
     /// Whether changes are found by looks at the disk alone, for file systems that report no events.
     pub without_events: bool,
-    /// Whether the client's roots may choose the project if `repository` names none. Not for clients on other machines: it
-    /// lets them choose a folder of this one.
+    /// Whether the client's roots may choose the project if `repository` names none. Not for clients on other machines:
+    /// it lets them choose a folder of this one.
     pub use_roots: bool,
 }
 

@@ -7,8 +7,8 @@
 //! | a spec or an active change comes or goes | all clients, by `resources/list_changed` |
 //!
 //! Events of the system are not enough: a folder may be moved away and back or replaced while it is watched, and events
-//! may be lost. So the folders are watched again whenever one of them was touched itself, and every few seconds all texts
-//! are compared with how they were.
+//! may be lost. So the folders are watched again whenever one of them was touched itself, and every few seconds all
+//! texts are compared with how they were.
 
 mod folders;
 
@@ -72,7 +72,7 @@ struct Watch {
 pub(super) type Texts = BTreeMap<String, Vec<[u8; 32]>>;
 
 /// What there is at the moment.
-struct Seen {
+struct WatchedProject {
     layout: Layout,
     folders: Folders,
     uris: BTreeSet<String>,
@@ -197,11 +197,11 @@ impl Watch {
     }
 
     /// What there is; `None` when the server is gone.
-    async fn look(&self) -> Option<Result<Seen, Failure>> {
+    async fn look(&self) -> Option<Result<WatchedProject, Failure>> {
         let state = self.state.upgrade()?;
         let seen = state.read(|state| {
             let project = state.project()?;
-            Ok(Seen {
+            Ok(WatchedProject {
                 folders: Folders::of(&project),
                 layout: project.layout().clone(),
                 uris: uris(&project.spec_ids()?, &project.change_ids()?),
@@ -233,7 +233,7 @@ impl Watch {
     }
 
     /// Notifies the subscribers of what has changed.
-    fn notify_changed(&self, seen: &Seen, changes: &Changes) {
+    fn notify_changed(&self, seen: &WatchedProject, changes: &Changes) {
         let Some(server) = self.server.upgrade().filter(Server::has_subscribers) else {
             return;
         };

@@ -27,7 +27,8 @@ pub fn scenario_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     ))
 }
 
-/// The name in a heading of level 2 to 4 that is meant to begin a requirement, as [`requirement_name`] reads it at level 3.
+/// The name in a heading of level 2 to 4 that is meant to begin a requirement, as [`requirement_name`] reads it at
+/// level 3.
 pub(super) fn stray_requirement<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     let level = 3;
     (2..=4)
@@ -94,8 +95,8 @@ fn scenario(outline: &Outline<'_>, name: &str, lines: Range<Line>) -> Scenario {
     }
 }
 
-/// The prose in `lines`, its lines joined by one space: without code, and without `**Key**: value` lines unless there is
-/// nothing else.
+/// The prose in `lines`, its lines joined by one space: without code, and without `**Key**: value` lines unless there
+/// is nothing else.
 pub(crate) fn description(outline: &Outline<'_>, lines: Range<Line>) -> String {
     let prose = lines
         .filter(|line| !outline.is_code(*line))

@@ -48,7 +48,8 @@ struct Keyword {
     text: String,
 }
 
-/// Reads the clauses in `lines`. Code does not count, unless a scenario has nothing else: some are one block of Gherkin.
+/// Reads the clauses in `lines`. Code does not count, unless a scenario has nothing else: some are one block of
+/// Gherkin.
 pub(super) fn read(outline: &Outline<'_>, lines: Range<Line>) -> Clauses {
     let prose = |line: &Line| !outline.is_code(*line);
     let texts = |line| outline.line(line);

@@ -161,7 +161,8 @@ fn prose<'t>(outline: &Outline<'t>, line: Line) -> Option<&'t str> {
     (!outline.is_code(line)).then(|| trim(outline.line(line)))
 }
 
-/// The name in ``  `### Requirement: Name` ``, with or without the quotes. Capitals matter here, as they do to OpenSpec.
+/// The name in ``  `### Requirement: Name` ``, with or without the quotes. Capitals matter here, as they do to
+/// OpenSpec.
 fn quoted_name(text: &str) -> Option<&str> {
     let text = trim(text);
     let text = text.strip_prefix('`').unwrap_or(text).strip_prefix("###")?;

@@ -1,7 +1,7 @@
 //! A change's `.openspec.yaml`: a flat mapping of a few known keys.
 
 use super::text::trim_start;
-use super::yaml::{Entry, Value, yaml};
+use super::yaml::{Value, YamlEntry, yaml};
 use crate::model::{Metadata, MetadataProblem, Source};
 
 /// Reads the metadata of a change. Errors are in [`Metadata::problems`]; unknown keys are ignored.
@@ -49,7 +49,7 @@ impl Metadata {
         self.problems.push(MetadataProblem { line, text });
     }
 
-    fn take(&mut self, entry: &Entry) -> Result<(), &'static str> {
+    fn take(&mut self, entry: &YamlEntry) -> Result<(), &'static str> {
         let value = &entry.value;
         match entry.key.as_str() {
             "schema" => self.schema = Some(filled(value)?.to_owned()),

@@ -23,14 +23,14 @@ pub(crate) enum Value {
     /// A list.
     List(Vec<Self>),
     /// A mapping, in the order of the file, no key twice.
-    Map(Vec<Entry>),
+    Map(Vec<YamlEntry>),
     /// What is not read: a reference to another value.
     Other,
 }
 
 /// One key of a mapping.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct YamlEntry {
     pub(crate) key: String,
     pub(crate) line: Line,
     pub(crate) value: Value,
@@ -62,7 +62,7 @@ pub(crate) fn yaml(text: &str) -> Result<Value, Problem> {
 /// A list or a mapping that is not yet complete.
 enum Open {
     List(Vec<Value>),
-    Map(Vec<Entry>, Option<(String, Line)>),
+    Map(Vec<YamlEntry>, Option<(String, Line)>),
 }
 
 #[derive(Default)]
@@ -110,7 +110,7 @@ impl Reader {
             None => self.document = Some(value),
             Some(Open::List(items)) => items.push(value),
             Some(Open::Map(entries, key)) => match key.take() {
-                Some((key, line)) => entries.push(Entry { key, line, value }),
+                Some((key, line)) => entries.push(YamlEntry { key, line, value }),
                 None => {
                     let name = value.into_key();
                     if entries.iter().any(|entry| entry.key == name) {

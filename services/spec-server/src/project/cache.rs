@@ -17,11 +17,11 @@ pub(super) const SETTLED: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct Cache<T> {
     most: usize,
-    entries: Mutex<HashMap<PathBuf, Entry<T>>>,
+    entries: Mutex<HashMap<PathBuf, CachedFiles<T>>>,
 }
 
 #[derive(Debug)]
-struct Entry<T> {
+struct CachedFiles<T> {
     /// The files that the value was made from.
     files: Vec<PathBuf>,
     /// Their stamps when read; `None` if they must be read again in any case.
@@ -71,7 +71,7 @@ impl<T: PartialEq> Cache<T> {
             _ => Arc::new(value),
         };
         if entries.len() < self.most || entries.contains_key(key) {
-            let entry = Entry {
+            let entry = CachedFiles {
                 files: files.to_owned(),
                 stamps,
                 value: Arc::clone(&value),
@@ -91,7 +91,7 @@ impl<T: PartialEq> Cache<T> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Entry<T>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, CachedFiles<T>>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

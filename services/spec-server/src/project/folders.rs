@@ -24,10 +24,10 @@ const BELIEVED: Duration = Duration::from_secs(60);
 
 /// The folders that were listed, by path.
 #[derive(Debug, Default)]
-pub(super) struct Folders(RwLock<HashMap<PathBuf, Known>>);
+pub(super) struct Folders(RwLock<HashMap<PathBuf, KnownFolder>>);
 
 #[derive(Debug)]
-struct Known {
+struct KnownFolder {
     stamp: Stamp,
     at: Instant,
     list: Arc<List>,
@@ -37,14 +37,14 @@ struct Known {
 #[derive(Debug, Default)]
 pub(super) struct List {
     /// By name. Files count that may be a spec: those that are called `spec.md` or have a name that is not UTF-8.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<FolderEntry>,
     /// How many there are of any kind.
     pub(super) count: usize,
 }
 
 /// One entry of a folder.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Entry {
+pub(super) struct FolderEntry {
     /// With replacement characters for what is not UTF-8.
     pub(super) name: String,
     /// Whether there are such.
@@ -84,7 +84,7 @@ impl Folders {
         // Changed while it was listed, or so recently that the next change may leave no trace: it is listed again.
         let is_settled = stamp.age(now).is_some_and(|age| age >= SETTLED);
         if is_settled && Stamp::of(folder).is_ok_and(|now| now.as_ref() == Some(&stamp)) {
-            let known = Known {
+            let known = KnownFolder {
                 stamp,
                 at: Instant::now(),
                 list: Arc::clone(&list),
@@ -124,7 +124,7 @@ impl List {
                 What::File
             };
             if what != What::File || name == "spec.md" || is_odd {
-                list.entries.push(Entry { name, is_odd, what });
+                list.entries.push(FolderEntry { name, is_odd, what });
             }
         }
         list.entries.sort_unstable();

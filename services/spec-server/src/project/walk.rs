@@ -14,7 +14,7 @@ const BATCH: usize = 4_096;
 
 /// What was found below a folder.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundFiles {
     /// Ids and absolute paths, in the order of the ids: of code points.
     pub(super) items: Vec<(String, PathBuf)>,
     /// What is there and does not count, and should perhaps.
@@ -23,18 +23,26 @@ pub(super) struct Found {
 
 /// The `spec.md` files below `base`: at any depth for OpenSpec, in its folders alone for Spec Oxide; none if it is
 /// missing. One in `base` itself does not count; links to folders are not followed.
-pub(super) fn specs(reader: &Reader, base: &Path, dialect: Dialect) -> Result<Found, ReadError> {
+pub(super) fn specs(
+    reader: &Reader,
+    base: &Path,
+    dialect: Dialect,
+) -> Result<FoundFiles, ReadError> {
     match reader.is_base(base)? {
         true => below(reader, base, dialect),
-        false => Ok(Found::default()),
+        false => Ok(FoundFiles::default()),
     }
 }
 
 /// The same for the folder `base` of a change, whose own is known to lie in the project.
-pub(super) fn deltas(reader: &Reader, base: &Path, dialect: Dialect) -> Result<Found, ReadError> {
+pub(super) fn deltas(
+    reader: &Reader,
+    base: &Path,
+    dialect: Dialect,
+) -> Result<FoundFiles, ReadError> {
     match reader.is_base_in(base)? {
         true => below(reader, base, dialect),
-        false => Ok(Found::default()),
+        false => Ok(FoundFiles::default()),
     }
 }
 
@@ -46,8 +54,8 @@ struct Pending {
     depth: usize,
 }
 
-fn below(reader: &Reader, base: &Path, dialect: Dialect) -> Result<Found, ReadError> {
-    let mut found = Found::default();
+fn below(reader: &Reader, base: &Path, dialect: Dialect) -> Result<FoundFiles, ReadError> {
+    let mut found = FoundFiles::default();
     let most = reader.limits().specs;
     let mut looked_at = 0;
     let mut pending = vec![Pending {
@@ -100,8 +108,8 @@ pub(super) fn changes(
     layout: &Layout,
     kind: Kind,
     base: &Path,
-) -> Result<Found, ReadError> {
-    let mut found = Found::default();
+) -> Result<FoundFiles, ReadError> {
+    let mut found = FoundFiles::default();
     if !reader.is_base(base)? {
         return Ok(found);
     }
@@ -133,7 +141,7 @@ pub(super) fn changes(
     Ok(found.sorted())
 }
 
-impl Found {
+impl FoundFiles {
     /// The folder `name` in `within`, to be looked at as well, if it may hold specs.
     fn folder(
         &mut self,

@@ -1,5 +1,5 @@
-//! Search in changes: each file of a change is read like a spec, so that its requirements, and the texts under its other
-//! headings, are what is found. By words alone.
+//! Search in changes: each file of a change is read like a spec, so that its requirements, and the texts under its
+//! other headings, are what is found. By words alone.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -32,19 +32,19 @@ pub struct Document {
     /// The line of the requirement's heading; for the spec itself that of its purpose, or 1.
     pub line: Line,
     /// Its texts.
-    pub parts: Vec<Part>,
+    pub parts: Vec<DocumentPart>,
 }
 
 /// One text of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct DocumentPart {
     /// What it is.
     pub field: Field,
     /// The text.
     pub text: String,
 }
 
-impl Part {
+impl DocumentPart {
     fn new(field: Field, text: &str) -> Self {
         Self {
             field,
@@ -79,7 +79,7 @@ pub fn documents(spec: &Spec) -> Vec<Document> {
 fn itself(spec: &Spec) -> Document {
     let purpose = spec.purpose.as_ref();
     let mut parts = names(spec, Field::Name);
-    parts.extend(purpose.map(|purpose| Part::new(Field::Description, &purpose.text)));
+    parts.extend(purpose.map(|purpose| DocumentPart::new(Field::Description, &purpose.text)));
     Document {
         spec_id: spec.id.clone(),
         requirement: None,
@@ -91,11 +91,11 @@ fn itself(spec: &Spec) -> Document {
 
 fn of_requirement(spec: &Spec, requirement: &Requirement) -> Document {
     let mut parts = vec![
-        Part::new(Field::Name, &requirement.name),
-        Part::new(Field::Description, &requirement.description),
+        DocumentPart::new(Field::Name, &requirement.name),
+        DocumentPart::new(Field::Description, &requirement.description),
     ];
     let scenarios = requirement.scenarios.iter().map(of_scenario);
-    parts.extend(scenarios.map(|text| Part {
+    parts.extend(scenarios.map(|text| DocumentPart {
         field: Field::Scenario,
         text,
     }));
@@ -115,8 +115,8 @@ fn of_section(spec: &Spec, section: &TextSection) -> Document {
         title => title,
     };
     let mut parts = vec![
-        Part::new(Field::Name, title),
-        Part::new(Field::Description, &section.text),
+        DocumentPart::new(Field::Name, title),
+        DocumentPart::new(Field::Description, &section.text),
     ];
     parts.extend(names(spec, Field::Context));
     Document {
@@ -129,10 +129,10 @@ fn of_section(spec: &Spec, section: &TextSection) -> Document {
 }
 
 /// The title and, unless it says the same, the id.
-fn names(spec: &Spec, field: Field) -> Vec<Part> {
-    let mut names = vec![Part::new(field, &spec.title)];
+fn names(spec: &Spec, field: Field) -> Vec<DocumentPart> {
+    let mut names = vec![DocumentPart::new(field, &spec.title)];
     if spec.title != spec.id {
-        names.push(Part::new(field, &spec.id));
+        names.push(DocumentPart::new(field, &spec.id));
     }
     names
 }

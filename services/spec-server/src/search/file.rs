@@ -4,7 +4,7 @@
 //! they change with every improvement of the tokenizer.
 
 use super::bytes::{Format, Reader, put_number, put_text};
-use super::document::{Document, Field, Part};
+use super::document::{Document, DocumentPart, Field};
 use super::index::{BATCH, Index, Terms, Weights};
 use crate::parallel;
 
@@ -90,9 +90,9 @@ fn name(body: &mut Reader<'_>) -> Option<Option<String>> {
     }
 }
 
-fn part(body: &mut Reader<'_>) -> Option<Part> {
+fn part(body: &mut Reader<'_>) -> Option<DocumentPart> {
     let [field] = body.array()?;
-    Some(Part {
+    Some(DocumentPart {
         field: *FIELDS.get(usize::from(field))?,
         text: body.text()?.to_owned(),
     })

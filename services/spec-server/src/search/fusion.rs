@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use super::Ranker;
 use super::index::{Match, Slot};
 
-/// What is in either ranking, in no order, and which of them has it. A ranking that lacks a document adds nothing to it.
+/// What is in either ranking, in no order, and which of them has it. A ranking that lacks a document adds nothing to
+/// it.
 pub(super) fn fuse(bm25: &[Match], semantic: &[Match]) -> Vec<(Match, Ranker)> {
     let mut fused: HashMap<Slot, (Match, Ranker)> = HashMap::new();
     for (ranking, ranker) in [(bm25, Ranker::Bm25), (semantic, Ranker::Semantic)] {

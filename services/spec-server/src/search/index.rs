@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Outdated;
 use super::document::{Document, Field, documents};
-use super::query::{Asked, Query};
+use super::query::{Query, QueryTerm};
 use super::terms::tokens;
 use crate::model::Spec;
 use crate::parallel;
@@ -55,8 +55,9 @@ pub struct Update {
 pub struct Match {
     /// The document.
     pub slot: Slot,
-    /// Its BM25 as a share of what it would be if every term of the query were repeated without end, less for terms that
-    /// it lacks, more for what its spec has of them: above 0 and at most 1. Terms that occur nowhere count like the rarest.
+    /// Its BM25 as a share of what it would be if every term of the query were repeated without end, less for terms
+    /// that it lacks, more for what its spec has of them: above 0 and at most 1. Terms that occur nowhere count like
+    /// the rarest.
     pub score: f64,
 }
 
@@ -65,7 +66,7 @@ pub struct Match {
 pub struct Index {
     weights: Weights,
     specs: HashMap<String, Held>,
-    documents: Vec<Option<Entry>>,
+    documents: Vec<Option<IndexedDocument>>,
     vacant: Vec<Slot>,
     postings: HashMap<String, Vec<Posting>>,
     /// The sum of the lengths of all documents, in occurrences by field.
@@ -92,7 +93,7 @@ struct Held {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct IndexedDocument {
     document: Document,
     lengths: [u32; Field::COUNT],
 }
@@ -173,7 +174,7 @@ impl Index {
             }
             self.count += 1;
             if let Some(place) = self.documents.get_mut(slot.index()) {
-                *place = Some(Entry { document, lengths });
+                *place = Some(IndexedDocument { document, lengths });
             }
             slots.push(slot);
         }
@@ -365,7 +366,7 @@ impl Index {
 
     /// How much a term counts before its share. A substitute counts as rare as the term: a rarer one is not a better
     /// answer than the term itself. A phrase has no separate rarity.
-    fn worth(&self, asked: &Asked, term: &str) -> f64 {
+    fn worth(&self, asked: &QueryTerm, term: &str) -> f64 {
         let like = asked.term.as_deref().unwrap_or(term);
         self.rarity(self.postings.get(like).map_or(0, Vec::len))
     }

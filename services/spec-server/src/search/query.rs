@@ -15,12 +15,12 @@ const KIN: f64 = 0.45;
 /// A query, taken apart: its terms in their order, each once, with those that may be meant by them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    asked: Vec<Asked>,
+    asked: Vec<QueryTerm>,
 }
 
 /// One part of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct QueryTerm {
     /// The term; `None` for a phrase, whose words count separately.
     pub(super) term: Option<String>,
     /// Whether it is an identifier kept whole.
@@ -29,7 +29,7 @@ pub(super) struct Asked {
     pub(super) kin: &'static [String],
 }
 
-impl Asked {
+impl QueryTerm {
     /// The terms that answer it, with their share of what the term itself counts.
     pub(super) fn meant(&self) -> impl Iterator<Item = (&str, f64)> {
         let own = self.term.as_deref().map(|term| (term, 1.0));
@@ -51,7 +51,7 @@ impl Query {
             .map(|token| (token.term(), token.whole))
             .filter(|(term, _)| seen.insert(term.clone()))
             .take(QUERY_TERMS)
-            .map(|(term, whole)| Asked {
+            .map(|(term, whole)| QueryTerm {
                 whole,
                 kin: kin(&term),
                 term: Some(term),
@@ -63,7 +63,7 @@ impl Query {
     }
 
     /// The parts of the query.
-    pub(super) fn asked(&self) -> impl Iterator<Item = &Asked> {
+    pub(super) fn asked(&self) -> impl Iterator<Item = &QueryTerm> {
         self.asked.iter()
     }
 
@@ -75,10 +75,10 @@ impl Query {
 }
 
 /// What two words mean together, if they do.
-fn phrase(words: &[Token]) -> Option<Asked> {
+fn phrase(words: &[Token]) -> Option<QueryTerm> {
     let words: Vec<String> = words.iter().map(Token::term).collect();
     let kin = kin(&words.join(" "));
-    (!kin.is_empty()).then_some(Asked {
+    (!kin.is_empty()).then_some(QueryTerm {
         term: None,
         whole: false,
         kin,

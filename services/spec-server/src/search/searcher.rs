@@ -11,7 +11,7 @@ use super::index::{Index, Match, Update};
 use super::query::Query;
 use super::semantic::{Near, Semantic};
 use super::settings::{Freshness, Settings};
-use super::{Found, Hit, Outdated, Ranker, SearchError, folder, fusion, snippet};
+use super::{Hit, Outdated, Ranker, SearchError, SearchOutcome, folder, fusion, snippet};
 use crate::model::{Change, Spec};
 
 /// The most characters of a query.
@@ -92,7 +92,7 @@ impl Searcher {
     ///
     /// # Errors
     /// [`SearchError::LongQuery`], and in explicit mode [`SearchError::NoIndex`] and [`SearchError::Index`].
-    pub fn search(&self, query: &str, top_k: usize) -> Result<Found, SearchError> {
+    pub fn search(&self, query: &str, top_k: usize) -> Result<SearchOutcome, SearchError> {
         let asked = checked(query)?;
         if self.settings.freshness == Freshness::Explicit {
             self.reread()?;
@@ -121,7 +121,7 @@ impl Searcher {
             let near = near.iter().find(|near| near.found.slot == found.slot);
             hit(index, &asked, found, by, near)
         });
-        Ok(Found {
+        Ok(SearchOutcome {
             hits: hits.collect(),
             ranker,
             outdated: state.outdated,
@@ -139,7 +139,7 @@ impl Searcher {
         archived: bool,
         query: &str,
         top_k: usize,
-    ) -> Result<Found, SearchError> {
+    ) -> Result<SearchOutcome, SearchError> {
         let asked = checked(query)?;
         let [active, past] = &self.changes;
         let held = if archived { past } else { active }.lock();
@@ -156,7 +156,7 @@ impl Searcher {
             hit.spec_id = capability.unwrap_or_default().to_owned();
             Some(hit)
         });
-        Ok(Found {
+        Ok(SearchOutcome {
             hits: hits.collect(),
             ranker: Ranker::Bm25,
             outdated: Outdated::default(),

@@ -60,8 +60,8 @@ impl Semantic {
         Sense(vectors.into_iter().flatten().collect())
     }
 
-    /// The documents with a passage whose cosine is at least `threshold`: the best first, at most `limit`, ties by id and
-    /// line.
+    /// The documents with a passage whose cosine is at least `threshold`: the best first, at most `limit`, ties by id
+    /// and line.
     pub(super) fn search(
         &self,
         index: &Index,

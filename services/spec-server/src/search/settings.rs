@@ -13,8 +13,8 @@ pub const TOP_K: usize = 10;
 pub struct Settings {
     /// When the index is made.
     pub freshness: Freshness,
-    /// A folder with a sentence-embedding model: `model.safetensors`, `config.json`, and `vocab.txt` or `tokenizer.json`.
-    /// Without one, search is by terms alone.
+    /// A folder with a sentence-embedding model: `model.safetensors`, `config.json`, and `vocab.txt` or
+    /// `tokenizer.json`. Without one, search is by terms alone.
     pub model: Option<PathBuf>,
     /// What a hit must score.
     pub thresholds: Thresholds,
@@ -39,8 +39,8 @@ pub enum Freshness {
 pub struct Thresholds {
     /// For [`Ranker::Bm25`]. 0: a term of the query occurs.
     pub bm25: f64,
-    /// For [`Ranker::Semantic`]: a cosine. Of a random pair of texts half score below 0.10, and of right answers nine in
-    /// ten above 0.18.
+    /// For [`Ranker::Semantic`]: a cosine. Of a random pair of texts half score below 0.10, and of right answers nine
+    /// in ten above 0.18.
     pub semantic: f64,
 }
 

@@ -20,9 +20,9 @@ struct Word<'t> {
     terms: Vec<(String, f64)>,
 }
 
-/// The best passage of a document by the `weight` of the different terms in it (`None`: not asked for). Among equals the
-/// description comes before the scenarios, and the earlier before the later. A document with terms in its name alone is
-/// shown with how its description begins.
+/// The best passage of a document by the `weight` of the different terms in it (`None`: not asked for). Among equals
+/// the description comes before the scenarios, and the earlier before the later. A document with terms in its name
+/// alone is shown with how its description begins.
 #[must_use]
 pub fn snippet(document: &Document, weight: impl Fn(&str) -> Option<f64>) -> String {
     let mut best: Option<(f64, String)> = None;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::CHANGE_CONFLICT;
-use super::finding::{Findings, Location, Part};
+use super::finding::{ChangePart, Findings};
 use super::openspec::path;
 use crate::model::{CapabilityDelta, Change, Delta, Operation};
 
@@ -19,8 +19,8 @@ struct Touch<'c> {
     operation: &'c Delta,
 }
 
-/// Finds, for each of `changes`, the requirements of a capability that another one touches as well: adds, modifies, removes,
-/// renames, or gives as a new name. One finding for each place where a change does so.
+/// Finds, for each of `changes`, the requirements of a capability that another one touches as well: adds, modifies,
+/// removes, renames, or gives as a new name. One finding for each place where a change does so.
 pub(super) fn between(changes: &[Arc<Change>]) -> Vec<Findings> {
     let mut touched: BTreeMap<(&str, &str), Vec<Touch<'_>>> = BTreeMap::new();
     for (index, change) in changes.iter().enumerate() {
@@ -54,17 +54,14 @@ pub(super) fn between(changes: &[Arc<Change>]) -> Vec<Findings> {
             let others = touches.but(*index);
             for touch in own {
                 let file = path(&touch.delta.source);
-                let location = Location {
-                    file: &file,
-                    part: Some(Part::Deltas),
-                };
                 let message = format!(
                     "the change {:?} {} the requirement {name:?} of {capability}, and so does another: {others}; finish one of \
                      them first, then bring the other up to date",
                     change.id,
                     verb(touch.operation.operation)
                 );
-                findings.add(CHANGE_CONFLICT, location, touch.operation.line, message);
+                let mut at = findings.at(&file, Some(ChangePart::Deltas));
+                at.add(CHANGE_CONFLICT, touch.operation.line, message);
             }
         }
     }

@@ -19,7 +19,7 @@ pub enum Severity {
 /// The part of a change that a finding concerns, or that is read alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
+pub enum ChangePart {
     /// `proposal.md`, and what is true of the change as a whole.
     Proposal,
     /// `tasks.md`, or the files a schema names in its place.
@@ -37,8 +37,8 @@ pub struct Rule {
     pub name: &'static str,
     /// How bad it is to break it.
     pub severity: Severity,
-    /// Whether it is advice only: it makes nothing invalid, strict or not. Such rules are ours; the tools whose verdicts
-    /// we give do not have them.
+    /// Whether it is advice only: it makes nothing invalid, strict or not. Such rules are ours; the tools whose
+    /// verdicts we give do not have them.
     pub advice: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Finding {
     /// The line, where one can be named.
     pub line: Option<Line>,
     /// The part of the change; `None` for a spec.
-    pub part: Option<Part>,
+    pub part: Option<ChangePart>,
     /// What is wrong and what would be right.
     pub message: String,
     /// The name of the broken rule.
@@ -69,11 +69,12 @@ pub(super) struct Findings {
     last: Option<Finding>,
 }
 
-/// Where a finding is made.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Location<'p> {
-    pub(super) file: &'p str,
-    pub(super) part: Option<Part>,
+/// Where findings about one file, or one part of a change, are added.
+#[derive(Debug)]
+pub(super) struct FindingsAt<'f> {
+    findings: &'f mut Findings,
+    file: &'f str,
+    part: Option<ChangePart>,
 }
 
 /// At most so many findings of one item are listed; the rest is counted.
@@ -91,7 +92,7 @@ impl Severity {
     }
 }
 
-impl Part {
+impl ChangePart {
     /// The name for clients: a section of a change.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -153,28 +154,57 @@ impl Finding {
     }
 }
 
-impl Findings {
+impl FindingsAt<'_> {
     pub(super) fn add(
         &mut self,
         rule: Rule,
-        location: Location<'_>,
         line: impl Into<Option<Line>>,
         message: impl Into<String>,
     ) {
-        let finding = Finding {
+        self.findings.add(Finding {
             severity: rule.severity,
-            file: location.file.to_owned(),
+            file: self.file.to_owned(),
             line: line.into(),
-            part: location.part,
+            part: self.part,
             message: message.into(),
             rule: rule.name,
             advice: rule.advice,
-        };
+        });
+    }
+
+    /// Whether a finding about this line says `text`.
+    pub(super) fn has(&self, line: Line, text: &str) -> bool {
+        let mut listed = self.findings.listed.iter();
+        listed.any(|finding| {
+            finding.line == Some(line)
+                && finding.file == self.file
+                && finding.message.contains(text)
+        })
+    }
+
+    /// Whether a finding that makes its item invalid was made about this file.
+    pub(super) fn fails(&self) -> bool {
+        let mut listed = self.findings.listed.iter().chain(&self.findings.last);
+        listed.any(|finding| finding.file == self.file && finding.fails(false))
+    }
+}
+
+impl Findings {
+    /// For findings about this file, and this part of a change.
+    pub(super) fn at<'f>(&'f mut self, file: &'f str, part: Option<ChangePart>) -> FindingsAt<'f> {
+        FindingsAt {
+            findings: self,
+            file,
+            part,
+        }
+    }
+
+    fn add(&mut self, finding: Finding) {
         if self.listed.len() < MAX_FINDINGS {
             self.listed.push(finding);
             return;
         }
-        if let Some(count) = self.unlisted.get_mut(rule.severity as usize) {
+        if let Some(count) = self.unlisted.get_mut(finding.severity as usize) {
             *count += 1;
         }
         // The worst of the rest stands for it, so that the verdict is that of all findings.
@@ -183,22 +213,6 @@ impl Findings {
         if self.last.as_ref().is_none_or(worse) {
             self.last = Some(finding);
         }
-    }
-
-    /// Whether a finding about this line says `text`.
-    pub(super) fn has(&self, file: &str, line: Line, text: &str) -> bool {
-        let mut listed = self.listed.iter();
-        listed.any(|finding| {
-            finding.line == Some(line) && finding.file == file && finding.message.contains(text)
-        })
-    }
-
-    /// Whether a finding that makes its item invalid was made about `file`.
-    pub(super) fn fails(&self, file: &str) -> bool {
-        let listed = self.listed.iter().chain(&self.last);
-        listed
-            .into_iter()
-            .any(|finding| finding.file == file && finding.fails(false))
     }
 
     /// All of them by file and line; those of a file without a line first.

@@ -1,6 +1,7 @@
-//! Headings that are meant as requirements or scenarios and written as neither tool reads them: advice on what to write.
+//! Headings that are meant as requirements or scenarios and written as neither tool reads them: advice on what to
+//! write.
 
-use super::finding::{Findings, Location, Rule};
+use super::finding::{FindingsAt, Rule};
 use crate::model::Source;
 use crate::parse::{Heading, Outline, strip_prefix_any_case, trim};
 
@@ -8,7 +9,7 @@ use crate::parse::{Heading, Outline, strip_prefix_any_case, trim};
 pub(super) const HEADING: Rule = Rule::warning("heading-malformed").advice();
 
 /// Reports for each wrong heading of a spec or a delta what it should be, unless that was reported already.
-pub(super) fn check(source: &Source, location: Location<'_>, findings: &mut Findings) {
+pub(super) fn check(source: &Source, findings: &mut FindingsAt<'_>) {
     let outline = Outline::of(&source.text);
     let mut inside = false;
     for heading in outline.headings() {
@@ -26,8 +27,8 @@ pub(super) fn check(source: &Source, location: Location<'_>, findings: &mut Find
         };
         let written = trim(outline.line(heading.line));
         let message = format!("`{written}` is malformed; write `{right}`");
-        if !findings.has(location.file, heading.line, &right) {
-            findings.add(HEADING, location, heading.line, message);
+        if !findings.has(heading.line, &right) {
+            findings.add(HEADING, heading.line, message);
         }
     }
 }

@@ -20,28 +20,21 @@ mod workflow;
 
 pub(super) use change::check as check_change;
 
-use super::finding::{Findings, Location};
+use super::finding::Findings;
 use crate::model::{Source, Spec};
 use crate::parse::Outline;
 
 /// Checks a spec.
 pub(super) fn check_spec(spec: &Spec, findings: &mut Findings) {
     let file = path(&spec.source);
-    let location = Location {
-        file: &file,
-        part: None,
-    };
-    spec::check(spec, location, findings);
+    spec::check(spec, &mut findings.at(&file, None));
 }
 
 /// Checks where the headings of a spec are.
 pub(super) fn check_structure(spec: &Spec, findings: &mut Findings) {
     let file = path(&spec.source);
-    let location = Location {
-        file: &file,
-        part: None,
-    };
-    spec::check_structure(&Outline::of(&spec.source.text), location, findings);
+    let outline = Outline::of(&spec.source.text);
+    spec::check_structure(&outline, &mut findings.at(&file, None));
 }
 
 /// The path of a file for answers.

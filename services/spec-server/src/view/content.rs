@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::bound::{Budget, MAX_NAMES, name, notes};
 use super::change::TaskProgress;
 use crate::model::{CapabilityDelta, Change, Delta, Section};
-use crate::validate::Part;
+use crate::validate::ChangePart;
 
 /// How the parts of a whole change share what an answer may have.
 const SECTIONS: usize = 5;
@@ -95,7 +95,7 @@ impl ChangeView {
     pub fn whole(change: &Change, budget: Budget) -> Self {
         let share = budget.share(SECTIONS);
         let mut cut = Vec::new();
-        let mut text = |section: Part, text: &str| {
+        let mut text = |section: ChangePart, text: &str| {
             let (text, was_cut) = share.beginning(text);
             if was_cut && !cut.contains(&section.name()) {
                 cut.push(section.name());
@@ -103,18 +103,18 @@ impl ChangeView {
             text
         };
         let proposal = ProposalView {
-            why: text(Part::Proposal, section(why(change))),
-            what_changes: text(Part::Proposal, section(what_changes(change))),
+            why: text(ChangePart::Proposal, section(why(change))),
+            what_changes: text(ChangePart::Proposal, section(what_changes(change))),
         };
         let tasks = TasksView {
-            content: text(Part::Tasks, tasks(change)),
+            content: text(ChangePart::Tasks, tasks(change)),
             ..TasksView::progress_of(change)
         };
         let design = change.design.as_ref();
-        let design = design.map(|design| text(Part::Design, &design.text));
+        let design = design.map(|design| text(ChangePart::Design, &design.text));
         let (deltas, more) = deltas(change, 0, share);
         if more.is_some() {
-            cut.push(Part::Deltas.name());
+            cut.push(ChangePart::Deltas.name());
         }
         let note = (!cut.is_empty()).then(|| {
             format!(
@@ -136,13 +136,18 @@ impl ChangeView {
     /// One section: from the character `offset` on, of deltas from that capability or requirement on. `None` if the
     /// change does not have it.
     #[must_use]
-    pub fn section(change: &Change, asked: Part, offset: usize, budget: Budget) -> Option<Self> {
+    pub fn section(
+        change: &Change,
+        asked: ChangePart,
+        offset: usize,
+        budget: Budget,
+    ) -> Option<Self> {
         let mut view = Self {
             change_id: change.id.clone(),
             ..Self::default()
         };
         let unit = match asked {
-            Part::Proposal => {
+            ChangePart::Proposal => {
                 change.proposal.as_ref()?;
                 let why = section(why(change));
                 let half = budget.share(2);
@@ -160,7 +165,7 @@ impl ChangeView {
                 view.next_offset = next;
                 "characters of what_changes"
             }
-            Part::Tasks => {
+            ChangePart::Tasks => {
                 change.tasks.as_ref()?;
                 let (content, next) = budget.part(tasks(change), offset);
                 view.tasks = Some(TasksView {
@@ -170,13 +175,13 @@ impl ChangeView {
                 view.next_offset = next;
                 "characters"
             }
-            Part::Design => {
+            ChangePart::Design => {
                 let (design, next) = budget.part(&change.design.as_ref()?.text, offset);
                 view.design = Some(design);
                 view.next_offset = next;
                 "characters"
             }
-            Part::Deltas => {
+            ChangePart::Deltas => {
                 let (deltas, next) = deltas(change, offset, budget);
                 view.deltas = Some(deltas);
                 view.next_offset = next;
@@ -239,12 +244,12 @@ fn deltas(
         };
         views.insert(delta.capability.clone(), goes_on);
     }
-    let told = parts.iter().map(|(delta, operation)| {
+    let rows = parts.iter().map(|(delta, operation)| {
         let begins = operation.is_none().then(|| DeltaView::of(delta, budget));
         let item = operation.map(|operation| DeltaItem::of(operation, budget));
         (&*delta.capability, begins, item)
     });
-    let page = budget.page(told, offset);
+    let page = budget.page(rows, offset);
     for (capability, begins, item) in page.items {
         if let Some(view) = begins {
             views.insert(capability.to_owned(), view);

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::bound::{Budget, sentence};
 use super::preview::ProblemView;
-use crate::validate::{Finding, Part, Report};
+use crate::validate::{ChangePart, Finding, Report};
 
 /// The verdict on specs or changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -73,7 +73,7 @@ impl FindingView {
                 file: finding.file.clone(),
                 line: finding.line,
                 description: sentence(&finding.message),
-                section: finding.part.map(Part::name),
+                section: finding.part.map(ChangePart::name),
             },
             rule: finding.rule.to_owned(),
             advice: finding.advice,

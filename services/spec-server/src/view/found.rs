@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::bound::{name, notes};
 use super::names::counted;
 use super::touching::Touching;
-use crate::search::{Found, Hit};
+use crate::search::{Hit, SearchOutcome};
 
 /// What was found, the best first.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -53,7 +53,7 @@ pub struct HitView {
 impl SearchResults {
     /// What was found among specs of which so many could not be read.
     #[must_use]
-    pub fn of(found: &Found, unreadable: usize, touching: &Touching) -> Self {
+    pub fn of(found: &SearchOutcome, unreadable: usize, touching: &Touching) -> Self {
         let outdated = found.outdated;
         let outdated = outdated.is_outdated().then(|| {
             format!(

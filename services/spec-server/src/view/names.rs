@@ -7,8 +7,8 @@ pub fn fold(name: &str) -> String {
     words.join(" ")
 }
 
-/// The items that are called `asked`: exactly if there are such, else those whose names are the same when [`fold`]ed, else
-/// the one on the line `asked`.
+/// The items that are called `asked`: exactly if there are such, else those whose names are the same when [`fold`]ed,
+/// else the one on the line `asked`.
 pub(super) fn all_named<'i, T>(
     items: &'i [T],
     name: impl Fn(&T) -> &str,

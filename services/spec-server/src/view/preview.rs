@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::bound::{Budget, notes, sentence};
 use crate::archive::{Archived, Preview, PreviewSpec, Problem, Ticked};
-use crate::validate::Part;
+use crate::validate::ChangePart;
 
 /// What a change would make of the specs if it were archived now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -157,7 +157,7 @@ impl ProblemView {
             file: problem.path.to_string_lossy().into_owned(),
             line: problem.line,
             description: sentence(&problem.message),
-            section: problem.part.map(Part::name),
+            section: problem.part.map(ChangePart::name),
         }
     }
 }
@@ -166,7 +166,7 @@ impl ProblemView {
 fn specs(specs: &[PreviewSpec], budget: Budget) -> (Vec<SpecPreview>, usize) {
     let share = budget.share(specs.len());
     let mut cut = 0;
-    let told = specs.iter().map(|spec| {
+    let previews = specs.iter().map(|spec| {
         let (diff, was_cut) = share.beginning(&spec.diff);
         cut += usize::from(was_cut);
         SpecPreview {
@@ -176,7 +176,7 @@ fn specs(specs: &[PreviewSpec], budget: Budget) -> (Vec<SpecPreview>, usize) {
             diff,
         }
     });
-    (told.collect(), cut)
+    (previews.collect(), cut)
 }
 
 fn problems(problems: &[Problem]) -> impl ExactSizeIterator<Item = ProblemView> {

@@ -3,8 +3,8 @@
 use schemars::Schema;
 use schemars::transform::transform_subschemas;
 
-/// Members whose names say what they are, the same in every answer: a line is counted from 1, `next_offset` is the `offset`
-/// to call again with, and `note` says what is missing and how to get it.
+/// Members whose names say what they are, the same in every answer: a line is counted from 1, `next_offset` is the
+/// `offset` to call again with, and `note` says what is missing and how to get it.
 const PLAIN: [&str; 15] = [
     "advice",
     "change_id",

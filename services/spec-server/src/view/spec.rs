@@ -152,11 +152,11 @@ impl SpecList {
 impl UnreadableFile {
     /// Those that fit into a part of an answer, and that there are more, if there are.
     pub(super) fn some(all: &[Unreadable], budget: Budget) -> (Vec<Self>, Option<String>) {
-        let told = all.iter().map(|unreadable| Self {
+        let files = all.iter().map(|unreadable| Self {
             file: unreadable.path.to_string_lossy().into_owned(),
             problem: sentence(&unreadable.problem),
         });
-        let page = budget.share(4).page(told, 0);
+        let page = budget.share(4).page(files, 0);
         let note = page.next_offset.map(|some| {
             format!(
                 "only {some} of the {} files that could not be read are named",

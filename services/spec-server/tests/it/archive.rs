@@ -26,6 +26,23 @@ fn requirement(name: &str) -> String {
     )
 }
 
+/// A delta that adds a requirement.
+fn adds(name: &str) -> String {
+    format!("## ADDED Requirements\n{}", requirement(name))
+}
+
+/// A delta that modifies a requirement.
+fn modifies(name: &str) -> String {
+    format!("## MODIFIED Requirements\n{}", requirement(name))
+}
+
+/// A delta that renames a requirement.
+fn renames(from: &str, to: &str) -> String {
+    format!(
+        "## RENAMED Requirements\n- FROM: `### Requirement: {from}`\n- TO: `### Requirement: {to}`\n"
+    )
+}
+
 /// A spec of these requirements.
 fn spec(names: &[&str]) -> String {
     let blocks: Vec<_> = names.iter().map(|name| requirement(name)).collect();
@@ -72,17 +89,11 @@ fn refused(spec: &str, delta: &str) -> Vec<String> {
     assert_eq!(tree(root.path()), before, "{delta}");
     let shown: Preview = preview(&project, "c").expect("a preview");
     assert_eq!(shown.problems, problems);
-    problems
-        .into_iter()
-        .map(|p| {
-            format!(
-                "{}:{}: {}",
-                p.path.display(),
-                p.line.unwrap_or_default(),
-                p.message
-            )
-        })
-        .collect()
+    let problems = problems.iter().map(|problem| {
+        let (path, line) = (problem.path.display(), problem.line.unwrap_or_default());
+        format!("{path}:{line}: {}", problem.message)
+    });
+    problems.collect()
 }
 
 /// Every file below a folder, with its bytes, and every folder.

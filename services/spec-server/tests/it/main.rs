@@ -14,3 +14,11 @@ mod search_semantic;
 mod search_terms;
 mod validate;
 mod watch;
+
+/// Fails unless the text has all of these parts.
+#[track_caller]
+fn assert_has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+}

@@ -13,6 +13,7 @@ use spec_server::search::{
 };
 
 use super::search::{requirement, spec};
+use crate::assert_has;
 
 fn open(root: &Path) -> Searcher {
     let settings = Settings {
@@ -42,11 +43,7 @@ fn without_an_index_the_answer_says_how_to_build_it() {
         searcher.update(&[]).expect_err("no index"),
     ] {
         assert!(matches!(refused, SearchError::NoIndex(_)));
-        assert!(
-            refused
-                .to_string()
-                .contains("build it with `spec-server index`")
-        );
+        assert_has(&refused.to_string(), &["build it with `spec-server index`"]);
     }
 }
 
@@ -103,7 +100,7 @@ fn what_was_built_is_searched_as_it_is_and_its_age_is_told() {
     );
     assert!(outdated.is_outdated());
 
-    // Another process builds it anew; this one takes notice by itself.
+    // Another process builds it again; this one takes notice by itself.
     build(root.path(), &new).expect("an index");
     assert_eq!(
         (found("refund").hits.len(), found("voucher").hits.len()),

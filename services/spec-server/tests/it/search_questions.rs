@@ -1,8 +1,8 @@
 //! How often search finds the right answer: the questions of `corpus/questions.jsonl` about the made-up project in
 //! `corpus/`, as recall among the first and the first five, and as mean reciprocal rank among the first ten.
 //!
-//! Weights and thresholds were tuned on the questions in odd lines, and on `corpus/openspec-development.jsonl`; what counts
-//! are the others.
+//! Weights and thresholds were tuned on the questions in odd lines, and on `corpus/openspec-development.jsonl`; what
+//! counts are the others.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -147,8 +147,8 @@ fn bm25_finds_the_right_answers() {
     report(&searcher, Ranker::Bm25).assert_at_least([0.47, 0.55, 0.51]);
 }
 
-/// The specs of OpenSpec's own repository, whose folder `SPEC_SERVER_OPENSPEC` names; without it a test is skipped and says
-/// so.
+/// The specs of OpenSpec's own repository, whose folder `SPEC_SERVER_OPENSPEC` names; without it a test is skipped and
+/// says so.
 pub(crate) fn openspec_specs() -> Option<Vec<Arc<Spec>>> {
     let Some(root) = std::env::var_os("SPEC_SERVER_OPENSPEC") else {
         println!("skipped: SPEC_SERVER_OPENSPEC names no checkout of OpenSpec's repository");

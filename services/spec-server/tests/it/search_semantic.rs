@@ -1,5 +1,5 @@
-//! Search by sense: the model against vectors that its publishers' own library made, the questions, and what happens while
-//! vectors are missing or their files are damaged.
+//! Search by sense: the model against vectors that its publishers' own library made, the questions, and what happens
+//! while vectors are missing or their files are damaged.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Validation: every rule of both sets on a sample of its own, with the line it is told at.
+//! Validation: every rule of both sets on a sample of its own, with the line of the finding.
 //!
 //! Whether OpenSpec says the same is what `oracle` asks its own tool.
 

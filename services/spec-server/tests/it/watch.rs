@@ -1,4 +1,4 @@
-//! Changes of files are told to who has subscribed, in both eras.
+//! Subscribers are notified of changes of files, in both eras.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::mcp::{Copy, HANG, binary, client, settings, structured};
 const UPDATED: &str = "notifications/resources/updated";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
 
-/// A client that has subscribed, and what it hears.
+/// A client that has subscribed, and what it receives.
 struct Listener {
     client: Client,
     listening: Listening,
@@ -20,7 +20,8 @@ struct Listener {
 
 impl Listener {
     async fn of(client: Client, uris: &[&str]) -> Self {
-        // Who has the list hears of all that changes in it afterwards; where there is no project yet, it is an error.
+        // A client that has the list is notified of all that changes in it afterwards; where there is no project yet,
+        // it is an error.
         drop(client.request("resources/list", json!({})).await);
         let wanted = uris.iter().copied();
         let wanted = wanted.fold(Interest::new().resources(), Interest::resource);
@@ -40,8 +41,8 @@ impl Listener {
         }
     }
 
-    /// Waits until all of these were received, whatever comes between. One may be sent more than once: a file is written
-    /// in steps.
+    /// Waits until all of these were received, whatever comes between. One may be sent more than once: a file is
+    /// written in steps.
     async fn receive_all(&mut self, expected: &[(&str, Value)]) {
         let mut missing: Vec<_> = expected.to_vec();
         while !missing.is_empty() {
@@ -50,7 +51,7 @@ impl Listener {
         }
     }
 
-    /// Waits for `last`, and tells what came until then.
+    /// Waits for `last`, and returns what came until then.
     async fn until(&mut self, last: &str) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
         loop {
@@ -78,7 +79,7 @@ async fn who_subscribes_to_a_spec_hears_of_it_and_of_no_other() {
         listener
             .receive_all(&[(UPDATED, json!("spec://lending"))])
             .await;
-        // What is told last has come after everything before it.
+        // The last notification comes after all before it.
         project.write("specs/notices/spec.md", "# Notices anew\n");
         let between = listener.until("spec://notices").await;
         assert!(
@@ -226,7 +227,7 @@ async fn what_is_not_there_cannot_be_subscribed_to() {
         let error = subscribed.unwrap_err().to_string();
         assert!(error.contains("-32002"), "{uri}: {error}");
     }
-    // However it is written, it is the same spec, and told as it was written.
+    // However it is written, it is the same spec, and reported as it was written.
     let client = client(settings(project.root()), Era::Legacy).await;
     let mut listener = Listener::of(client, &["spec://LEND%69NG"]).await;
     project.write("specs/lending/spec.md", "# Lending anew\n");

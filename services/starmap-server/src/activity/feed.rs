@@ -45,7 +45,8 @@ pub struct Scene {
 /// What kills look like together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SceneKind {
-    /// One side has killed at least three pilots over more than four minutes, mostly at gates, and loses next to nothing.
+    /// One side has killed at least three pilots over more than four minutes, mostly at gates, and loses next to
+    /// nothing.
     Camp,
     /// Sides kill each other: of at least four kills a quarter hit a side that kills too.
     Fight,
@@ -129,9 +130,9 @@ impl Feed {
         }
         activity.has.kills = true;
         let newest = Duration::from_secs(u64::try_from(newest).unwrap_or_default());
-        let heard = SystemTime::UNIX_EPOCH + newest;
+        let newest_at = SystemTime::UNIX_EPOCH + newest;
         let dumped = activity.written.filter(|_| dump_age.is_some());
-        activity.kills_written = Some(dumped.map_or(heard, |dumped| dumped.max(heard)));
+        activity.kills_written = Some(dumped.map_or(newest_at, |dumped| dumped.max(newest_at)));
         activity
     }
 }

@@ -1,8 +1,8 @@
 //! A killmail as zKillboard's feeds deliver it, cut down to what is needed to judge it.
 //!
 //! Two forms are read: the killmail itself with a member `zkb` (the websocket, and the daily archives), and the same in
-//! `{"package": {"killmail": …, "zkb": …}}` (RedisQ). What the members mean: <https://github.com/zKillboard/zKillboard/wiki>
-//! and the schema of `killmails` in the game's public API.
+//! `{"package": {"killmail": …, "zkb": …}}` (RedisQ). What the members mean:
+//! <https://github.com/zKillboard/zKillboard/wiki> and the schema of `killmails` in the game's public API.
 
 use serde::Deserialize;
 

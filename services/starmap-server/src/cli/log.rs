@@ -45,10 +45,10 @@ impl LogLevel {
             Some(level) => (level, None),
             None => {
                 let word = crate::errors::shown(&word);
-                let told = format!(
+                let warning = format!(
                     "{LOG_LEVEL_VARIABLE} is {word:?}, which is not one of DEBUG, INFO, WARNING, ERROR, CRITICAL: WARNING is used"
                 );
-                (Self::default(), Some(told))
+                (Self::default(), Some(warning))
             }
         }
     }

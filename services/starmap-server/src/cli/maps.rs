@@ -96,8 +96,8 @@ pub(super) fn build(arguments: &Build) -> Result<ExitCode, Failure> {
         loaded.format
     ))?;
     if loaded.map.systems().iter().all(|it| it.position.is_none()) {
-        let told = "the source has no positions: jump_range needs them, and pictures are drawn in order without them";
-        print::report(PROGRAM, told);
+        let warning = "the source has no positions: jump_range needs them, and pictures are drawn in order without them";
+        print::report(PROGRAM, warning);
     }
     Ok(ExitCode::SUCCESS)
 }

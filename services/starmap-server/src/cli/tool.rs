@@ -20,7 +20,7 @@ pub(super) const HELP: &str = "Tools: systems, search, nearest, borders, chokepo
 
 /// A tool, called here.
 #[derive(Debug, Parser)]
-struct Arguments {
+struct ToolArgs {
     /// An argument of the tool; a list has commas between its entries.
     #[arg(value_name = "NAME=VALUE")]
     arguments: Vec<String>,
@@ -33,10 +33,10 @@ struct Arguments {
 
 /// Calls the tool of the first word with the others as its arguments.
 pub(super) fn run(words: &[String]) -> ExitCode {
-    let parsed = Arguments::command()
+    let parsed = ToolArgs::command()
         .bin_name(words.first().map_or(PROGRAM, String::as_str))
         .try_get_matches_from(words)
-        .and_then(|matches| Arguments::from_arg_matches(&matches));
+        .and_then(|matches| ToolArgs::from_arg_matches(&matches));
     let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
@@ -45,7 +45,7 @@ pub(super) fn run(words: &[String]) -> ExitCode {
     block_on(PROGRAM, async { call(&tool, &arguments).await })
 }
 
-async fn call(tool: &str, arguments: &Arguments) -> Result<ExitCode, Failure> {
+async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
     let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
     let mut server =
         UniverseServer::new(arguments.sources.map.graph.as_deref()).map_err(|it| other(&it))?;

@@ -42,8 +42,8 @@ pub enum AnalyzeError {
     },
 }
 
-/// Finds where a way is dangerous. Each two systems that follow each other must be joined by a gate or by one of the extra
-/// connections in this direction.
+/// Finds where a way is dangerous. Each two systems that follow each other must be joined by a gate or by one of the
+/// extra connections in this direction.
 ///
 /// # Errors
 /// [`AnalyzeError`]

@@ -29,8 +29,8 @@ pub fn distances(
 
 /// A set of origins, with a bit for each.
 ///
-/// All of them are searched from at once (multi-source breadth-first search, as in Then and others, "The More the Merrier",
-/// 2014): a level for many origins takes hardly longer than one for a single origin.
+/// All of them are searched from at once (multi-source breadth-first search, as in Then and others, "The More the
+/// Merrier", 2014): a level for many origins takes hardly longer than one for a single origin.
 type Origins<const WORDS: usize> = [u64; WORDS];
 
 /// How many origins a word holds.
@@ -167,10 +167,10 @@ fn fill<const WORDS: usize>(
     let mut missing = rows.len() * to.len();
     loop {
         let newest = levels.level(0);
-        for (column, (node, told)) in columns.iter_mut().enumerate() {
+        for (column, (node, reported)) in columns.iter_mut().enumerate() {
             let reached = newest.get(*node).copied().unwrap_or([0; WORDS]);
-            for (word, (now, told)) in reached.into_iter().zip(told).enumerate() {
-                let mut new = now & !mem::replace(told, now);
+            for (word, (now, reported)) in reached.into_iter().zip(reported).enumerate() {
+                let mut new = now & !mem::replace(reported, now);
                 while new != 0 {
                     let row = rows.get_mut(word * PER_WORD + new.trailing_zeros() as usize);
                     if let Some(cell) = row.and_then(|row| row.get_mut(column)) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Found, Invalid};
+use super::{Invalid, Limited};
 use crate::map::{Map, Space, SystemIndex};
 
 /// What the game takes for a light year.
@@ -21,7 +21,7 @@ pub struct InRange {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Range {
     /// The systems that can be entered.
-    pub found: Found<InRange>,
+    pub found: Limited<InRange>,
     /// How many in range a drive cannot enter, by the space they are in.
     pub closed: BTreeMap<Space, usize>,
 }
@@ -37,9 +37,9 @@ pub enum JumpRangeError {
     NoWayOut(SystemIndex),
 }
 
-/// The systems that a ship with a jump drive reaches from here in one jump, by distance, then by name, without the origin.
-/// [`Space`] has the rules for where drives work, and their sources. Systems whose position the map does not know are left
-/// out.
+/// The systems that a ship with a jump drive reaches from here in one jump, by distance, then by name, without the
+/// origin. [`Space`] has the rules for where drives work, and their sources. Systems whose position the map does not
+/// know are left out.
 ///
 /// # Errors
 /// [`JumpRangeError`]
@@ -82,7 +82,7 @@ pub fn jump_range(
         by_distance.then_with(|| name(a).cmp(name(b)))
     };
     Ok(Range {
-        found: Found::first(in_range, limit, order),
+        found: Limited::first(in_range, limit, order),
         closed,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Filter, Found, Invalid};
+use super::{Filter, Invalid, Limited};
 use crate::map::{Map, SecurityClass, SystemIndex};
 use crate::route::{Extras, SecurityFilter, Walk};
 
@@ -53,17 +53,17 @@ pub fn borders(
     max_jumps: u32,
     travel: SecurityFilter,
     limit: usize,
-) -> Found<Near> {
+) -> Limited<Near> {
     let is_border = |system| map.system(system).border;
     let all = around(map, extras, origin, max_jumps, travel, is_border);
-    Found::first(all, limit, |a, b| by_distance_then_name(map, a, b))
+    Limited::first(all, limit, |a, b| by_distance_then_name(map, a, b))
 }
 
 /// The nearest systems of a kind, by distance, then by name.
 ///
 /// # Errors
 /// [`Invalid`] for a filter that cannot be meant.
-pub fn nearest(map: &Map, extras: &Extras, nearest: &Nearest) -> Result<Found<Near>, Invalid> {
+pub fn nearest(map: &Map, extras: &Extras, nearest: &Nearest) -> Result<Limited<Near>, Invalid> {
     let filter = nearest.filter.check()?;
     let origin = nearest.origin;
     let all = around(
@@ -75,7 +75,7 @@ pub fn nearest(map: &Map, extras: &Extras, nearest: &Nearest) -> Result<Found<Ne
         |it| it != origin && filter.admits(map, it),
     );
     let order = |a: &Near, b: &Near| by_distance_then_name(map, a, b);
-    Ok(Found::first(all, nearest.limit, order))
+    Ok(Limited::first(all, nearest.limit, order))
 }
 
 /// The neighbours of a system that are below high security, by id.

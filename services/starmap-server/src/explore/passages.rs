@@ -25,7 +25,8 @@ pub(super) struct Passages {
     pub(super) more: Vec<Entered<1>>,
 }
 
-/// A node and the ways on which it is entered. As many for each, so that no loop ends where a processor cannot guess it.
+/// A node and the ways on which it is entered. As many for each, so that no loop ends where a processor cannot guess
+/// it.
 pub(super) type Entered<const WAYS: usize> = (u32, [Way; WAYS]);
 
 /// A way from a node: the node, and below it the jumps, so that it takes little memory.

@@ -1,6 +1,6 @@
 //! Systems of a kind, anywhere.
 
-use super::{Filter, Found, Invalid};
+use super::{Filter, Invalid, Limited};
 use crate::map::{Map, SystemIndex};
 use crate::route::{Extras, Walk};
 
@@ -30,7 +30,7 @@ pub struct Hit {
 ///
 /// # Errors
 /// [`Invalid`] for a filter that cannot be meant, and for a distance without an origin.
-pub fn search(map: &Map, extras: &Extras, search: &Search) -> Result<Found<Hit>, Invalid> {
+pub fn search(map: &Map, extras: &Extras, search: &Search) -> Result<Limited<Hit>, Invalid> {
     let filter = search.filter.check()?;
     if let (None, Some(max_jumps)) = (search.origin, search.max_jumps) {
         let reason = "needs an origin to count from".to_owned();
@@ -58,7 +58,7 @@ pub fn search(map: &Map, extras: &Extras, search: &Search) -> Result<Found<Hit>,
     };
     let name = |hit: &Hit| &map.system(hit.system).name;
     let far = |hit: &Hit| hit.jumps.unwrap_or(u32::MAX);
-    Ok(Found::first(all, search.limit, |a, b| {
+    Ok(Limited::first(all, search.limit, |a, b| {
         far(a).cmp(&far(b)).then_with(|| name(a).cmp(name(b)))
     }))
 }

@@ -2,8 +2,8 @@
 //!
 //! Its paper and its program name some members differently, and the public API, from which the cache is made, has its
 //! own way with others. All are taken: `security` or `security_status`, the id as the key or as `system_id`, the region
-//! of a constellation in it or in its systems, `destination_system_id` or `destination.system_id`, the gates of a system
-//! in it or the system in its gates, `generated` or `version`.
+//! of a constellation in it or in its systems, `destination_system_id` or `destination.system_id`, the gates of a
+//! system in it or the system in its gates, `generated` or `version`.
 
 mod cache;
 

@@ -53,7 +53,7 @@ pub(super) fn beside_lines(path: &Path) -> Result<(Read, Format), LoadError> {
 
 /// What was found in a folder.
 #[derive(Debug, Default)]
-struct Found {
+struct FolderContents {
     /// In the order of their paths.
     tables: Vec<(Table, PathBuf)>,
     documents: BTreeMap<Document, PathBuf>,
@@ -61,7 +61,7 @@ struct Found {
     whole: Option<String>,
 }
 
-fn look(folder: &Path) -> Result<Found, Problem> {
+fn look(folder: &Path) -> Result<FolderContents, Problem> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder)? {
         if paths.len() == MAX_FILES {
@@ -70,7 +70,7 @@ fn look(folder: &Path) -> Result<Found, Problem> {
         paths.push(entry?.path());
     }
     paths.sort();
-    let mut found = Found::default();
+    let mut found = FolderContents::default();
     for path in paths.into_iter().filter(|path| path.is_file()) {
         if let Some(document) = document_of(&path) {
             found.documents.insert(document, path);
@@ -95,7 +95,11 @@ fn document_of(path: &Path) -> Option<Document> {
     Document::of_name(path.file_name()?.to_str()?)
 }
 
-fn in_csv(found: &Found, folder: &Path, named: Option<&Path>) -> Result<(Read, Format), LoadError> {
+fn in_csv(
+    found: &FolderContents,
+    folder: &Path,
+    named: Option<&Path>,
+) -> Result<(Read, Format), LoadError> {
     let is_named = |path: &Path| named.is_some() && path.file_name().map(Path::new) == named;
     let (first, others): (Vec<_>, Vec<_>) =
         found.tables.iter().partition(|(_, path)| is_named(path));
@@ -118,7 +122,7 @@ fn in_csv(found: &Found, folder: &Path, named: Option<&Path>) -> Result<(Read, F
     Ok((tables::read(&files)?, Format::Csv))
 }
 
-fn in_lines(found: &Found, folder: &Path) -> Result<(Read, Format), LoadError> {
+fn in_lines(found: &FolderContents, folder: &Path) -> Result<(Read, Format), LoadError> {
     sde::complete(&found.documents).map_err(|problem| problem.at(folder))?;
     let mut read = Read::default();
     for (document, path) in &found.documents {

@@ -29,8 +29,8 @@ impl Position {
 }
 
 impl Name {
-    /// The name, or as much of it as is needed to see that it is too long: many of a megabyte each would fill the memory
-    /// before the map is judged.
+    /// The name, or as much of it as is needed to see that it is too long: many of a megabyte each would fill the
+    /// memory before the map is judged.
     pub(super) fn english(self) -> String {
         let (Self::Plain(name) | Self::Translated { en: name }) = self;
         match name.trim() {

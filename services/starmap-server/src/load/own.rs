@@ -13,10 +13,10 @@
 //!   gates                                for each system: count, then the place of each neighbour that comes after it
 //! ```
 //!
-//! All lists are sorted by id. A place is the number of entries before, a count and a place are *whole numbers* in LEB128
-//! (7 bits a byte, the lowest first, the highest bit set in all but the last). An id is the difference to that of the
-//! entry before, the place of a neighbour that to the neighbour before (at first, to the system itself). A text is its
-//! length in bytes and UTF-8. How the other numbers are written, [`number`] says; all come back exactly.
+//! All lists are sorted by id. A place is the number of entries before, a count and a place are *whole numbers* in
+//! LEB128 (7 bits a byte, the lowest first, the highest bit set in all but the last). An id is the difference to that
+//! of the entry before, the place of a neighbour that to the neighbour before (at first, to the system itself). A text
+//! is its length in bytes and UTF-8. How the other numbers are written, [`number`] says; all come back exactly.
 
 mod number;
 mod reader;

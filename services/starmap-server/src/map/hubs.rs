@@ -1,9 +1,9 @@
 //! Jumps by gates alone between any two systems, without a search.
 //!
-//! Each system has a label: some hubs and the jumps to each of them. Of any two systems that gates join, the labels share a
-//! hub that is on a shortest way between them. Labels are made by pruned breadth-first searches (Akiba, Iwata and Yoshida,
-//! "Fast exact shortest-path distance queries on large networks by pruned landmark labeling", 2013). In New Eden a label
-//! has 43 hubs on average: 1.8 MB, made in some ten milliseconds when distances are first asked for.
+//! Each system has a label: some hubs and the jumps to each of them. Of any two systems that gates join, the labels
+//! share a hub that is on a shortest way between them. Labels are made by pruned breadth-first searches (Akiba, Iwata
+//! and Yoshida, "Fast exact shortest-path distance queries on large networks by pruned landmark labeling", 2013). In
+//! New Eden a label has 43 hubs on average: 1.8 MB, made in some ten milliseconds when distances are first asked for.
 
 use std::cmp::Reverse;
 
@@ -18,11 +18,11 @@ const SAMPLES: usize = 32;
 /// The labels of all systems of a map.
 #[derive(Debug, Clone)]
 pub(crate) struct Hubs {
-    labels: PerSystem<Vec<Entry>>,
+    labels: PerSystem<Vec<HubJumps>>,
 }
 
 /// A hub, or a column of a matrix, and the jumps to it.
-type Entry<T = SystemIndex> = (T, u32);
+type HubJumps<T = SystemIndex> = (T, u32);
 
 /// More than all jumps, and no sum of two is too large.
 const UNKNOWN: u32 = u32::MAX / 2;
@@ -30,7 +30,7 @@ const UNKNOWN: u32 = u32::MAX / 2;
 impl Hubs {
     /// `None` for a map whose labels would be too large.
     pub(super) fn new(map: &Map) -> Option<Self> {
-        let mut labels: PerSystem<Vec<Entry>> = PerSystem::new(map, Vec::new());
+        let mut labels: PerSystem<Vec<HubJumps>> = PerSystem::new(map, Vec::new());
         let mut from_hub = PerSystem::new(map, UNKNOWN);
         let mut jumps = PerSystem::new(map, UNKNOWN);
         let mut total = 0;
@@ -45,7 +45,7 @@ impl Hubs {
             while let Some(&here) = reached.get(at) {
                 at += 1;
                 // Where a better hub is on a shortest way, the search goes no farther.
-                let passed = |&(other, far): &Entry| from_hub[other] + far <= jumps[here];
+                let passed = |&(other, far): &HubJumps| from_hub[other] + far <= jumps[here];
                 if labels[here].iter().any(passed) {
                     continue;
                 }
@@ -89,7 +89,7 @@ impl Hubs {
             ends[hub] = end;
         }
         let mut starts = ends.clone();
-        let mut columns: Vec<Entry<usize>> = vec![(0, 0); end];
+        let mut columns: Vec<HubJumps<usize>> = vec![(0, 0); end];
         for (column, system) in to.iter().enumerate() {
             for &(hub, far) in &self.labels[*system] {
                 starts[hub] -= 1;

@@ -19,15 +19,15 @@ pub(super) struct Names {
     systems: HashMap<Box<str>, u32>,
     constellations: HashMap<Box<str>, u32>,
     regions: HashMap<Box<str>, u32>,
-    /// The names of all systems as they are typed in a hurry, one after the other, and where each ends: a search by a part
-    /// of the name then reads one text from front to back.
+    /// The names of all systems as they are typed in a hurry, one after the other, and where each ends: a search by a
+    /// part of the name then reads one text from front to back.
     plain: String,
     plain_ends: Vec<usize>,
 }
 
 impl Names {
-    /// Takes the names of all, sorted by id. Where a name occurs again, the one with the lower id keeps it, and the other
-    /// gets its id behind it: every name then means one thing, and nothing is left out for its name.
+    /// Takes the names of all, sorted by id. Where a name occurs again, the one with the lower id keeps it, and the
+    /// other gets its id behind it: every name then means one thing, and nothing is left out for its name.
     pub(super) fn new(
         systems: &mut [System],
         constellations: &mut [Constellation],
@@ -140,8 +140,8 @@ impl<'n> Typed<'n> {
 
     /// How many letters another name is apart, if that is at most `far`.
     ///
-    /// Counting them takes time, and most names are farther: each letter more or less makes a name longer or shorter by one,
-    /// and each that is changed takes one letter out of the set of all and puts another in.
+    /// Counting them takes time, and most names are farther: each letter more or less makes a name longer or shorter by
+    /// one, and each that is changed takes one letter out of the set of all and puts another in.
     fn distance_within(&self, other: &str, far: usize) -> Option<usize> {
         let differing = (self.letters ^ letters(other)).count_ones() as usize;
         if differing > 2 * far || self.length.abs_diff(other.chars().count()) > far {

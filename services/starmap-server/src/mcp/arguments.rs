@@ -1,6 +1,7 @@
 //! Arguments as people and models write them: a name or an id, one where a list is expected, words in any case.
 //!
-//! The published schemas allow all of it, so what is left to refuse is refused here, with the nearest that would be right.
+//! The published schemas allow all of it, so what is left to refuse is refused here, with the nearest that would be
+//! right.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -18,7 +19,7 @@ use super::records::Detail;
 
 /// The name of a system, a region or a constellation, or an id: as text or as a number.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "NameOrId")]
 pub(crate) struct Name(String);
 
 /// Names: a list, or a single one.
@@ -57,7 +58,7 @@ pub(crate) struct Ways {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum NameOrId {
     Text(String),
     Id(u64),
 }
@@ -69,11 +70,11 @@ enum OneOrMany {
     One(Name),
 }
 
-impl From<Written> for Name {
-    fn from(written: Written) -> Self {
+impl From<NameOrId> for Name {
+    fn from(written: NameOrId) -> Self {
         match written {
-            Written::Text(text) => Self(text),
-            Written::Id(id) => Self(id.to_string()),
+            NameOrId::Text(text) => Self(text),
+            NameOrId::Id(id) => Self(id.to_string()),
         }
     }
 }

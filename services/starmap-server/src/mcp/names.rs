@@ -174,8 +174,8 @@ pub(crate) fn known_constellation(
     (map.constellation_by_name(name)).ok_or_else(|| UnknownArea::new("constellation", name, names))
 }
 
-/// At most three of these names that may be meant by one that is unknown: those a letter away, then those that begin with
-/// it, then those that have it in them or are a few letters away.
+/// At most three of these names that may be meant by one that is unknown: those a letter away, then those that begin
+/// with it, then those that have it in them or are a few letters away.
 pub(crate) fn nearest_names<'m>(name: &str, names: impl Iterator<Item = &'m str>) -> Vec<String> {
     let typed = name.trim().to_lowercase();
     if typed.is_empty() || typed.len() > MAX_NAME_BYTES {

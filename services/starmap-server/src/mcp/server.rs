@@ -58,8 +58,8 @@ pub enum RunError {
 }
 
 impl UniverseServer {
-    /// A server whose tools, resources and prompts are registered, and whose map is absent: nothing is read. The path of
-    /// the map is the argument, else what [`graph_path`](load::graph_path()) finds.
+    /// A server whose tools, resources and prompts are registered, and whose map is absent: nothing is read. The path
+    /// of the map is the argument, else what [`graph_path`](load::graph_path()) finds.
     ///
     /// # Errors
     /// A tool whose schema cannot be served; a test proves that all can.
@@ -147,9 +147,9 @@ impl UniverseServer {
         Ok(())
     }
 
-    /// Loads the map before anything is served, then serves it where `endpoint` says until `stop` or the client's end. The
-    /// files are loaded again when they change; a broken one is reported in the log, and the old contents are kept. An
-    /// overlay and connections that cannot be read at the start are reported too: all that does not need them works.
+    /// Loads the map before anything is served, then serves it where `endpoint` says until `stop` or the client's end.
+    /// The files are loaded again when they change; a broken one is reported in the log, and the old contents are kept.
+    /// An overlay and connections that cannot be read at the start are reported too: all that does not need them works.
     ///
     /// # Errors
     /// [`RunError`]

@@ -42,7 +42,7 @@ pub(crate) struct RegionView {
     region_id: u32,
     pub(crate) counts: Counts,
     /// Its constellations, by id.
-    pub(crate) constellations: Vec<Part>,
+    pub(crate) constellations: Vec<RegionPart>,
     /// The gates that lead out of it.
     pub(crate) exits: Vec<Exit>,
     /// What happened in its systems, where there is an overlay.
@@ -64,7 +64,7 @@ pub(crate) struct Counts {
 
 /// A constellation of a region.
 #[derive(Debug, Serialize)]
-pub(crate) struct Part {
+pub(crate) struct RegionPart {
     pub(crate) name: String,
     constellation_id: u32,
     pub(crate) counts: Counts,
@@ -122,7 +122,7 @@ impl RegionView {
         let parts = record.constellations.iter().map(|&part| {
             let part = map.constellation(part);
             let names = part.systems.iter();
-            Part {
+            RegionPart {
                 name: part.name.to_string(),
                 constellation_id: part.id,
                 counts: Counts::of(map, &part.systems),

@@ -31,9 +31,9 @@ pub struct CostOfSafety {
 struct Steps(PerSystem<Option<SystemIndex>>);
 
 /// Where the best ways lead on from a system, looked up once.
-struct Known(PerSystem<Option<SystemIndex>>);
+struct KnownSteps(PerSystem<Option<SystemIndex>>);
 
-impl Known {
+impl KnownSteps {
     fn get(
         &mut self,
         here: SystemIndex,
@@ -78,8 +78,8 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
         (cost <= dearest).then_some(Reverse((cost, jumps, system)))
     });
     let mut waiting: BinaryHeap<_> = through.collect();
-    // By system, what the last way past it cost: a system on a way that costs the same as the best through it has nothing
-    // new to show.
+    // By system, what the last way past it cost: a system on a way that costs the same as the best through it has
+    // nothing new to show.
     let mut shown = PerSystem::new(map, None);
     let mut steps = Vec::with_capacity(count);
     for route in &taken {
@@ -91,8 +91,8 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     // By system, the last way that passed it.
     let mut passed = PerSystem::new(map, 0);
     let mut looked_at = 0;
-    let mut before = Known(PerSystem::new(map, None));
-    let mut next = Known(PerSystem::new(map, None));
+    let mut before = KnownSteps(PerSystem::new(map, None));
+    let mut next = KnownSteps(PerSystem::new(map, None));
     // By route in the answer, how many jumps a way shares with it.
     let mut shared = Vec::with_capacity(count);
     while let Some(Reverse((cost, jumps, via))) = waiting.pop() {

@@ -7,8 +7,8 @@ use std::ops::Add;
 /// A cost in jumps, exact to a millionth.
 ///
 /// The game's own rule weighs with 0.9 and with powers of e. Sums of such floating-point numbers depend on the order of
-/// adding, so two ways that cost the same would differ in their last digit and ties would fall by chance. Whole millionths
-/// add exactly. A weight is rounded once, when it is made.
+/// adding, so two ways that cost the same would differ in their last digit and ties would fall by chance. Whole
+/// millionths add exactly. A weight is rounded once, when it is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Cost(u64);
 

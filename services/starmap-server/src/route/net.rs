@@ -50,8 +50,8 @@ impl<'q> Net<'q> {
         self.weights.all()
     }
 
-    /// The jumps that lead from this system to where one may be: by gates, by the id of the other end, then by extras in
-    /// the same order.
+    /// The jumps that lead from this system to where one may be: by gates, by the id of the other end, then by extras
+    /// in the same order.
     pub(super) fn leaving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
         let extras = self.extras.leaving(system).iter();
         self.gates(system, move |far| (system, far))

@@ -81,7 +81,8 @@ fn avoided(map: &Map, query: &Query<'_>, walk: &mut Walk) -> NoRoute {
             };
         }
     }
-    // No single one is enough. Those that lie on the way past the fewest avoided systems are; of them, drop what can be.
+    // No single one is enough. Those that lie on the way past the fewest avoided systems are; of them, drop what can
+    // be.
     let met = fewest_met(map, query);
     let mut give_up: Vec<Avoided> = things
         .iter()

@@ -63,8 +63,8 @@ impl<'q> Search<'q> {
         self.run(|_, far| far.cost() > most, |_, _| true);
     }
 
-    /// Finds how far all systems are from which the rest of the way, which has been searched, leads on to a way of at most
-    /// this cost.
+    /// Finds how far all systems are from which the rest of the way, which has been searched, leads on to a way of at
+    /// most this cost.
     pub(super) fn find_before(&mut self, rest: &Self, most: Cost) {
         let leads_on = |here, far: Far| {
             let rest = rest.far(here);

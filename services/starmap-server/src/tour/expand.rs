@@ -37,8 +37,8 @@ pub(super) fn expand(
     Some(systems)
 }
 
-/// A system that a leg may pass, how many systems before it were passed earlier, and where its predecessor is in the level
-/// before.
+/// A system that a leg may pass, how many systems before it were passed earlier, and where its predecessor is in the
+/// level before.
 type Passed = (SystemIndex, u32, usize);
 
 fn leg(

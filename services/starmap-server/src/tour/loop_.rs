@@ -63,8 +63,8 @@ pub enum Optimize {
 pub struct Loop {
     /// All systems on the way, the origin first and last.
     pub systems: Vec<SystemIndex>,
-    /// The border systems it was made for, in the order they are visited; the origin first if it is one. There may be others
-    /// on the way.
+    /// The border systems it was made for, in the order they are visited; the origin first if it is one. There may be
+    /// others on the way.
     pub borders: Vec<SystemIndex>,
     /// If it is longer than tolerated: no round trip past so few border systems is shorter than this.
     pub bound: Option<usize>,
@@ -121,18 +121,18 @@ pub const fn fits(jumps: usize, target_jumps: usize) -> bool {
 
 /// Finds a round trip from the origin past border systems, of as many jumps as asked for.
 ///
-/// It visits border systems at most half the target away (`min_borders` to `max_borders` of them, in an order that makes
-/// the way between them short) and keeps to the shortest way from each to the next, of the shortest ones that which passes
-/// fewest systems twice. Among such round trips those are best that miss the target by no more than [`tolerance`], or else by
-/// least; then what `optimize` says; then those that miss it by least.
+/// It visits border systems at most half the target away (`min_borders` to `max_borders` of them, in an order that
+/// makes the way between them short) and keeps to the shortest way from each to the next, of the shortest ones that
+/// which passes fewest systems twice. Among such round trips those are best that miss the target by no more than
+/// [`tolerance`], or else by least; then what `optimize` says; then those that miss it by least.
 ///
 /// Up to 12 border systems to choose from all choices are weighed, so nothing is better. Beyond that the choice is made
-/// better step by step from several first ones, until no border system can be taken in, given up or exchanged for another to
-/// advantage. If there are more than 100 to choose from, it is among 100 of all distances.
+/// better step by step from several first ones, until no border system can be taken in, given up or exchanged for
+/// another to advantage. If there are more than 100 to choose from, it is among 100 of all distances.
 ///
 /// If what was found is longer than tolerated, the shortest past `min_borders` of them is searched for, and
-/// [`Loop::bound`] is what the search proves. If it is more than a fifth too short, it goes past the system besides whose
-/// detour fits best, again and again as long as that helps.
+/// [`Loop::bound`] is what the search proves. If it is more than a fifth too short, it goes past the system besides
+/// whose detour fits best, again and again as long as that helps.
 ///
 /// # Errors
 /// [`LoopError`]
@@ -215,8 +215,8 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     })
 }
 
-/// Puts stops besides into a round trip that is too short, in its first leg: each time the one whose detour brings it nearest
-/// to what was asked for.
+/// Puts stops besides into a round trip that is too short, in its first leg: each time the one whose detour brings it
+/// nearest to what was asked for.
 fn lengthen(
     map: &Map,
     query: &LoopQuery<'_>,

@@ -6,16 +6,16 @@
 pub(super) struct Problem {
     /// How many stops there are.
     count: usize,
-    /// From each stop to each, row by row. The last row and column are where the tour begins and ends: 0 for all if it may
-    /// begin or end anywhere.
+    /// From each stop to each, row by row. The last row and column are where the tour begins and ends: 0 for all if it
+    /// may begin or end anywhere.
     costs: Vec<u32>,
     /// The same, to each stop from each.
     turned: Vec<u32>,
 }
 
 impl Problem {
-    /// Of stops at these places of a matrix of jumps, the first of which is home: whether the tour begins there, and ends
-    /// there.
+    /// Of stops at these places of a matrix of jumps, the first of which is home: whether the tour begins there, and
+    /// ends there.
     pub(super) fn new(
         jumps: &[Vec<Option<u32>>],
         stops: &[usize],
@@ -80,8 +80,8 @@ impl Problem {
         from.zip(to).map(|(from, to)| self.cost(from, to)).sum()
     }
 
-    /// The jumps from each stop to the next; with a home also from it to the first, if the tour is closed from the last to
-    /// it.
+    /// The jumps from each stop to the next; with a home also from it to the first, if the tour is closed from the last
+    /// to it.
     pub(super) fn legs(&self, order: &[usize], home: bool, closed: bool) -> Vec<usize> {
         let stops = order.iter().copied().map(Some);
         let start = home.then_some(None);

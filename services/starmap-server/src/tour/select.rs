@@ -54,13 +54,15 @@ struct Choice {
 
 /// From how many first stops the search sets out.
 const MAX_STARTS: usize = 8;
-/// How many steps a search may take. Each makes the choice better, so it ends by itself, and usually after fewer than 30.
+/// How many steps a search may take. Each makes the choice better, so it ends by itself, and usually after fewer than
+/// 30.
 const MAX_STEPS: usize = 200;
 /// How many of the steps that look best are taken on trial.
 const MAX_TRIALS: usize = 8;
 
-/// Chooses stops and their order. A choice is longer than tolerated only if none past so few stops is shorter, or if that
-/// was not found within the bounds of the search; the second number says how short such a round trip may be at best.
+/// Chooses stops and their order. A choice is longer than tolerated only if none past so few stops is shorter, or if
+/// that was not found within the bounds of the search; the second number says how short such a round trip may be at
+/// best.
 pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usize>) {
     let best = match problem.len() <= MAX_EXACT {
         true => exact(problem, wish),
@@ -176,8 +178,8 @@ fn steps(problem: &Problem, wish: &Wish, choice: &Choice) -> Vec<(Score, Step)> 
         let (from, into) = (problem.leaving(stop), problem.arriving(stop));
         let cell = |row: &[u32], at: usize| row.get(at).copied().unwrap_or_default();
         let detour = |gap: &Gap| cell(into, gap.before) + cell(from, gap.after) - gap.jumps;
-        // The least detours with their gaps, and the nearest of the others with their places: giving one up takes away two
-        // gaps and one other.
+        // The least detours with their gaps, and the nearest of the others with their places: giving one up takes away
+        // two gaps and one other.
         let mut gaps = Least::<3>::new();
         for (at, gap) in all_gaps.iter().enumerate() {
             gaps.add(detour(gap), at);

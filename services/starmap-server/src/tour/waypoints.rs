@@ -77,8 +77,8 @@ pub enum WaypointsError {
     NoneReachable,
 }
 
-/// Finds the order of waypoints that makes the shortest way: for certain up to [`MAX_EXACT`] stops besides a start that is
-/// given, beyond that a good one.
+/// Finds the order of waypoints that makes the shortest way: for certain up to [`MAX_EXACT`] stops besides a start that
+/// is given, beyond that a good one.
 ///
 /// # Errors
 /// [`WaypointsError`]

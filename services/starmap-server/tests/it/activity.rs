@@ -11,6 +11,7 @@ use starmap_server::activity::{
 };
 use tempfile::TempDir;
 
+use crate::assert_has;
 use crate::harness::dump;
 
 fn read(contents: &[u8]) -> Result<Activity, String> {
@@ -126,11 +127,7 @@ fn what_is_no_dump_is_refused_in_words() {
     let many: Vec<Value> = (0..100_001)
         .map(|id| json!({"system_id": id, "ship_jumps": 1}))
         .collect();
-    assert!(
-        read_json(&json!(many))
-            .unwrap_err()
-            .contains("100000 entries")
-    );
+    assert_has(&read_json(&json!(many)).unwrap_err(), &["100000 entries"]);
     let mut large = vec![b' '; usize::try_from(activity::MAX_DUMP_BYTES).unwrap() + 1];
     large[0] = b'[';
     assert!(read(&large).unwrap_err().contains("larger than"));
@@ -142,11 +139,9 @@ fn what_is_no_dump_is_refused_in_words() {
     for n in 0..=activity::MAX_DUMP_FILES {
         fs::write(crowded.path().join(format!("{n}.json")), "[]").unwrap();
     }
-    assert!(
-        activity::load(crowded.path())
-            .unwrap_err()
-            .to_string()
-            .contains(".json files")
+    assert_has(
+        &activity::load(crowded.path()).unwrap_err().to_string(),
+        &[".json files"],
     );
 }
 

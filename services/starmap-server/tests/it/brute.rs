@@ -1,4 +1,4 @@
-//! Answers found the long way, to judge the short one: all ways tried, all distances tabulated, weights written anew.
+//! Answers found the long way, to judge the short one: all ways tried, all distances tabulated, weights written again.
 
 use proptest::prelude::*;
 use starmap_server::map::{Map, Parts, PartsConstellation, PartsRegion, PartsSystem, SystemIndex};

@@ -1,4 +1,4 @@
-//! The command line: what it tells, in which form, and how it ends.
+//! The command line: what it prints, in which form, and how it ends.
 
 use std::fs;
 use std::process::Stdio;
@@ -8,6 +8,7 @@ use starmap_server::load::{self, Format};
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 
+use crate::assert_has;
 use crate::common::{aria, assert_same, fuzzwork, put, small, small_parts};
 use crate::harness::{Built, Ended, binary, finish, run};
 
@@ -16,7 +17,7 @@ fn done(ended: Ended) -> String {
     ended.stdout
 }
 
-/// Ended with 1 and one line on stderr that tells this.
+/// Ended with 1 and one line on stderr that says this.
 fn failed(ended: &Ended, told: &str) {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert_eq!(ended.stdout, "");
@@ -128,11 +129,7 @@ async fn verify_stats_and_diff_tell_of_maps() {
     // The small map has two of the trade hubs and not the others: it does not pass.
     let verified = run(Some(&graph), &["verify"]).await;
     assert_eq!(verified.code, Some(1));
-    assert!(
-        verified.stdout.contains("FAILED  the trade hubs are there"),
-        "{}",
-        verified.stdout
-    );
+    assert_has(&verified.stdout, &["FAILED  the trade hubs are there"]);
     let checks: Value =
         serde_json::from_str(&run(Some(&graph), &["verify", "--json"]).await.stdout).unwrap();
     assert!(checks.as_array().unwrap().len() > 4);
@@ -157,10 +154,7 @@ async fn verify_stats_and_diff_tell_of_maps() {
     fs::write(&newer, aria(&parts).to_string()).unwrap();
     let both = [graph.to_str().unwrap(), newer.to_str().unwrap()];
     let diff = done(run(None, &["diff", both[0], both[1]]).await);
-    assert!(
-        diff.contains("data hand-made to newer") && diff.contains("Ostra is now Ostrava"),
-        "{diff}"
-    );
+    assert_has(&diff, &["data hand-made to newer", "Ostra is now Ostrava"]);
     let diff = done(run(None, &["diff", both[0], both[0]]).await);
     assert!(diff.contains("nothing is different"), "{diff}");
     let diff: Value = serde_json::from_str(&done(
@@ -179,10 +173,7 @@ async fn a_route_is_a_table_json_or_a_picture() {
     assert_eq!(lines[0], "Jita to Amarr: 3 jumps, shortest");
     assert_eq!(lines[2], "#  system  sec  class  region");
     assert_eq!(lines[4], "1  Marrow  0.4  LOW    Northmark");
-    assert!(
-        table.contains("! The route enters 2 low-security systems"),
-        "{table}"
-    );
+    assert_has(&table, &["! The route enters 2 low-security systems"]);
 
     let json: Value = serde_json::from_str(&done(
         run(Some(&graph), &["route", "jita", "amarr", "--json"]).await,
@@ -204,10 +195,9 @@ async fn a_route_is_a_table_json_or_a_picture() {
         picture.to_str().unwrap(),
     ];
     assert!(done(run(Some(&graph), &arguments).await).contains("5 jumps, safe"));
-    assert!(
-        fs::read_to_string(&picture)
-            .unwrap()
-            .contains("Jita to Amarr: 5 jumps, safe")
+    assert_has(
+        &fs::read_to_string(&picture).unwrap(),
+        &["Jita to Amarr: 5 jumps, safe"],
     );
 
     let dump = built.dump();
@@ -219,10 +209,7 @@ async fn a_route_is_a_table_json_or_a_picture() {
         dump.to_str().unwrap(),
     ];
     let live = done(run(Some(&graph), &live).await);
-    assert!(
-        live.contains("region     kills  jumps") && live.contains("Northmark  21     60"),
-        "{live}"
-    );
+    assert_has(&live, &["region     kills  jumps", "Northmark  21     60"]);
 
     let bridges = built.folder().join("bridges.json");
     fs::write(
@@ -238,18 +225,12 @@ async fn a_route_is_a_table_json_or_a_picture() {
         bridges.to_str().unwrap(),
     ];
     let bridged = run(Some(&graph), &arguments).await;
-    assert!(
-        bridged
-            .stderr
-            .contains("the connection from Jita to Gone is left out"),
-        "{}",
-        bridged.stderr
+    assert_has(
+        &bridged.stderr,
+        &["the connection from Jita to Gone is left out"],
     );
     let bridged = done(bridged);
-    assert!(
-        bridged.contains("2 jumps") && bridged.contains("not by a gate: Jita to Pell"),
-        "{bridged}"
-    );
+    assert_has(&bridged, &["2 jumps", "not by a gate: Jita to Pell"]);
 
     let more = [
         "route",
@@ -263,9 +244,9 @@ async fn a_route_is_a_table_json_or_a_picture() {
         "Tarn",
     ];
     let more = done(run(Some(&graph), &more).await);
-    assert!(
-        more.contains("\"Juta\" is taken for Jita") && more.contains("safe takes 0 jumps more"),
-        "{more}"
+    assert_has(
+        &more,
+        &["\"Juta\" is taken for Jita", "safe takes 0 jumps more"],
     );
 }
 
@@ -282,9 +263,9 @@ async fn places_are_shown() {
     );
     assert!(done(run(Some(&graph), &["show", "system", "Lonely"]).await).contains("no gates"));
     let region = done(run(Some(&graph), &["show", "region", "northmark"]).await);
-    assert!(
-        region.contains("9 systems (7 high, 2 low, 0 null), 4 border systems"),
-        "{region}"
+    assert_has(
+        &region,
+        &["9 systems (7 high, 2 low, 0 null), 4 border systems"],
     );
     assert!(region.contains("Rook - Sable (Southreach)"), "{region}");
     let json: Value = serde_json::from_str(&done(
@@ -313,44 +294,31 @@ async fn places_are_shown() {
 async fn what_fails_is_told_in_a_line() {
     let built = Built::new();
     let graph = built.graph();
-    for (arguments, told) in [
+    let constellation = "Unknown constellation: Elder; did you mean Alder";
+    for (command, told) in [
         (
-            &["route", "Juta", "Amarr"][..],
+            "route Juta Amarr",
             "Unknown system: Juta; did you mean Jita?",
         ),
+        ("route Jita Isle-A", "No route from Jita to Isle-A: "),
+        ("route Jita Amarr --penalty 5", "Invalid penalty: "),
+        ("route Jita \u{1b}[31m", "Unknown system: \u{fffd}[31m"),
+        ("show region Nowhere", "Unknown region: Nowhere"),
         (
-            &["route", "Jita", "Isle-A"],
-            "No route from Jita to Isle-A: ",
-        ),
-        (
-            &["route", "Jita", "Amarr", "--penalty", "5"],
-            "Invalid penalty: ",
-        ),
-        (
-            &["route", "Jita", "\u{1b}[31m"],
-            "Unknown system: \u{fffd}[31m",
-        ),
-        (&["show", "region", "Nowhere"], "Unknown region: Nowhere"),
-        (
-            &["show", "region", "north"],
+            "show region north",
             "Unknown region: north; did you mean Northmark?",
         ),
+        ("show constellation Elder", constellation),
+        ("show system Nowhere", "Unknown system: Nowhere"),
         (
-            &["show", "constellation", "Elder"],
-            "Unknown constellation: Elder; did you mean Alder",
-        ),
-        (&["show", "system", "Nowhere"], "Unknown system: Nowhere"),
-        (
-            &["route", "Jita", "Amarr", "--svg", "/no/such/folder/x.svg"],
+            "route Jita Amarr --svg /no/such/folder/x.svg",
             "/no/such/folder",
         ),
-        (
-            &["route", "Jita", "Amarr", "--activity", "/no/such/dump"],
-            "/no/such/dump",
-        ),
-        (&["mcp", "--listen", "203.0.113.1:80"], "--allowed-host"),
+        ("route Jita Amarr --activity /no/such/dump", "/no/such/dump"),
+        ("mcp --listen 203.0.113.1:80", "--allowed-host"),
     ] {
-        failed(&run(Some(&graph), arguments).await, told);
+        let arguments: Vec<&str> = command.split(' ').collect();
+        failed(&run(Some(&graph), &arguments).await, told);
     }
     let nowhere = built.folder().join("nowhere.graph");
     for arguments in [&["stats"][..], &["verify"], &["route", "a", "b"], &["mcp"]] {
@@ -437,7 +405,7 @@ async fn a_server_outlives_whoever_read_its_log() {
     let answer = String::from_utf8(output.stdout).unwrap();
     assert!(asked.is_ok() && answer.contains("\"id\":1"), "{answer}");
     assert_eq!(output.status.code(), Some(0));
-    // What cannot be told still ends as it should.
+    // A message that cannot be written still ends as it should.
     let mut command = binary("aria-universe");
     command.args(["--graph", "/no/such.graph"]).stderr(unread());
     assert_eq!(command.status().await.unwrap().code(), Some(1));

@@ -6,7 +6,7 @@ use starmap_server::map::{Map, Parts, PartsConstellation, PartsSystem};
 
 use super::common::{LIGHT_YEAR, id_of, real, real_folder, small, small_parts};
 
-/// What a change of the small map is told as.
+/// How a change of the small map is described.
 fn change(change: impl FnOnce(&mut Parts)) -> Diff {
     let mut parts = small_parts();
     parts.version = "changed".to_owned();

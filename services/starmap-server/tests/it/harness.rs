@@ -111,6 +111,38 @@ pub(crate) async fn call(client: &Client, tool: &str, arguments: Value) -> Outco
     Ok(body)
 }
 
+/// Calls a tool in both eras, which must answer the same. The age of the activity is left out.
+pub(crate) async fn ask_in_both_eras(
+    server: &UniverseServer,
+    tool: &str,
+    arguments: Value,
+) -> Outcome {
+    let mut answers = Vec::new();
+    for era in ERAS {
+        let client = connect(server, era).await;
+        let mut answer = call(&client, tool, arguments.clone()).await;
+        if let Ok(Value::Object(body)) = &mut answer {
+            let nested = body
+                .get_mut("activity")
+                .and_then(|it| it.as_object_mut()?.remove("age_seconds"));
+            let age = body.remove("age_seconds").or(nested);
+            assert!(age.is_none_or(|age| age.as_u64().unwrap() < 3_600));
+        }
+        answers.push(answer);
+    }
+    assert_eq!(answers[0], answers[1], "{tool} {arguments}");
+    answers.swap_remove(1)
+}
+
+/// Arguments for the way from Jita to Amarr, and `more`.
+pub(crate) fn to_amarr(more: Value) -> Value {
+    let mut arguments = json!({"origin": "Jita", "destination": "Amarr"});
+    if let Value::Object(more) = more {
+        arguments.as_object_mut().unwrap().extend(more);
+    }
+    arguments
+}
+
 /// The names of a list of systems.
 pub(crate) fn names(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap().iter();

@@ -20,3 +20,11 @@ mod tour;
 mod transcripts;
 mod vectors;
 mod verify;
+
+/// Fails unless the text has all of these parts.
+#[track_caller]
+fn assert_has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+}

@@ -119,61 +119,39 @@ fn what_cannot_be_meant_is_refused() {
         id,
         name: format!("R{id}"),
     };
+    let unused =
+        "none of its entries can be used (25 are left out; the first: constellation 20000001";
+    let regions = "there are more than the 5000 regions that a map may have";
+    let gates = "there are more than the 1000000 stargates";
+    let same_system = "two systems have the id 30000001";
+    let same_constellation = "two constellations have the id 20000001";
+    let same_region = "two regions have the id 10000002";
+    let blank = "the name \" \\n\" of system 30000001 is empty";
+    let long = "of region 10000001 is empty, longer than 100 bytes";
+    let (escape, control) = ("a\u{1b}[2J", "of constellation 20000001 is empty");
+    let high = "the security status 1.0001 of system 30000001 is not between -1 and 1";
+    let low = "the security status -1.0001";
+    let not_a_number = "the security status NaN";
+    let (far, place) = ([0.0, f64::INFINITY, 0.0], "the position of system 30000001");
     type Change<'c> = &'c dyn Fn(&mut Parts);
     let cases: [(Change<'_>, &str); 16] = [
         (&|it| it.systems.clear(), "there is no system in it"),
-        (
-            &|it| it.regions.clear(),
-            "none of its entries can be used (25 are left out; the first: constellation 20000001",
-        ),
-        (
-            &|it| it.regions = (0..5_001).map(region).collect(),
-            "there are more than the 5000 regions that a map may have",
-        ),
-        (
-            &|it| it.gates = vec![(1, 2); 1_000_001],
-            "there are more than the 1000000 stargates",
-        ),
-        (
-            &|it| it.systems[3].id = 30_000_001,
-            "two systems have the id 30000001",
-        ),
+        (&|it| it.regions.clear(), unused),
+        (&|it| it.regions = (0..5_001).map(region).collect(), regions),
+        (&|it| it.gates = vec![(1, 2); 1_000_001], gates),
+        (&|it| it.systems[3].id = 30_000_001, same_system),
         (
             &|it| it.constellations[4].id = 20_000_001,
-            "two constellations have the id 20000001",
+            same_constellation,
         ),
-        (
-            &|it| it.regions[0].id = 10_000_002,
-            "two regions have the id 10000002",
-        ),
-        (
-            &|it| it.systems[0].name = " \n".to_owned(),
-            "the name \" \\n\" of system 30000001 is empty",
-        ),
-        (
-            &|it| it.regions[0].name = "é".repeat(51),
-            "of region 10000001 is empty, longer than 100 bytes",
-        ),
-        (
-            &|it| it.constellations[0].name = "a\u{1b}[2J".to_owned(),
-            "of constellation 20000001 is empty",
-        ),
-        (
-            &|it| it.systems[0].security = 1.000_1,
-            "the security status 1.0001 of system 30000001 is not between -1 and 1",
-        ),
-        (
-            &|it| it.systems[0].security = -1.000_1,
-            "the security status -1.0001",
-        ),
-        (
-            &|it| it.systems[0].security = f64::NAN,
-            "the security status NaN",
-        ),
-        (
-            &|it| it.systems[0].position = Some([0.0, f64::INFINITY, 0.0]),
-            "the position of system 30000001",
-        ),
+        (&|it| it.regions[0].id = 10_000_002, same_region),
+        (&|it| it.systems[0].name = " \n".to_owned(), blank),
+        (&|it| it.regions[0].name = "é".repeat(51), long),
+        (&|it| it.constellations[0].name = escape.to_owned(), control),
+        (&|it| it.systems[0].security = 1.000_1, high),
+        (&|it| it.systems[0].security = -1.000_1, low),
+        (&|it| it.systems[0].security = f64::NAN, not_a_number),
+        (&|it| it.systems[0].position = Some(far), place),
         (
             &|it| {
                 it.systems[0].name = "Ostra (30000003)".to_owned();

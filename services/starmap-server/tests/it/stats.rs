@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use starmap_server::stats::{Classes, Part, stats};
+use starmap_server::stats::{Classes, ConnectedPart, stats};
 
 use super::common::{real, small};
 
@@ -16,7 +16,7 @@ fn the_small_map_is_counted_as_it_is_drawn() {
     assert_eq!(stats.classes, classes(10, 3, 7));
     assert_eq!(stats.gated, classes(9, 3, 5));
     assert_eq!((stats.borders, stats.positions, stats.alone), (4, 19, 3));
-    let part = |systems, first: &str| Part {
+    let part = |systems, first: &str| ConnectedPart {
         systems,
         first: first.to_owned(),
     };

@@ -22,7 +22,7 @@ async fn replay(graph: &Path) -> (Summary, String) {
     replay.report(&transcripts).await
 }
 
-/// `STARMAP_WRITE_MAP=1 cargo test -p starmap-server the_map_of_the_transcripts` writes it anew.
+/// `STARMAP_WRITE_MAP=1 cargo test -p starmap-server the_map_of_the_transcripts` writes it again.
 #[test]
 fn the_map_of_the_transcripts_is_the_small_one() {
     let path = folder().join("map.json");

@@ -52,12 +52,13 @@ pub struct Asking {
     #[arg(long, value_name = "URL")]
     pub oauth_issuer: Option<String>,
 
-    /// What identifies this server in the claim aud of those tokens: the URL of its endpoint, as clients call it, or what
-    /// the authorization server calls it.
+    /// What identifies this server in the claim aud of those tokens: the URL of its endpoint, as clients call it, or
+    /// what the authorization server calls it.
     #[arg(long, value_name = "URL")]
     pub oauth_audience: Option<String>,
 
-    /// The public keys of the authorization server (JWKS): an https URL, or a file, which is read again when it changes.
+    /// The public keys of the authorization server (JWKS): an https URL, or a file, which is read again when it
+    /// changes.
     #[arg(long, value_name = "URL|FILE", value_hint = ValueHint::FilePath)]
     pub oauth_jwks: Option<String>,
 
@@ -71,7 +72,7 @@ pub struct Asking {
 
 /// The authorization that is required, and its sources, which are read again when they change.
 #[derive(Debug)]
-pub struct Asked {
+pub struct RequiredAuthorization {
     authorization: Authorization,
     /// The token for the snippets, if there is one for everything; whether there are other tokens to be pasted.
     token: Option<String>,
@@ -117,7 +118,7 @@ impl Asking {
     ///
     /// # Errors
     /// [`EndpointError`], in a sentence for the person who gave them.
-    pub fn asked(&self) -> Result<Option<Asked>, EndpointError> {
+    pub fn asked(&self) -> Result<Option<RequiredAuthorization>, EndpointError> {
         if !self.is_some() {
             return Ok(None);
         }
@@ -151,7 +152,7 @@ impl Asking {
         if let Some(resource) = resource {
             authorization = authorization.with_resource(resource);
         }
-        Ok(Some(Asked {
+        Ok(Some(RequiredAuthorization {
             authorization,
             token,
             has_tokens,
@@ -190,7 +191,7 @@ impl Asking {
     }
 }
 
-impl Asked {
+impl RequiredAuthorization {
     /// How requests are authorized.
     #[must_use]
     pub fn authorization(&self) -> Authorization {

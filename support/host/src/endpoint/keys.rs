@@ -24,8 +24,8 @@ const HOW: &str = "make a key with `openssl rand -base64 32`";
 #[derive(Debug, Clone, Default, Args)]
 pub struct KeysFile {
     /// A file of keys that all servers behind one address have alike, so that each takes the request states and cursors
-    /// that another has given out: one key in each line, 32 random bytes in base64 or hex (`openssl rand -base64 32`), at
-    /// most four. The first one seals, all open. Others must not be able to read the file. It is read again when it
+    /// that another has given out: one key in each line, 32 random bytes in base64 or hex (`openssl rand -base64 32`),
+    /// at most four. The first one seals, all open. Others must not be able to read the file. It is read again when it
     /// changes. Without it, each server has a random key that ends with it.
     #[arg(long, value_name = "FILE")]
     pub keys_file: Option<PathBuf>,
@@ -63,8 +63,8 @@ impl KeysFile {
 }
 
 impl SharedKeys {
-    /// Puts them in the place of those of a server, and those that the file has later, until what this gives is dropped.
-    /// A file that cannot be used changes nothing.
+    /// Puts them in the place of those of a server, and those that the file has later, until what this gives is
+    /// dropped. A file that cannot be used changes nothing.
     #[must_use]
     pub fn give(self, to: Keys) -> JoinSet<()> {
         put(&to, &self.keys);

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -13,15 +12,14 @@ use ring::digest::{SHA256, digest};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
-use service_host::{Asking, EndpointArgs, Host, HostError, guard};
+use service_host::{Asking, EndpointArgs, Host, guard};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tracing::Dispatch;
 use tracing::subscriber::{DefaultGuard, NoSubscriber};
 
-use crate::{LONG, Outcome};
+use crate::{LONG, Outcome, RunningServer};
 
 const ISSUER: &str = "https://login.example";
 
@@ -37,43 +35,20 @@ fn server() -> Result<Server, mcp_proto::BuildError> {
     guard(builder).build()
 }
 
-/// A server behind a endpoint, until it is dropped.
-struct Running {
-    address: SocketAddr,
-    task: JoinHandle<Result<(), HostError>>,
+/// A server whose callers need this.
+async fn start(
+    asking: Asking,
+    read_only: bool,
+) -> Result<RunningServer, Box<dyn std::error::Error>> {
+    let endpoint = EndpointArgs {
+        asking,
+        read_only,
+        ..EndpointArgs::default()
+    };
+    RunningServer::start(Host::default(), server()?, endpoint).await
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-impl Running {
-    async fn new(asking: Asking, read_only: bool) -> Result<Self, Box<dyn std::error::Error>> {
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let address = free.local_addr()?;
-        drop(free);
-        let endpoint = EndpointArgs {
-            listen: Some(address),
-            asking,
-            read_only,
-            ..EndpointArgs::default()
-        };
-        let server = server()?;
-        let run = async move {
-            let stop = CancellationToken::new();
-            Host::default().run(server, &endpoint, "x", stop).await
-        };
-        let task = tokio::spawn(run);
-        let begun = Instant::now();
-        while TcpStream::connect(address).await.is_err() {
-            assert!(begun.elapsed() < LONG, "it does not listen");
-            tokio::task::yield_now().await;
-        }
-        Ok(Self { address, task })
-    }
-
+impl RunningServer {
     /// Status, head and body of the answer to a request.
     async fn send(&self, request: &str) -> Result<(u16, String, Value), io::Error> {
         let mut stream = TcpStream::connect(self.address).await?;
@@ -156,7 +131,7 @@ async fn a_file_of_tokens_says_who_may_do_what_and_is_read_again() -> Outcome {
         auth_token_file: Some(file.clone()),
         ..Asking::default()
     };
-    let running = Running::new(asking, false).await?;
+    let running = start(asking, false).await?;
     assert_eq!(running.call(None, "look").await?.0, 401);
     assert_eq!(running.call(Some("x"), "look").await?.0, 401);
     for (token, may_write) in [("r", false), ("w", true), ("a", true)] {
@@ -214,7 +189,7 @@ async fn an_authorization_server_gives_out_the_tokens() -> Outcome {
         oauth_jwks: Some(keys.display().to_string()),
         ..Asking::default()
     };
-    let running = Running::new(asking.clone(), false).await?;
+    let running = start(asking.clone(), false).await?;
     assert_eq!(running.call(Some(&token("write")?), "change").await?.0, 200);
     assert_eq!(running.call(Some(&token("read")?), "change").await?.0, 403);
     assert_eq!(running.call(Some(&token("other")?), "look").await?.0, 403);
@@ -257,7 +232,7 @@ async fn an_authorization_server_gives_out_the_tokens() -> Outcome {
 
 #[tokio::test]
 async fn a_server_that_only_reads_has_no_tool_that_writes() -> Outcome {
-    let running = Running::new(Asking::default(), true).await?;
+    let running = start(Asking::default(), true).await?;
     assert_eq!(running.tools(None).await?, ["look"]);
     assert_eq!(running.call(None, "look").await?.0, 200);
     let (_, told) = running.call(None, "change").await?;
@@ -272,8 +247,8 @@ async fn a_server_that_only_reads_has_no_tool_that_writes() -> Outcome {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
 
-/// Where only one subscriber exists, tracing asks the thread that comes to a line first whether it wants it, and that may be
-/// another test's: "never" is then remembered for all. With a second one, all are asked.
+/// Where only one subscriber exists, tracing asks the thread that comes to a line first whether it wants it, and that
+/// may be another test's: "never" is then remembered for all. With a second one, all are asked.
 static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::default()));
 
 impl Lines {
@@ -316,7 +291,7 @@ async fn each_write_is_a_line_in_the_log() -> Outcome {
         auth_token_file: Some(file),
         ..Asking::default()
     };
-    let running = Running::new(asking, false).await?;
+    let running = start(asking, false).await?;
     running.call(Some("w"), "look").await?;
     running.call(Some("w"), "change").await?;
     let text = lines.text();

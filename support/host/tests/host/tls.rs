@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,33 +16,26 @@ use mcp_proto::budget::Bound;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
-use service_host::{EndpointArgs, Host, HostError, Tls};
+use service_host::{EndpointArgs, Host, Tls};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_util::sync::CancellationToken;
 
 use crate::asking::Lines;
-use crate::{LONG, Outcome};
+use crate::{LONG, Outcome, RunningServer};
 
-/// A server with the certificate and key in a folder, until it is dropped.
-struct Running {
-    address: SocketAddr,
-    task: JoinHandle<Result<(), HostError>>,
+/// A server with the certificate and key in a folder.
+async fn start(dir: &Path, host: Host) -> Result<RunningServer, Box<dyn Error>> {
+    let server = Server::builder("x", "1", ()).build()?;
+    RunningServer::start(host, server, endpoint(dir)).await
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-fn endpoint(dir: &Path, address: SocketAddr) -> EndpointArgs {
+fn endpoint(dir: &Path) -> EndpointArgs {
     EndpointArgs {
-        listen: Some(address),
+        port: Some(0),
         tls: Tls {
             tls_cert: Some(dir.join("cert.pem")),
             tls_key: Some(dir.join("key.pem")),
@@ -52,31 +44,7 @@ fn endpoint(dir: &Path, address: SocketAddr) -> EndpointArgs {
     }
 }
 
-impl Running {
-    async fn new(dir: &Path, host: Host) -> Result<Self, Box<dyn Error>> {
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let address = free.local_addr()?;
-        drop(free);
-        let (endpoint, server) = (
-            endpoint(dir, address),
-            Server::builder("x", "1", ()).build()?,
-        );
-        let run = async move {
-            host.run(server, &endpoint, "x", CancellationToken::new())
-                .await
-        };
-        let task = tokio::spawn(run);
-        let begun = Instant::now();
-        while TcpStream::connect(address).await.is_err() {
-            assert!(
-                begun.elapsed() < LONG && !task.is_finished(),
-                "it does not listen"
-            );
-            tokio::task::yield_now().await;
-        }
-        Ok(Self { address, task })
-    }
-
+impl RunningServer {
     /// A connection of a client that trusts this certificate alone.
     async fn connect(
         &self,
@@ -103,7 +71,7 @@ impl Running {
     }
 
     /// The status of the answer to a preflight over HTTP/1.1.
-    async fn ask(&self, trusted: &str) -> Result<StatusCode, Box<dyn Error>> {
+    async fn status(&self, trusted: &str) -> Result<StatusCode, Box<dyn Error>> {
         let stream = TokioIo::new(self.connect(trusted, &["http/1.1"]).await?);
         let (mut sender, connection) = http1::handshake(stream).await?;
         tokio::spawn(connection);
@@ -135,7 +103,7 @@ fn certify(dir: &Path) -> Result<String, Box<dyn Error>> {
 async fn both_versions_of_http_are_spoken_as_the_client_wants() -> Outcome {
     let dir = tempfile::tempdir()?;
     let trusted = certify(dir.path())?;
-    let running = Running::new(dir.path(), Host::default()).await?;
+    let running = start(dir.path(), Host::default()).await?;
     for (protocols, agreed) in [
         (&["h2", "http/1.1"][..], Some("h2")),
         (&["http/1.1"], Some("http/1.1")),
@@ -155,7 +123,7 @@ async fn both_versions_of_http_are_spoken_as_the_client_wants() -> Outcome {
                 .send_request(request.body(Empty::<Bytes>::new())?)
                 .await?
         } else {
-            assert_eq!(running.ask(&trusted).await?, StatusCode::NO_CONTENT);
+            assert_eq!(running.status(&trusted).await?, StatusCode::NO_CONTENT);
             continue;
         };
         assert_eq!(
@@ -180,15 +148,15 @@ async fn a_certificate_that_changes_counts_soon_and_one_that_is_broken_does_not(
     let _here = lines.of_this_thread();
     let dir = tempfile::tempdir()?;
     let first = certify(dir.path())?;
-    let running = Running::new(dir.path(), Host::default()).await?;
-    assert_eq!(running.ask(&first).await?, StatusCode::NO_CONTENT);
+    let running = start(dir.path(), Host::default()).await?;
+    assert_eq!(running.status(&first).await?, StatusCode::NO_CONTENT);
     let kept = running.connect(&first, &["http/1.1"]).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(kept)).await?;
     tokio::spawn(connection);
     let second = certify(dir.path())?;
     until(&running, &second).await?;
     assert!(
-        running.ask(&first).await.is_err(),
+        running.status(&first).await.is_err(),
         "the one before is not shown any more"
     );
     // A connection goes on with what it began with.
@@ -216,9 +184,9 @@ async fn a_certificate_that_changes_counts_soon_and_one_that_is_broken_does_not(
 }
 
 /// Waits until a certificate is shown.
-async fn until(running: &Running, trusted: &str) -> Outcome {
+async fn until(running: &RunningServer, trusted: &str) -> Outcome {
     let begun = Instant::now();
-    while running.ask(trusted).await.is_err() {
+    while running.status(trusted).await.is_err() {
         assert!(begun.elapsed() < LONG, "it is not read again");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -226,10 +194,10 @@ async fn until(running: &Running, trusted: &str) -> Outcome {
 }
 
 /// That a certificate is shown while the files are looked at once more.
-async fn looked_at(running: &Running, trusted: &str) -> Outcome {
+async fn looked_at(running: &RunningServer, trusted: &str) -> Outcome {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_millis(1_200) {
-        assert_eq!(running.ask(trusted).await?, StatusCode::NO_CONTENT);
+        assert_eq!(running.status(trusted).await?, StatusCode::NO_CONTENT);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Ok(())
@@ -242,7 +210,7 @@ async fn who_does_not_finish_a_handshake_holds_nobody_up_and_is_let_go() -> Outc
     let mut host = Host::default();
     host.serve.handshake_timeout = LONG;
     host.serve.connections = Bound { total: 8, share: 8 };
-    let running = Running::new(dir.path(), host).await?;
+    let running = start(dir.path(), host).await?;
     let mut silent = Vec::new();
     for at in 0..20_u8 {
         let mut stream = TcpStream::connect(running.address).await?;
@@ -253,14 +221,14 @@ async fn who_does_not_finish_a_handshake_holds_nobody_up_and_is_let_go() -> Outc
         silent.push(stream);
     }
     // They have all places, and give way.
-    assert_eq!(running.ask(&trusted).await?, StatusCode::NO_CONTENT);
+    assert_eq!(running.status(&trusted).await?, StatusCode::NO_CONTENT);
     let mut first = silent.remove(0);
     let closed = timeout(LONG / 2, first.read(&mut [0; 16])).await?;
     assert!(matches!(closed, Ok(0) | Err(_)), "{closed:?}");
 
     let mut host = Host::default();
     host.serve.handshake_timeout = Duration::from_millis(50);
-    let running = Running::new(dir.path(), host).await?;
+    let running = start(dir.path(), host).await?;
     let mut silent = TcpStream::connect(running.address).await?;
     let closed = timeout(LONG / 2, silent.read(&mut [0; 16])).await?;
     assert!(matches!(closed, Ok(0) | Err(_)), "{closed:?}");
@@ -273,7 +241,7 @@ async fn a_certificate_that_cannot_be_used_is_named_at_the_start() -> Outcome {
     certify(dir.path())?;
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     let (cert, key) = (dir.path().join("cert.pem"), dir.path().join("key.pem"));
-    let endpoint = endpoint(dir.path(), (Ipv4Addr::LOCALHOST, 0).into());
+    let endpoint = endpoint(dir.path());
     let refusal = async |endpoint: &EndpointArgs| -> Result<String, Box<dyn Error>> {
         let server = Server::builder("x", "1", ()).build()?;
         let run = Host::default().run(server, endpoint, "x", CancellationToken::new());

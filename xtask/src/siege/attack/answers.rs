@@ -69,7 +69,8 @@ fn closed(field: &Field, connections: usize) -> Result<()> {
     Ok(())
 }
 
-/// A call whose answer is as large as the attacker can make it: a universe as large as one request makes it, or an echo.
+/// A call whose answer is as large as the attacker can make it: a universe as large as one request makes it, or an
+/// echo.
 fn largest(field: &Field) -> Result<Message> {
     let length = field.target.kind.max_body() - MARGIN;
     match field.target.kind {

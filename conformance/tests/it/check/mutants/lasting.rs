@@ -6,7 +6,7 @@ use mcp_conformance::Frame;
 use serde_json::Value;
 
 use super::{Mutant, instead_error, legacy, modern, refused};
-use crate::mutation::{Answer, Fault, answer, frame, instead};
+use crate::mutation::{Answer, Fault, answer, frame, instead, status};
 
 pub(super) fn streams() -> Vec<Mutant> {
     vec![
@@ -30,10 +30,7 @@ pub(super) fn streams() -> Vec<Mutant> {
         ),
         legacy(
             "http2.concurrent",
-            instead(|asked| {
-                let is_lost = asked.body["id"] == "over-http2-5";
-                is_lost.then(|| Answer::new(200, Value::Null))
-            }),
+            status(200, |asked| asked.body["id"] == "over-http2-5"),
         ),
         modern(
             "modern.initialize-versions",

@@ -6,7 +6,9 @@ use http::{HeaderValue, Method};
 use serde_json::{Value, json};
 
 use super::{Mutant, instead_error, instead_result, legacy, modern, set};
-use crate::mutation::{Answer, Asked, Fault, answer, ask, instead, result};
+use crate::mutation::{
+    Answer, Fault, SentRequest, answer, answer_to, ask, instead, result, status,
+};
 
 /// A result that a call of the small server could have.
 fn done(more: &Value) -> Value {
@@ -17,14 +19,14 @@ fn done(more: &Value) -> Value {
     result
 }
 
-fn is_unknown_token(asked: &Asked) -> bool {
+fn is_unknown_token(asked: &SentRequest) -> bool {
     asked
         .headers
         .get("authorization")
         .is_some_and(|it| it == "Bearer no-such-token")
 }
 
-/// Answers so to a token that nobody gave, with this challenge, in which `HOST` is the server.
+/// Answers so to a token that no server issued, with this challenge, in which `HOST` is the server.
 fn refusing(status: u16, challenge: Option<&'static str>) -> Fault {
     instead(move |asked| {
         let mut refusal = Answer::new(status, Value::Null);
@@ -69,17 +71,14 @@ pub(super) fn heads() -> Vec<Mutant> {
         ),
         modern(
             "modern.get-and-delete",
-            instead(|asked| {
-                (asked.method == Method::DELETE).then(|| Answer::new(200, Value::Null))
-            }),
+            status(200, |asked| asked.method == Method::DELETE),
         ),
         legacy(
             "session.unknown",
-            answer(|asked, answer| {
-                if asked.session().is_some_and(|it| it.starts_with("00000000")) {
-                    answer.status = 400;
-                }
-            }),
+            answer_to(
+                |asked| asked.session().is_some_and(|it| it.starts_with("00000000")),
+                |answer| answer.status = 400,
+            ),
         ),
         legacy("access.challenge", refusing(403, Some("Bearer"))),
         modern("access.challenge", refusing(401, None)),
@@ -126,11 +125,10 @@ pub(super) fn heads() -> Vec<Mutant> {
         ),
         legacy(
             "base.concurrent",
-            answer(|asked, answer| {
-                if asked.body["id"] == "together-3" {
-                    answer.body["id"] = "together-4".into();
-                }
-            }),
+            answer_to(
+                |asked| asked.body["id"] == "together-3",
+                |answer| answer.body["id"] = "together-4".into(),
+            ),
         ),
     ]
 }

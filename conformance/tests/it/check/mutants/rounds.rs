@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use super::{Mutant, modern};
-use crate::mutation::{Answer, Asked, Fault, instead};
+use crate::mutation::{Answer, Fault, SentRequest, instead};
 
 const UNDECLARED: &str = "rounds.undeclared";
 const MISSING: &str = "rounds.missing-answers";
@@ -53,7 +53,7 @@ pub(crate) fn asking(flaw: &'static str) -> Fault {
     })
 }
 
-fn answer(asked: &Asked, flaw: &str, given: &mut BTreeMap<String, Owner>) -> Answer {
+fn answer(asked: &SentRequest, flaw: &str, given: &mut BTreeMap<String, Owner>) -> Answer {
     let params = &asked.body["params"];
     let caller = asked.headers.get("authorization");
     let caller = caller.map_or("", |it| it.to_str().unwrap()).to_owned();
@@ -99,7 +99,7 @@ fn used(state: &str) -> String {
     format!("{state} was used")
 }
 
-fn question(asked: &Asked, state: &str) -> Answer {
+fn question(asked: &SentRequest, state: &str) -> Answer {
     let question = json!({"method": "elicitation/create", "params": {
         "mode": "form", "message": "Who?",
         "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}},
@@ -109,20 +109,20 @@ fn question(asked: &Asked, state: &str) -> Answer {
     result(asked, asks)
 }
 
-fn result(asked: &Asked, mut result: Value) -> Answer {
+fn result(asked: &SentRequest, mut result: Value) -> Answer {
     let info = json!({"name": "asks", "version": "1"});
     result["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": info });
     let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
     Answer::new(200, body)
 }
 
-fn failure(asked: &Asked) -> Answer {
+fn failure(asked: &SentRequest) -> Answer {
     let content = json!([{"type": "text", "text": "no"}]);
     let failed = json!({"resultType": "complete", "content": content, "isError": true});
     result(asked, failed)
 }
 
-fn refusal(asked: &Asked) -> Answer {
+fn refusal(asked: &SentRequest) -> Answer {
     let error = json!({"code": -32602, "message": "no"});
     let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
     Answer::new(200, body)

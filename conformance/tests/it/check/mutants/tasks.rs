@@ -7,13 +7,13 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde_json::{Value, json};
 
 use super::{Mutant, legacy, modern, refused, without};
-use crate::mutation::{Answer, Asked, Fault, answer, instead};
+use crate::mutation::{Answer, Fault, SentRequest, answer, instead};
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 const UNDECLARED: &str = "tasks.listen-undeclared";
 const NOTIFIED: &str = "tasks.notified";
 
-fn answered(asked: &Asked, result: &Value) -> Answer {
+fn answered(asked: &SentRequest, result: &Value) -> Answer {
     let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
     Answer::new(200, body)
 }
@@ -85,8 +85,8 @@ fn notifying(flaw: &'static str) -> Fault {
     }))
 }
 
-/// What a client without the extension is told.
-fn requiring(asked: &Asked) -> Answer {
+/// What a client without the extension receives.
+fn requiring(asked: &SentRequest) -> Answer {
     let required = json!({"requiredCapabilities": {"extensions": {EXTENSION: {}}}});
     let error = json!({"code": -32021, "message": "no", "data": required});
     let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
@@ -94,7 +94,7 @@ fn requiring(asked: &Asked) -> Answer {
 }
 
 /// A subscription that agrees to the task, and says what it is.
-fn started(asked: &Asked, flaw: &str) -> Answer {
+fn started(asked: &SentRequest, flaw: &str) -> Answer {
     let own = json!({"io.modelcontextprotocol/subscriptionId": asked.body["id"]});
     let watched = &asked.body["params"]["notifications"]["taskIds"];
     let agreed = json!({"notifications": {"taskIds": watched}, "_meta": own});

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use super::event_id::StreamName;
 use super::stream::Stream;
@@ -40,7 +40,7 @@ struct Kept {
 struct Listening {
     name: StreamName,
     /// Told whenever the session has changed.
-    changed: watch::Sender<()>,
+    changed: Arc<Notify>,
 }
 
 #[derive(Debug)]
@@ -66,21 +66,21 @@ impl Table {
         &mut self,
         session: &SessionId,
         stream: &Arc<Stream>,
-    ) -> watch::Receiver<()> {
+    ) -> Arc<Notify> {
         self.insert(session, stream);
-        let (changed, changes) = watch::channel(());
+        let changed = Arc::<Notify>::default();
         let of_session = self.sessions.entry(session.clone()).or_default();
         of_session.standalone = Some(Listening {
             name: stream.name(),
-            changed,
+            changed: Arc::clone(&changed),
         });
-        changes
+        changed
     }
 
     pub(super) fn session_changed(&self, session: &SessionId) {
         let of_session = self.sessions.get(session);
         if let Some(listening) = of_session.and_then(|of_session| of_session.standalone.as_ref()) {
-            listening.changed.send_replace(());
+            listening.changed.notify_one();
         }
     }
 

@@ -29,9 +29,9 @@ pub(in crate::import) fn read(
     reading: &mut Reading<'_, '_, '_>,
 ) -> Result<ControlFlow<()>, ImportError> {
     let path = Path::new(&unit.file);
-    let mut known = Known {
+    let mut known = BackupState {
         files: files(unit),
-        ..Known::default()
+        ..BackupState::default()
     };
     unit.tree.read(&unit.file, |file, _| {
         let mut lines = Lines::new(file).map_err(io_at(path))?;
@@ -86,7 +86,7 @@ fn files(unit: &Unit) -> HashMap<String, String> {
 
 /// What is known from earlier frames.
 #[derive(Default)]
-struct Known {
+struct BackupState {
     people: HashMap<String, Participant>,
     /// The names and ids of groups.
     groups: HashMap<String, Chat>,
@@ -95,7 +95,7 @@ struct Known {
     files: HashMap<String, String>,
 }
 
-impl Known {
+impl BackupState {
     fn frame(
         &mut self,
         frame: &Map<String, Value>,
@@ -198,7 +198,7 @@ impl Known {
 
     fn chat(&mut self, chat: &Value) -> Option<Event> {
         let (id, recipient) = (text(chat, "id")?, text(chat, "recipientId")?);
-        let told = match (self.groups.get(&recipient), self.people.get(&recipient)) {
+        let new_chat = match (self.groups.get(&recipient), self.people.get(&recipient)) {
             (Some(group), _) => group.clone(),
             (None, Some(person)) => Chat {
                 id: person.id.clone(),
@@ -212,8 +212,8 @@ impl Known {
             },
             (None, None) => return None,
         };
-        self.chats.insert(id, told.id.clone());
-        Some(Event::Chat(told))
+        self.chats.insert(id, new_chat.id.clone());
+        Some(Event::Chat(new_chat))
     }
 
     /// A message; of a version of an edited one, `first` is the first version.

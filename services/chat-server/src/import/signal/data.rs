@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
-use super::{Entry, Folder, Take, gather, kind_of, moment};
+use super::{Folder, SignalEntry, Take, gather, kind_of, moment};
 use crate::import::Reading;
 use crate::import::lines::{Line, Lines};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace};
@@ -39,7 +39,7 @@ pub(super) fn read<R: Read>(
     Ok(ControlFlow::Continue(()))
 }
 
-fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<Entry> {
+fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<SignalEntry> {
     let text = |name: &str| object.get(name).and_then(said);
     let flag = |name: &str| {
         object
@@ -72,7 +72,7 @@ fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<Entry> {
         .collect();
     attachments.extend(sticker(object.get("sticker"), folder));
     let (time, at) = moment(text("date")?)?;
-    Some(Entry {
+    Some(SignalEntry {
         time,
         at,
         text: match deleted || action.is_some() {

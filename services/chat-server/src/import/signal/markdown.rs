@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 
 use super::data::missing;
-use super::{Entry, Folder, Take, gather, kind_of, moment};
+use super::{Folder, SignalEntry, Take, gather, kind_of, moment};
 use crate::import::lines::{Line, Lines};
 use crate::import::{MAX_MESSAGE_BYTES, Reading};
 use crate::model::{Attachment, AttachmentPlace};
@@ -36,7 +36,7 @@ pub(super) fn read<R: Read>(
     reading: &mut Reading<'_, '_, '_>,
     take: &mut Take<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let mut open: Option<(Entry, String)> = None;
+    let mut open: Option<(SignalEntry, String)> = None;
     let mut number = 0_u64;
     while let Some(line) = lines.next()? {
         number += 1;
@@ -84,23 +84,23 @@ pub(super) fn is_header(line: &str) -> bool {
 }
 
 /// A line that begins a message, and its contents.
-fn header(line: &str) -> Option<(Entry, &str)> {
+fn header(line: &str) -> Option<(SignalEntry, &str)> {
     let (time, rest) = line.strip_prefix('[')?.split_once(']')?;
     let (time, at) = moment(time)?;
     let rest = rest.strip_prefix(' ')?;
     let (sender, text) = rest
         .split_once(": ")
         .or_else(|| Some((rest.trim_end().strip_suffix(':')?, "")))?;
-    let entry = Entry {
+    let entry = SignalEntry {
         time,
         at,
         sender: sender.to_owned(),
-        ..Entry::default()
+        ..SignalEntry::default()
     };
     Some((entry, text))
 }
 
-fn finish(mut entry: Entry, text: &str, folder: &Folder) -> Entry {
+fn finish(mut entry: SignalEntry, text: &str, folder: &Folder) -> SignalEntry {
     if text.trim() == DELETED {
         entry.deleted = true;
         return entry;

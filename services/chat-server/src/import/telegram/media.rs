@@ -86,8 +86,10 @@ pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
     }
     for (member, what) in OTHERS {
         if let Some(value) = entry.get(member) {
-            let told = describe(value, 0).join("; ");
-            return Some(with_text(format!("[{what}] {told}").trim_end().to_owned()));
+            let described = describe(value, 0).join("; ");
+            return Some(with_text(
+                format!("[{what}] {described}").trim_end().to_owned(),
+            ));
         }
     }
     None
@@ -156,14 +158,14 @@ pub(super) fn describe(value: &Value, depth: usize) -> Vec<String> {
 
 /// A value in words; `None` for an empty one.
 pub(super) fn scalar(value: &Value) -> Option<String> {
-    let told = match value {
+    let described = match value {
         Value::Bool(true) => "yes".to_owned(),
         Value::String(text) => text.clone(),
         Value::Number(number) if number.as_f64() != Some(0.0) => number.to_string(),
         Value::Array(_) => describe(value, 1).join(", "),
         _ => String::new(),
     };
-    (!told.is_empty()).then_some(told)
+    (!described.is_empty()).then_some(described)
 }
 
 fn kind(entry: &Map<String, Value>) -> AttachmentKind {

@@ -64,18 +64,18 @@ pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> B
         let Some(value) = entry.get(name) else {
             continue;
         };
-        let told = detail(entry, name, value);
-        if !told.is_empty() {
+        let described = detail(entry, name, value);
+        if !described.is_empty() {
             words.extend((!before.is_empty()).then(|| before.to_owned()));
-            words.push(told);
+            words.push(described);
         }
     }
     for (name, value) in entry {
-        let is_told = DETAILS.iter().any(|(told, _)| told == name);
-        if let Some(told) =
+        let is_told = DETAILS.iter().any(|(described, _)| described == name);
+        if let Some(described) =
             media::scalar(value).filter(|_| !is_told && !COMMON.contains(&name.as_str()))
         {
-            words.push(format!("{}: {told}", name.replace('_', " ")));
+            words.push(format!("{}: {described}", name.replace('_', " ")));
         }
     }
     words.extend(entry.get("text").map(plain).filter(|text| !text.is_empty()));

@@ -45,7 +45,7 @@ pub(super) struct Export<'e, 'r, 't, 'p> {
 
 /// What a first walk finds.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FirstWalk {
     heads: Vec<Head>,
     me: Option<String>,
 }
@@ -79,15 +79,15 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
     }
 
     /// With what the first walk has found.
-    pub(super) fn knowing(mut self, found: Found) -> Self {
+    pub(super) fn knowing(mut self, found: FirstWalk) -> Self {
         self.heads = Some(found.heads.into_iter());
         self.me = found.me;
         self
     }
 
     /// What the first walk has found.
-    pub(super) fn found(self) -> Found {
-        Found {
+    pub(super) fn found(self) -> FirstWalk {
+        FirstWalk {
             heads: self.survey.unwrap_or_default(),
             me: self.me,
         }

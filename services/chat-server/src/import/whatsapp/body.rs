@@ -17,7 +17,7 @@ pub(super) const OWN: char = '\u{200e}';
 
 /// What a message says.
 #[derive(Debug)]
-pub(super) struct Said<'t> {
+pub(super) struct ParsedBody<'t> {
     pub(super) sender: Option<&'t str>,
     pub(super) body: Body,
     pub(super) attachments: Vec<Attachment>,
@@ -56,9 +56,9 @@ pub(super) fn split(rest: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads what follows the head; `ios` is whether an iPhone has written it.
-pub(super) fn read(rest: &str, ios: bool) -> Said<'_> {
+pub(super) fn read(rest: &str, ios: bool) -> ParsedBody<'_> {
     let Some((sender, text)) = split(rest) else {
-        return Said {
+        return ParsedBody {
             sender: None,
             body: notice(plain(rest)),
             attachments: Vec::new(),
@@ -68,7 +68,7 @@ pub(super) fn read(rest: &str, ios: bool) -> Said<'_> {
         };
     };
     let (text, edited) = without_edited(text);
-    let mut said = Said {
+    let mut said = ParsedBody {
         sender: Some(sender),
         body: Body::Text(String::new()),
         attachments: Vec::new(),
@@ -127,8 +127,8 @@ fn notice(text: String) -> Body {
     }
 }
 
-/// A text without the marks that WhatsApp sets before it and around mentions. Other marks of direction within it are its
-/// author's.
+/// A text without the marks that WhatsApp sets before it and around mentions. Other marks of direction within it are
+/// its author's.
 pub(super) fn plain(text: &str) -> String {
     let text = text.trim_start_matches(OWN).trim_end();
     let mut plain = String::with_capacity(text.len());

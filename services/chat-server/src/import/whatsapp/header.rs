@@ -4,7 +4,7 @@
 //! `31/12/2023 23:59:58: Anna: …`.
 
 use super::halves::{half_of, hour_of};
-use super::order::Written;
+use super::order::WrittenDate;
 
 /// How a file writes its headers. What is written otherwise in it is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +35,7 @@ enum Frame {
 pub(super) struct Header<'l> {
     pub(super) shape: Shape,
     /// Its date as written.
-    pub(super) date: Written,
+    pub(super) date: WrittenDate,
     /// Hour, minute, second, by the clock of 24 hours.
     pub(super) clock: [i8; 3],
     /// What follows it.
@@ -109,7 +109,7 @@ pub(super) fn parse(line: &str) -> Option<Header<'_>> {
     })
 }
 
-fn date(at: &mut Cursor<'_>) -> Option<Written> {
+fn date(at: &mut Cursor<'_>) -> Option<WrittenDate> {
     let (first, first_digits) = at.number(4)?;
     let separator = at.eat_any(&['/', '.', '-', '年'])?;
     at.skip_blanks();
@@ -118,7 +118,7 @@ fn date(at: &mut Cursor<'_>) -> Option<Written> {
     at.skip_blanks();
     let (third, third_digits) = at.number(4)?;
     at.eat_any(&['日']);
-    Some(Written {
+    Some(WrittenDate {
         numbers: [first, second, third],
         digits: [first_digits, second_digits, third_digits],
         separator,

@@ -55,7 +55,7 @@ pub(super) struct Decision {
 
 /// A date as written in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct WrittenDate {
     /// Its three numbers.
     pub(super) numbers: [u16; 3],
     /// How many digits each has.
@@ -151,7 +151,7 @@ impl Votes {
     }
 
     /// A date, and the day by which a file of the message is named.
-    pub(super) fn add(&mut self, written: &Written, named: Option<Date>) {
+    pub(super) fn add(&mut self, written: &WrittenDate, named: Option<Date>) {
         self.count += 1;
         self.separator = Some(written.separator);
         for (number, digits) in written.numbers.iter().zip(written.digits).take(2) {

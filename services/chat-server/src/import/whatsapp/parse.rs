@@ -34,18 +34,18 @@ pub(super) struct Parse<'c> {
     /// The message that may continue in the next line.
     pub(super) open: Option<Begun>,
     /// Which part of the export this is.
-    pub(super) part: Part,
+    pub(super) part: ChatSize,
 }
 
 /// The size of a chat, in bytes of its file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct ChatSize {
     pub(super) size: u64,
     /// About how many bytes of text are in it, unpacked.
     pub(super) text: u64,
 }
 
-impl Part {
+impl ChatSize {
     /// Reports how far it is read.
     fn report(self, read: u64, reading: &mut Reading<'_, '_, '_>) {
         let done = (u128::from(self.size) * u128::from(read)).checked_div(u128::from(self.text));

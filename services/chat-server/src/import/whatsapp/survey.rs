@@ -34,7 +34,7 @@ pub(super) struct Survey {
 }
 
 /// What it comes to.
-pub(super) struct Found {
+pub(super) struct SurveyResult {
     pub(super) shape: Shape,
     /// The order of its dates, or why they cannot be read.
     pub(super) order: Result<Decision, String>,
@@ -99,7 +99,7 @@ impl Survey {
     }
 
     /// `None` if no line begins as a message does.
-    pub(super) fn found(&self, chat: &str) -> Option<Found> {
+    pub(super) fn found(&self, chat: &str) -> Option<SurveyResult> {
         let most = || self.shapes.iter().max_by_key(|(_, count, _)| *count);
         let first = self
             .first
@@ -117,7 +117,7 @@ impl Survey {
             [one, other] if !is_group && *other == chat => Some(*one),
             _ => None,
         };
-        Some(Found {
+        Some(SurveyResult {
             shape: *shape,
             order: votes.decide(),
             kind: match is_group {

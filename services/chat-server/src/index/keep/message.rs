@@ -9,7 +9,7 @@ use crate::index::stored::{self, Detail, micros};
 use crate::model::{Message, Reaction};
 
 /// What is known about a message.
-pub(super) struct Known {
+pub(super) struct KnownMessage {
     msg: i64,
     person: Option<i64>,
     edited: Option<i64>,
@@ -29,14 +29,14 @@ pub(super) enum Reactions {
 
 impl Keeper<'_> {
     /// A message, if it is known.
-    pub(super) fn known(&mut self, chat: &str, id: &str) -> rusqlite::Result<Option<Known>> {
+    pub(super) fn known(&mut self, chat: &str, id: &str) -> rusqlite::Result<Option<KnownMessage>> {
         match self.find_chat(chat)? {
             Some(chat) => self.find(chat, id),
             None => Ok(None),
         }
     }
 
-    fn find(&self, chat: i64, id: &str) -> rusqlite::Result<Option<Known>> {
+    fn find(&self, chat: i64, id: &str) -> rusqlite::Result<Option<KnownMessage>> {
         let sql = "SELECT msg, person, edited, deleted, text, detail FROM message \
                    WHERE chat = ?1 AND id = ?2";
         self.statement(sql)?
@@ -127,7 +127,7 @@ impl Keeper<'_> {
     }
 
     /// The newest wording counts, in any order of edits.
-    pub(super) fn edit(&self, known: &Known, text: &str, at: i64) -> rusqlite::Result<()> {
+    pub(super) fn edit(&self, known: &KnownMessage, text: &str, at: i64) -> rusqlite::Result<()> {
         if known.deleted || known.edited.is_some_and(|edited| edited > at) {
             return Ok(());
         }
@@ -151,13 +151,13 @@ impl Keeper<'_> {
                    WHERE expires <= ?1 AND expires IS NOT NULL AND deleted = 0 LIMIT 1000";
         let mut statement = self.statement(sql)?;
         let due = statement.query_map([micros(Timestamp::now())], known)?;
-        for known in due.collect::<rusqlite::Result<Vec<Known>>>()? {
+        for known in due.collect::<rusqlite::Result<Vec<KnownMessage>>>()? {
             self.delete(&known)?;
         }
         Ok(())
     }
 
-    pub(super) fn delete(&self, known: &Known) -> rusqlite::Result<()> {
+    pub(super) fn delete(&self, known: &KnownMessage) -> rusqlite::Result<()> {
         let mut detail = Detail::read(known.detail.as_deref())?;
         detail.forget();
         let sql =
@@ -169,7 +169,7 @@ impl Keeper<'_> {
 
     pub(super) fn react(
         &self,
-        known: &Known,
+        known: &KnownMessage,
         reaction: &Reaction,
         removed: bool,
     ) -> rusqlite::Result<()> {
@@ -186,7 +186,7 @@ impl Keeper<'_> {
         }
     }
 
-    fn relearn(&self, known: &Known, text: &str) -> rusqlite::Result<()> {
+    fn relearn(&self, known: &KnownMessage, text: &str) -> rusqlite::Result<()> {
         if known.text == text {
             return Ok(());
         }
@@ -244,8 +244,8 @@ fn joined(text: &str) -> String {
     joined
 }
 
-fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
-    Ok(Known {
+fn known(row: &Row<'_>) -> rusqlite::Result<KnownMessage> {
+    Ok(KnownMessage {
         msg: row.get(0)?,
         person: row.get(1)?,
         edited: row.get(2)?,

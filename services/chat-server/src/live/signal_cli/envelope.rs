@@ -18,7 +18,7 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
         text(envelope, "sourceName"),
     );
     let Some(author) = author else { return };
-    let said = |data, edited| Said {
+    let said = |data, edited| DataMessage {
         data,
         edited,
         author: author.clone(),
@@ -39,7 +39,7 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
             None,
         );
         let edit = sent.get("editMessage");
-        let said = Said {
+        let said = DataMessage {
             data: edit
                 .and_then(|edit| edit.get("dataMessage"))
                 .unwrap_or(sent),
@@ -68,7 +68,7 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
 }
 
 /// A data message, and its sender.
-struct Said<'e> {
+struct DataMessage<'e> {
     data: &'e Value,
     /// When the message was sent that this one replaces.
     edited: Option<i64>,
@@ -77,7 +77,7 @@ struct Said<'e> {
     mine: Option<Option<Participant>>,
 }
 
-impl Said<'_> {
+impl DataMessage<'_> {
     fn read(self, envelope: &Value, names: &mut Names, events: &mut Vec<Event>) {
         let Some(chat) = self.chat(names, events) else {
             return;
@@ -251,18 +251,18 @@ fn body_text(data: &Value) -> String {
         .into_iter()
         .flatten()
         .filter_map(|mention| text(mention, "name").or_else(|| text(mention, "number")));
-    let mut told = String::with_capacity(message.len());
+    let mut with_names = String::with_capacity(message.len());
     for c in message.chars() {
         match c {
             // An object replacement character marks each mention, in their order.
             '\u{fffc}' => match mentions.next() {
-                Some(name) => told.extend(["@", name]),
-                None => told.push(c),
+                Some(name) => with_names.extend(["@", name]),
+                None => with_names.push(c),
             },
-            _ => told.push(c),
+            _ => with_names.push(c),
         }
     }
-    told
+    with_names
 }
 
 fn attachments(data: &Value) -> Vec<Attachment> {

@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(crate) faults: VecDeque<Fault>,
     /// The paths that were asked for.
     pub(crate) asked: Vec<String>,
-    /// An offset beyond all updates is taken for none, as after numbers have begun anew.
+    /// An offset beyond all updates is taken for none, as after numbers have begun again.
     pub(crate) is_lenient: bool,
     before: Value,
 }

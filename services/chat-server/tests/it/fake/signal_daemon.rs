@@ -67,7 +67,8 @@ impl Endpoint {
         }
     }
 
-    /// The place after the daemon has died, and before it is there again. A port stays, so that nobody else takes it.
+    /// The place after the daemon has died, and before it is there again. A port stays, so that no other program takes
+    /// it.
     pub(crate) fn gone(self) -> Gone {
         match self {
             Self::Unix(listener, socket) => {
@@ -152,7 +153,7 @@ impl Daemon {
     }
 }
 
-/// The line that tells of an envelope.
+/// The line with an envelope.
 pub(crate) fn receive(envelope: &Value) -> Vec<u8> {
     let line = json!({"jsonrpc": "2.0", "method": "receive", "params": {"envelope": envelope, "account": "+9"}});
     format!("{line}\n").into_bytes()

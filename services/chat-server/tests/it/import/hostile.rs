@@ -9,6 +9,8 @@ use chat_server::import::{self, Format, ImportError, MAX_MESSAGE_BYTES, MAX_WARN
 use proptest::prelude::*;
 
 use super::options;
+use crate::assert_has;
+use crate::mcp::harness::zip_of;
 
 /// Reads whatever it is as each of the formats; what comes does not matter, only that something does.
 fn read_as_all(bytes: &[u8]) -> Vec<Result<Summary, ImportError>> {
@@ -38,7 +40,7 @@ fn read(path: &Path, format: Format) -> Result<Summary, ImportError> {
         ControlFlow::Continue(())
     };
     let summary = import::read(path, Some(format), &options(), &mut take, &mut |_, _| {})?;
-    // A chat may be told of more than once.
+    // A chat may come more than once.
     assert!(events >= summary.chats + summary.messages);
     assert!(summary.warnings.len() <= MAX_WARNINGS);
     Ok(summary)
@@ -113,7 +115,7 @@ fn lists_in_lists_without_end() {
     assert_eq!(read_as_all(one.as_bytes()).remove(2).unwrap().skipped, 2);
 }
 
-/// The most memory of this process so far, in KiB; 0 where it is not told.
+/// The most memory of this process so far, in KiB; 0 where it is not known.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
@@ -185,7 +187,7 @@ fn strings_of_a_hundred_million_bytes() {
     assert!(grown < 300 * 1024, "{grown} KiB more");
 }
 
-/// How long this thread has worked, in nanoseconds; `None` where it is not told.
+/// How long this thread has worked, in nanoseconds; `None` where it is not known.
 pub(crate) fn worked() -> Option<u64> {
     let told = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     told.split_whitespace().next()?.parse().ok()
@@ -259,16 +261,6 @@ fn work_is_linear_in_the_length() {
     }
 }
 
-fn zip_of(path: &Path, entries: &[(&str, &[u8])]) {
-    let mut zip = zip::ZipWriter::new(fs::File::create(path).unwrap());
-    for (name, bytes) in entries {
-        zip.start_file(*name, zip::write::SimpleFileOptions::default())
-            .unwrap();
-        zip.write_all(bytes).unwrap();
-    }
-    zip.finish().unwrap();
-}
-
 #[test]
 fn zips_that_are_bombs() {
     let dir = tempfile::tempdir().unwrap();
@@ -338,11 +330,8 @@ fn zips_with_names_that_lead_elsewhere() {
 fn zips_that_are_damaged_or_hold_no_chat() {
     let dir = tempfile::tempdir().unwrap();
     let good = dir.path().join("good.zip");
-    zip_of(
-        &good,
-        &[("_chat.txt", WHATSAPP.as_bytes()), ("a.jpg", &[7; 300])],
-    );
-    let bytes = fs::read(&good).unwrap();
+    let bytes = zip_of(&[("_chat.txt", WHATSAPP.as_bytes()), ("a.jpg", &[7; 300])]);
+    fs::write(&good, &bytes).unwrap();
     let path = dir.path().join("bad.zip");
     for end in 0..bytes.len() {
         fs::write(&path, &bytes[..end]).unwrap();
@@ -354,12 +343,10 @@ fn zips_that_are_damaged_or_hold_no_chat() {
         let _read = read(&path, Format::WhatsApp);
         let _attached = import::attachment(&path, "a.jpg");
     }
-    zip_of(&path, &[("notes.pdf", b"x")]);
-    assert!(
-        import::formats(&path)
-            .unwrap_err()
-            .to_string()
-            .contains("holds no export")
+    fs::write(&path, zip_of(&[("notes.pdf", b"x")])).unwrap();
+    assert_has(
+        &import::formats(&path).unwrap_err().to_string(),
+        &["holds no export"],
     );
     // In a folder one that is damaged does not keep the others from being read.
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();

@@ -86,12 +86,12 @@ pub(crate) const QUOTE: &str = "\u{e000}";
 pub(crate) struct Talk {
     pub(crate) name: &'static str,
     pub(crate) zone: &'static str,
-    pub(crate) said: Vec<Said>,
+    pub(crate) said: Vec<TalkMessage>,
 }
 
 /// One message.
 #[derive(Debug, Clone)]
-pub(crate) struct Said {
+pub(crate) struct TalkMessage {
     pub(crate) at: Timestamp,
     pub(crate) who: usize,
     pub(crate) what: What,
@@ -199,7 +199,7 @@ pub(crate) fn talk(names: &'static [&'static str]) -> impl Strategy<Value = Talk
                         None => reactions.push((emoji, vec![who])),
                     }
                 }
-                said.push(Said {
+                said.push(TalkMessage {
                     at,
                     who,
                     what,
@@ -220,7 +220,7 @@ pub(crate) fn talk(names: &'static [&'static str]) -> impl Strategy<Value = Talk
 }
 
 /// Local times tell less than moments: they are right if they read the same on the clock, are the same moments where
-/// the clock tells that, and are in order.
+/// the clock shows that, and are in order.
 pub(crate) fn times_agree(
     zone: &TimeZone,
     made: &[Timestamp],
@@ -247,7 +247,8 @@ pub(crate) fn times_agree(
 fn what_fails_shrinks_to_the_smallest_chat() {
     let mut runner = TestRunner::new(config());
     let outcome = runner.run(&talk(&["Anna"]), |talk| {
-        let fails = |said: &Said| matches!(&said.what, What::Text(text) if text.contains('\n'));
+        let fails =
+            |said: &TalkMessage| matches!(&said.what, What::Text(text) if text.contains('\n'));
         prop_assert!(!talk.said.iter().any(fails));
         Ok(())
     });

@@ -4,6 +4,17 @@ use chat_server::import::{DayOrder, Options};
 use chat_server::model::{AttachmentKind, AttachmentPlace, Body, ChatKind};
 
 use super::{Read, options, read, read_text, read_text_with};
+use crate::assert_has;
+use crate::mcp::harness::zip_of;
+
+/// A chat with Anna whose file has this text.
+fn of_anna(text: &str) -> Read {
+    of_anna_with(text, &options())
+}
+
+fn of_anna_with(text: &str, options: &Options) -> Read {
+    read_text_with("WhatsApp Chat with Anna.txt", text, options)
+}
 
 /// Every way of writing 13 December 2023, 18:05 (and perhaps 9 seconds), and what follows it.
 #[test]
@@ -33,10 +44,7 @@ fn headers_of_all_telephones_are_read() {
         "13/12/2023 à 18:05 - ",
         "13/12/2023 18:05:09: ",
     ] {
-        let read = read_text(
-            "WhatsApp Chat with Anna.txt",
-            &format!("{header}Anna: hello\n"),
-        );
+        let read = of_anna(&format!("{header}Anna: hello\n"));
         assert_eq!(read.texts(), ["hello"], "{header:?}");
         assert_eq!(read.senders(), ["Anna"], "{header:?}");
         let [time] = read.times().try_into().unwrap();
@@ -46,10 +54,7 @@ fn headers_of_all_telephones_are_read() {
 
 #[test]
 fn midnight_and_noon_of_twelve_hours() {
-    let read = read_text(
-        "WhatsApp Chat with Anna.txt",
-        "13/12/23, 12:00 am - Anna: midnight\n13/12/23, 12:30 pm - Anna: noon\n",
-    );
+    let read = of_anna("13/12/23, 12:00 am - Anna: midnight\n13/12/23, 12:30 pm - Anna: noon\n");
     assert_eq!(
         read.times(),
         ["2023-12-13T00:00:00Z", "2023-12-13T12:30:00Z"]
@@ -64,58 +69,33 @@ fn the_order_of_days_is_found_in_the_whole_file() {
             .iter()
             .map(|date| format!("{date}, 10:00 - Anna: x\n"))
             .collect();
-        read_text("WhatsApp Chat with Anna.txt", &text).times()[0][..10].to_owned()
+        of_anna(&text).times()[0][..10].to_owned()
     };
-    assert_eq!(
-        first_day(&["3/4/23", "13/4/23"]),
-        "2023-04-03",
-        "13 is a day"
+    let (year, more) = (
+        "what falls within a year is a day",
+        "what changes more is a day",
     );
-    assert_eq!(
-        first_day(&["3/4/23", "3/13/23"]),
-        "2023-03-04",
-        "13 is a day"
-    );
-    assert_eq!(
-        first_day(&["2023/3/4", "2023/3/5"]),
-        "2023-03-04",
-        "a year is first"
-    );
-    assert_eq!(
-        first_day(&["3/4/23", "1/5/23"]),
-        "2023-04-03",
-        "what falls within a year is a day"
-    );
-    assert_eq!(
-        first_day(&["3/4/23", "5/1/23"]),
-        "2023-03-04",
-        "what falls within a year is a day"
-    );
-    assert_eq!(
-        first_day(&["3/4/23", "4/4/23"]),
-        "2023-04-03",
-        "what changes more is a day"
-    );
-    assert_eq!(
-        first_day(&["3/4/23", "3/5/23"]),
-        "2023-03-04",
-        "what changes more is a day"
-    );
-    assert_eq!(first_day(&["3/4/23"]), "2023-04-03", "the day comes first");
+    for (dates, day, why) in [
+        (&["3/4/23", "13/4/23"][..], "2023-04-03", "13 is a day"),
+        (&["3/4/23", "3/13/23"], "2023-03-04", "13 is a day"),
+        (&["2023/3/4", "2023/3/5"], "2023-03-04", "a year is first"),
+        (&["3/4/23", "1/5/23"], "2023-04-03", year),
+        (&["3/4/23", "5/1/23"], "2023-03-04", year),
+        (&["3/4/23", "4/4/23"], "2023-04-03", more),
+        (&["3/4/23", "3/5/23"], "2023-03-04", more),
+        (&["3/4/23"], "2023-04-03", "the day comes first"),
+    ] {
+        assert_eq!(first_day(dates), day, "{why}");
+    }
     let mut set = options();
     set.day_order = Some(DayOrder::MonthFirst);
-    let read = read_text_with(
-        "WhatsApp Chat with Anna.txt",
-        "3/4/23, 10:00 - Anna: x\n",
-        &set,
-    );
+    let read = of_anna_with("3/4/23, 10:00 - Anna: x\n", &set);
     assert_eq!(read.times(), ["2023-03-04T10:00:00Z"]);
 }
 
 #[test]
 fn a_message_goes_on_until_the_next_header_of_the_files_own_shape() {
-    let read = read_text(
-        "WhatsApp Chat with Anna.txt",
+    let read = of_anna(
         "\u{feff}13/12/2023, 18:05 - Anna: one\r\n\r\n[13/12/2023, 18:04:00] Bert: quoted\r\ntwo\r\n\
          13/12/2023, 18:06 - Bert: three\r\n13/12/2023, 18:07 - Anna: \r\n",
     );
@@ -152,10 +132,7 @@ fn what_whatsapp_says_is_nobodys_message() {
 #[test]
 fn files_are_attachments_whether_they_were_exported_or_not() {
     let line = |text: &str| {
-        let mut read = read_text(
-            "WhatsApp Chat with Anna.txt",
-            &format!("13/12/2023, 18:05 - Anna: {text}\n"),
-        );
+        let mut read = of_anna(&format!("13/12/2023, 18:05 - Anna: {text}\n"));
         let (_, message) = read.messages.remove(0);
         let attachment = message.attachments.first().cloned();
         (attachment, super::words(&message.body).to_owned())
@@ -235,7 +212,7 @@ fn marks_of_the_network_become_what_they_mean() {
         13/12/2023, 18:07 - Anna: location: https://maps.google.com/?q=47.3769,8.5417\n\
         13/12/2023, 18:08 - Anna: POLL:\nWhen?\nOPTION: Monday (2 votes)\nOPTION: Tuesday (1 vote)\n\n\
         13/12/2023, 18:09 - Anna: null\n13/12/2023, 18:10 - Anna: Missed voice call\n";
-    let read = read_text("WhatsApp Chat with Anna.txt", text);
+    let read = of_anna(text);
     let message = |at: usize| &read.messages[at].1;
     assert_eq!(
         (read.texts()[0], message(0).edited),
@@ -273,7 +250,7 @@ fn exports_that_overlap_have_the_same_ids_where_they_do() {
             .iter()
             .map(|line| format!("13/12/2023, {line}\n"))
             .collect();
-        let read = read_text("WhatsApp Chat with Anna.txt", &text);
+        let read = of_anna(&text);
         read.messages
             .into_iter()
             .map(|(_, message)| message.id)
@@ -295,17 +272,11 @@ fn exports_that_overlap_have_the_same_ids_where_they_do() {
 
 #[test]
 fn a_zip_is_read_as_it_is() {
-    use std::io::Write as _;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("WhatsApp Chat - Anna.zip");
-    let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
-    let stored = zip::write::SimpleFileOptions::default();
-    zip.start_file("_chat.txt", stored).unwrap();
-    zip.write_all("[13/12/2023, 18:05:09] Anna: \u{200e}<attached: 1.jpg>\r\n".as_bytes())
-        .unwrap();
-    zip.start_file("1.jpg", stored).unwrap();
-    zip.write_all(b"picture").unwrap();
-    zip.finish().unwrap();
+    let chat = "[13/12/2023, 18:05:09] Anna: \u{200e}<attached: 1.jpg>\r\n";
+    let zip = zip_of(&[("_chat.txt", chat.as_bytes()), ("1.jpg", b"picture")]);
+    std::fs::write(&path, zip).unwrap();
     let read = read(&path, &options()).unwrap();
     assert_eq!(read.chats[0].name, "Anna");
     let mut attached = chat_server::import::attachment(&path, "1.jpg").unwrap();
@@ -327,8 +298,8 @@ fn a_zip_is_read_as_it_is() {
     }
 }
 
-/// Nothing in a short export tells whether 3/4 is in March. Once it is known, in a longer export or by configuration, the
-/// messages are the same ones.
+/// Nothing in a short export shows whether 3/4 is in March. Once it is known, in a longer export or by configuration,
+/// the messages are the same ones.
 #[test]
 fn a_message_has_the_same_id_in_whatever_order_its_date_is_read() {
     let short = "03/04/2024, 18:05 - Anna: hello\n03/04/2024, 18:05 - Anna: hello\n";
@@ -359,14 +330,11 @@ fn dates_that_there_are_not_are_told() {
         day_order: Some(DayOrder::DayFirst),
         ..options()
     };
-    let read = read_text_with("WhatsApp Chat with Anna.txt", text, &wrong);
+    let read = of_anna_with(text, &wrong);
     assert_eq!(read.texts(), ["a\n03/14/2024, 18:05 - Anna: b"]);
     let [warning] = &read.summary.warnings[..] else {
         panic!("{:?}", read.summary);
     };
-    assert!(
-        warning.contains("line 2") && warning.contains("`day_order`"),
-        "{warning}"
-    );
+    assert_has(warning, &["line 2", "`day_order`"]);
     assert!(!warning.contains("Anna: b"));
 }

@@ -272,7 +272,7 @@ async fn whatever_somebody_gave_is_taken_back_at_once() {
     assert_eq!(fixture.all().await[1].message.reactions, expected);
 }
 
-/// As a bot hears of an edit, which says nothing of reactions.
+/// As a bot receives an edit, which says nothing of reactions.
 #[tokio::test]
 async fn a_message_that_is_revised_keeps_its_reactions_and_nothing_else() {
     let fixture = Fixture::new();

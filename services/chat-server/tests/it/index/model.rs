@@ -27,7 +27,7 @@ const TEXTS: [&str; 7] = [
 
 /// What one source says.
 #[derive(Debug, Clone)]
-enum Said {
+enum SourceEvent {
     Message(Box<Message>),
     Edited(String, String, i64),
     Deleted(String),
@@ -37,7 +37,7 @@ enum Said {
 struct Step {
     source: usize,
     chat: usize,
-    said: Said,
+    said: SourceEvent,
 }
 
 /// The plain way.
@@ -61,35 +61,35 @@ impl Plain {
     fn apply(&mut self, step: &Step) {
         let Step { source, chat, said } = step;
         let id = match said {
-            Said::Message(message) => &message.id,
-            Said::Edited(id, ..) | Said::Deleted(id) => id,
+            SourceEvent::Message(message) => &message.id,
+            SourceEvent::Edited(id, ..) | SourceEvent::Deleted(id) => id,
         };
         let key = self.find(*source, *chat, id);
         let known = key.and_then(|key| self.messages.get_mut(&key));
         match (said, known) {
-            (Said::Message(message), None) => {
+            (SourceEvent::Message(message), None) => {
                 let last = self.messages.keys().filter(|(of, _)| of == source).count();
                 let key = (*source, last as u64 + 1);
                 self.messages.insert(key, (*chat, (**message).clone()));
                 self.order.push(key);
             }
-            (Said::Message(message), Some((_, known))) => {
+            (SourceEvent::Message(message), Some((_, known))) => {
                 if !known.deleted && known.edited <= message.edited {
                     *known = (**message).clone();
                 }
             }
-            (Said::Edited(_, text, second), Some((_, known))) => {
+            (SourceEvent::Edited(_, text, second), Some((_, known))) => {
                 if !known.deleted && known.edited <= Some(at(*second)) {
                     known.body = Body::Text(text.clone());
                     known.edited = Some(at(*second));
                 }
             }
-            (Said::Deleted(_), Some((_, known))) => {
+            (SourceEvent::Deleted(_), Some((_, known))) => {
                 known.deleted = true;
                 known.body = Body::Text(String::new());
                 known.attachments.clear();
             }
-            (Said::Edited(..) | Said::Deleted(_), None) => {}
+            (SourceEvent::Edited(..) | SourceEvent::Deleted(_), None) => {}
         }
     }
 
@@ -193,10 +193,10 @@ fn a_message() -> impl Strategy<Value = Message> {
 fn a_step() -> impl Strategy<Value = Step> {
     let id = || (0..12_u8).prop_map(|id| id.to_string());
     let said = prop_oneof![
-        8 => a_message().prop_map(|message| Said::Message(Box::new(message))),
+        8 => a_message().prop_map(|message| SourceEvent::Message(Box::new(message))),
         1 => (id(), 0..TEXTS.len(), 0..40_i64)
-            .prop_map(|(id, text, second)| Said::Edited(id, TEXTS[text].to_owned(), second)),
-        1 => id().prop_map(Said::Deleted),
+            .prop_map(|(id, text, second)| SourceEvent::Edited(id, TEXTS[text].to_owned(), second)),
+        1 => id().prop_map(SourceEvent::Deleted),
     ];
     (0..SOURCES.len(), 0..CHATS.len(), said).prop_map(|(source, chat, said)| Step {
         source,
@@ -259,14 +259,14 @@ fn a_query() -> impl Strategy<Value = MessageQuery> {
 fn event(step: &Step) -> Event {
     let chat = CHATS[step.chat].to_owned();
     match step.said.clone() {
-        Said::Message(message) => Event::Message { chat, message },
-        Said::Edited(id, text, second) => Event::Edited {
+        SourceEvent::Message(message) => Event::Message { chat, message },
+        SourceEvent::Edited(id, text, second) => Event::Edited {
             chat,
             id,
             text,
             at: at(second),
         },
-        Said::Deleted(id) => Event::Deleted { chat, id },
+        SourceEvent::Deleted(id) => Event::Deleted { chat, id },
     }
 }
 

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::samples::{Fixture, chat, message, said};
+use crate::assert_has;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -98,10 +99,9 @@ async fn a_newer_format_is_refused() {
         matches!(refused, IndexError::NewerFormat { found: 99, .. }),
         "{refused}"
     );
-    assert!(
-        refused
-            .to_string()
-            .contains("use a newer program or another directory")
+    assert_has(
+        &refused.to_string(),
+        &["use a newer program or another directory"],
     );
 }
 

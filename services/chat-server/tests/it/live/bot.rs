@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat_server::index::MessageQuery;
 use chat_server::live::telegram_bot::TelegramBot;
 use chat_server::model::{AttachmentKind, AttachmentPlace, Body, ChatKind};
 use chat_server::source::Connection;
@@ -75,7 +74,7 @@ async fn updates_whose_numbers_begin_anew_are_heard() {
     live.end().await;
 }
 
-/// Waits until Telegram was told that all is kept.
+/// Waits until Telegram knows that all is kept.
 async fn taken(api: &BotApi) {
     let taken = async {
         while !api.state().updates.is_empty() {
@@ -157,15 +156,7 @@ async fn what_updates_say() {
     let live = Live::start(bot(&api.url, dir.path()));
     let mut follower = live.index.follow_after("bot", 0);
     collect(&mut follower, 5).await;
-    let page = live
-        .index
-        .messages(&MessageQuery {
-            limit: 100,
-            ..MessageQuery::default()
-        })
-        .await
-        .unwrap();
-    let mut stored = page.messages;
+    let mut stored = live.stored().await;
     stored.reverse();
     let message = |n: usize| &stored[n].message;
     assert_eq!(message(0).body, Body::Text("hello!".to_owned()));

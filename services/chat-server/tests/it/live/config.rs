@@ -5,6 +5,8 @@ use std::path::Path;
 use chat_server::config::{Config, SignalAddress, SourceKind};
 use chat_server::registry::Registry;
 
+use crate::assert_has;
+
 const ALL: &str = r#"
 redact_phone_numbers = true
 
@@ -125,10 +127,7 @@ fn mistakes_are_named() {
 #[test]
 fn a_file_that_cannot_be_read_is_named() {
     let error = Config::read(Path::new("/nowhere/config.toml")).unwrap_err();
-    assert!(
-        error.to_string().contains("/nowhere/config.toml"),
-        "{error}"
-    );
+    assert_has(&error.to_string(), &["/nowhere/config.toml"]);
 }
 
 /// As macOS names files: an accent is a character of its own.

@@ -207,7 +207,7 @@ async fn a_message_that_is_too_large_costs_no_other_one() {
     live.end().await;
 }
 
-/// Takes nothing as often as told, then everything.
+/// Takes nothing so many times, then everything.
 struct Shy(AtomicUsize);
 
 impl Sink for Shy {

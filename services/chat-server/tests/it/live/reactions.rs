@@ -69,7 +69,7 @@ async fn a_second_reaction_of_signal_takes_the_place_of_the_first() {
     live.end().await;
 }
 
-/// Telegram tells of an edit with the whole message, but for its reactions.
+/// Telegram reports an edit with the whole message, but for its reactions.
 #[tokio::test]
 async fn an_edit_of_a_bots_message_leaves_its_reactions() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

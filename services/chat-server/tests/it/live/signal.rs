@@ -40,7 +40,7 @@ async fn every_message_once(endpoint: Endpoint) {
     if matches!(gone, Gone::Unix(_)) {
         live.until(|connection| matches!(connection, Connection::Disconnected(advice) if advice.contains("signal-cli daemon --socket"))).await;
     }
-    // It comes back, and tells again what it is not sure to have told.
+    // It comes back, and sends again what it is not sure to have sent.
     let endpoint = gone.back();
     let mut daemon = endpoint.accept().await;
     for n in 50..1_000 {
@@ -50,15 +50,7 @@ async fn every_message_once(endpoint: Endpoint) {
     assert_eq!(received.len(), 1_000);
     assert!(received.values().all(|times| *times == 1));
     live.connected().await;
-    let page = live
-        .index
-        .messages(&MessageQuery {
-            limit: 1_000,
-            ..MessageQuery::default()
-        })
-        .await
-        .unwrap();
-    assert_eq!(page.messages.len(), 1_000);
+    assert_eq!(live.stored().await.len(), 1_000);
     live.end().await;
 }
 
@@ -131,15 +123,7 @@ async fn what_envelopes_say() {
         .send(from_anna(at(9), json!({"message": "last"})))
         .await;
     collect(&mut follower, 5).await;
-    let page = live
-        .index
-        .messages(&MessageQuery {
-            limit: 100,
-            ..MessageQuery::default()
-        })
-        .await
-        .unwrap();
-    let mut stored = page.messages;
+    let mut stored = live.stored().await;
     stored.reverse();
     let told: Vec<_> = stored
         .iter()
@@ -234,7 +218,7 @@ async fn given_up(live: &Live, problem: &str) -> Duration {
 #[tokio::test(start_paused = true)]
 async fn a_daemon_that_does_not_let_in_or_does_not_answer_is_given_thirty_seconds() {
     let right = Duration::from_secs(30)..Duration::from_secs(31);
-    // As long as nobody is let in there is room for one to wait.
+    // As long as no client is let in there is room for one to wait.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(0).unwrap();
@@ -256,9 +240,9 @@ async fn a_daemon_that_does_not_let_in_or_does_not_answer_is_given_thirty_second
 
 /// Everything a source says, in order.
 #[derive(Default)]
-struct Said(Mutex<Vec<Event>>);
+struct CollectingSink(Mutex<Vec<Event>>);
 
-impl Sink for Said {
+impl Sink for CollectingSink {
     fn keep(&self, batch: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
         self.0.lock().unwrap().extend(batch.events);
         ready(Ok(())).boxed()
@@ -275,7 +259,10 @@ impl Sink for Said {
 async fn what_comes_before_the_names_waits_for_them() {
     let dir = tempfile::tempdir().unwrap();
     let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
-    let (said, stop) = (Arc::new(Said::default()), CancellationToken::new());
+    let (said, stop) = (
+        Arc::new(CollectingSink::default()),
+        CancellationToken::new(),
+    );
     let run = tokio::spawn(source(&endpoint).run(said.clone(), stop.clone()));
     let to_team = |at: i64| {
         let group = json!({"groupId": "Zm9v", "type": "DELIVER"});

@@ -1,29 +1,15 @@
 //! The files of messages as resources.
 
-use std::io::Write as _;
-use std::path::Path;
-
 use data_encoding::BASE64;
 use mcp_proto::client::Client;
 use serde_json::{Value, json};
-use zip::write::SimpleFileOptions;
 
-use super::harness::{BOTH, TestSetup, structured};
+use super::harness::{BOTH, TestSetup, structured, zip_of};
 
 const FOLDER: &str =
     "[[source]]\nid = \"whatsapp\"\nkind = \"whatsapp-export\"\npath = \"chats\"\n";
 
-fn zip_of(path: &Path, files: &[(&str, &[u8])]) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let mut zip = zip::ZipWriter::new(std::fs::File::create(path).unwrap());
-    for (name, bytes) in files {
-        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
-        zip.write_all(bytes).unwrap();
-    }
-    zip.finish().unwrap();
-}
-
-/// The one attachment of a chat, as its message tells of it.
+/// The one attachment of a chat, as its message lists it.
 async fn attachment_of(client: &Client, chat: &str) -> Value {
     let asked = json!({ "source": "whatsapp", "chat": chat });
     let mut told = structured(client, "get_messages", asked).await;
@@ -43,37 +29,16 @@ async fn read(client: &Client, uri: &Value) -> Result<Value, Value> {
 async fn a_folder_of_zips_gives_out_what_is_in_each() {
     let setup = TestSetup::new(FOLDER);
     let large = vec![0; 10 * 1024 * 1024 + 1];
-    // The same name in both, as WhatsApp counts anew in each chat.
-    zip_of(
-        &setup.path("chats/WhatsApp Chat - Ann: the 1st.zip"),
-        &[
-            (
-                "_chat.txt",
-                b"[13.01.25, 09:00:00] Ann: \xe2\x80\x8e<attached: 00000001-PHOTO.jpg>\n",
-            ),
-            ("00000001-PHOTO.jpg", b"of Ann"),
-        ],
-    );
-    zip_of(
-        &setup.path("chats/WhatsApp Chat - Bob.zip"),
-        &[
-            (
-                "_chat.txt",
-                b"[13.01.25, 09:00:00] Bob: \xe2\x80\x8e<attached: 00000001-PHOTO.jpg>\n",
-            ),
-            ("00000001-PHOTO.jpg", b"of Bob"),
-        ],
-    );
-    zip_of(
-        &setup.path("chats/WhatsApp Chat - Large.zip"),
-        &[
-            (
-                "_chat.txt",
-                b"[13.01.25, 09:00:00] Cid: \xe2\x80\x8e<attached: 00000002-VIDEO.mp4>\n",
-            ),
-            ("00000002-VIDEO.mp4", &large),
-        ],
-    );
+    // The same name in both, as WhatsApp counts from 1 in each chat.
+    for (chat, sender, file, bytes) in [
+        ("Ann: the 1st", "Ann", "00000001-PHOTO.jpg", &b"of Ann"[..]),
+        ("Bob", "Bob", "00000001-PHOTO.jpg", b"of Bob"),
+        ("Large", "Cid", "00000002-VIDEO.mp4", &large),
+    ] {
+        let text = format!("[13.01.25, 09:00:00] {sender}: \u{200e}<attached: {file}>\n");
+        let zip = zip_of(&[("_chat.txt", text.as_bytes()), (file, bytes)]);
+        setup.write_bytes(&format!("chats/WhatsApp Chat - {chat}.zip"), &zip);
+    }
     setup.write(
         "chats/WhatsApp Chat with Dan.txt",
         "13/01/2025, 09:00 - Dan: notes.pdf (file attached)\n",

@@ -1,6 +1,7 @@
 //! What the tests of the server share: setups with exports, services, clients, the binary.
 
 use std::fs;
+use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use zip::write::SimpleFileOptions;
 
 /// Long enough that only what hangs exceeds it.
 pub(crate) const HANG: Duration = Duration::from_secs(30);
@@ -26,7 +28,7 @@ pub(crate) const BOTH: [Era; 2] = [Era::Legacy, Era::Modern];
 pub(crate) struct TestSetup(TempDir);
 
 /// A service whose sources are kept running until this is dropped.
-pub(crate) struct Running {
+pub(crate) struct RunningService {
     pub(crate) service: ChatService,
     _stop: DropGuard,
 }
@@ -53,23 +55,27 @@ impl TestSetup {
 
     /// Writes a file, with the folders above it.
     pub(crate) fn write(&self, below: &str, contents: &str) {
+        self.write_bytes(below, contents.as_bytes());
+    }
+
+    pub(crate) fn write_bytes(&self, below: &str, contents: &[u8]) {
         let path = self.path(below);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, contents).unwrap();
     }
 
-    pub(crate) fn start(&self) -> Running {
+    pub(crate) fn start(&self) -> RunningService {
         self.start_with(Options::default())
     }
 
-    pub(crate) fn start_with(&self, options: Options) -> Running {
+    pub(crate) fn start_with(&self, options: Options) -> RunningService {
         let config = Config::read(&self.path("config.toml")).unwrap();
         let index = Index::open(&self.path("data"), options).unwrap();
         let service = ChatService::new(&config, index, Mode::Runs);
         let stop = CancellationToken::new();
         let (running, until) = (service.clone(), stop.clone());
         tokio::spawn(async move { running.run(&until).await });
-        Running {
+        RunningService {
             service,
             _stop: stop.drop_guard(),
         }
@@ -82,6 +88,11 @@ impl TestSetup {
         binary.arg(self.path("config.toml")).arg("--data-dir");
         binary.arg(self.path("data"));
         binary
+    }
+
+    /// Runs the binary to its end: its exit code, and what it writes to stdout and stderr.
+    pub(crate) async fn run(&self, command: &str, arguments: &[&str]) -> (i32, String, String) {
+        ended(self.command(command).args(arguments)).await
     }
 
     /// The binary listening on a free port, and the address of its endpoint. It ends when the child is dropped.
@@ -102,7 +113,7 @@ impl TestSetup {
     }
 }
 
-impl Running {
+impl RunningService {
     /// A client of a server in this process, by the same code as over stdin and stdout.
     pub(crate) async fn client(&self, era: Era) -> Client {
         let server = mcp::server(self.service.clone()).unwrap();
@@ -110,6 +121,24 @@ impl Running {
             .await
             .unwrap()
     }
+}
+
+/// Runs a command to its end: its exit code, and what it writes to stdout and stderr.
+pub(crate) async fn ended(command: &mut Command) -> (i32, String, String) {
+    let output = command.output().await.unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().unwrap();
+    (code, text(output.stdout), text(output.stderr))
+}
+
+/// A zip of these files.
+pub(crate) fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
 }
 
 /// Where the exports of the transcripts are.

@@ -4,7 +4,7 @@ use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientError};
 use serde_json::{Value, json};
 
-use super::harness::{BOTH, Running, TestSetup, error_of, structured};
+use super::harness::{BOTH, RunningService, TestSetup, error_of, structured};
 use super::listener::Listener;
 
 const SOURCE: &str = r#"
@@ -33,7 +33,7 @@ fn setup(lists: &str) -> TestSetup {
     setup
 }
 
-/// Nothing that is told has anything of it.
+/// No answer has anything of it.
 fn is_clean(what: &str, told: &Value) {
     let told = told.to_string();
     for hidden in HIDDEN {
@@ -48,7 +48,7 @@ async fn refusal(client: &Client, method: &str, asked: Value) -> Value {
     }
 }
 
-/// The address of the hidden file, as it would be told if it might be.
+/// The address of the hidden file, as it would be given if it might be.
 async fn file_of(setup: &TestSetup) -> (String, String) {
     let running = setup.start();
     let client = running.client(Era::Modern).await;
@@ -64,7 +64,7 @@ async fn file_of(setup: &TestSetup) -> (String, String) {
     found
 }
 
-async fn end(running: Running, client: Client) {
+async fn end(running: RunningService, client: Client) {
     client.close().await.unwrap();
     let index = running.service.index().clone();
     drop(running);
@@ -97,19 +97,15 @@ async fn a_chat_that_may_not_be_seen_is_nowhere() {
 }
 
 async fn is_hidden(client: &Client, file: &str, message: &str) {
+    let all = json!({ "source": "whatsapp", "chat": "*", "search": "a" });
+    let around = json!({ "query": "a", "context_before": 5 });
     for (tool, asked) in [
         ("list_sources", json!({})),
         ("list_chats", json!({})),
         ("list_chats", json!({ "filter": { "name_pattern": "o" } })),
         ("get_messages", json!({})),
-        (
-            "get_messages",
-            json!({ "source": "whatsapp", "chat": "*", "search": "a" }),
-        ),
-        (
-            "search_messages",
-            json!({ "query": "a", "context_before": 5 }),
-        ),
+        ("get_messages", all),
+        ("search_messages", around),
         ("search_messages", json!({ "query": "zebra*" })),
         ("get_statistics", json!({})),
         ("list_people", json!({})),
@@ -127,18 +123,14 @@ async fn is_hidden(client: &Client, file: &str, message: &str) {
     let told = structured(client, "get_statistics", json!({})).await;
     assert_eq!(told["messages"], 2, "{told}");
     let chat = "Vexmoor";
+    let part = json!({ "source": "whatsapp", "chat": "Vex" });
+    let around = json!({ "chat": chat, "message_id": message });
     for (tool, asked) in [
         ("get_messages", json!({ "chat": chat })),
-        (
-            "get_messages",
-            json!({ "source": "whatsapp", "chat": "Vex" }),
-        ),
+        ("get_messages", part),
         ("search_messages", json!({ "query": "a", "chat": chat })),
         ("get_statistics", json!({ "chat": chat })),
-        (
-            "get_message_context",
-            json!({ "chat": chat, "message_id": message }),
-        ),
+        ("get_message_context", around),
     ] {
         let (code, _) = error_of(client, tool, asked).await;
         assert_eq!(code, "CHAT_NOT_FOUND", "{tool}");
@@ -161,18 +153,14 @@ async fn is_hidden(client: &Client, file: &str, message: &str) {
     let complete =
         |kind: Value| json!({ "ref": kind, "argument": { "name": "chat", "value": "" } });
     let template = "messages://{source}/{chat}{?since,before,sender,search,limit,offset,cursor}";
+    let of_resource = complete(json!({ "type": "ref/resource", "uri": template }));
+    let of_prompt = complete(json!({ "type": "ref/prompt", "name": "open_questions" }));
     for (method, asked) in [
         ("resources/list", json!({})),
         ("resources/read", read("messages://whatsapp/*")),
         ("resources/read", read("messages://whatsapp/*?search=a")),
-        (
-            "completion/complete",
-            complete(json!({ "type": "ref/resource", "uri": template })),
-        ),
-        (
-            "completion/complete",
-            complete(json!({ "type": "ref/prompt", "name": "open_questions" })),
-        ),
+        ("completion/complete", of_resource),
+        ("completion/complete", of_prompt),
     ] {
         let told = client.request(method, asked).await.unwrap();
         assert!(told.to_string().contains("Ann"), "{method}: {told}");
@@ -180,8 +168,8 @@ async fn is_hidden(client: &Client, file: &str, message: &str) {
     }
 }
 
-/// What comes in there is not told either.
-async fn is_not_told(setup: &TestSetup, running: &Running) {
+/// What comes in there is not sent either.
+async fn is_not_told(setup: &TestSetup, running: &RunningService) {
     let uri = "messages://whatsapp/*";
     let client = running.client(Era::Legacy).await;
     let asked = json!({ "uri": "messages://whatsapp/Vexmoor" });

@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 
 use super::harness::{HANG, TestSetup, structured, terminate};
 use super::pipe::Pipe;
+use crate::assert_has;
 
 pub(super) fn modern(id: usize, method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
@@ -167,13 +168,7 @@ async fn the_hundred_and_first_request_is_told_so_on_pipes() {
         .await
         .unwrap();
     assert!(refused["error"]["code"].is_i64(), "{refused}");
-    assert!(
-        refused["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("100"),
-        "{refused}"
-    );
+    assert_has(refused["error"]["message"].as_str().unwrap(), &["100"]);
     // One ends: there is room.
     let gone = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
     pipe.send(&gone).await;

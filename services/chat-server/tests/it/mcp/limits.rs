@@ -87,7 +87,7 @@ impl Stuck {
         }
     }
 
-    /// The server has read it: from here on nobody does any more.
+    /// The server has read it: from here on no program does any more.
     async fn stick(&mut self, client: &Client) {
         let told = structured(client, "get_messages", json!({})).await;
         self.stick_at(&told);
@@ -214,7 +214,7 @@ async fn a_request_that_runs_at_the_signal_is_answered_over_http() {
     });
     let reader = stuck.reader().await;
     interrupt(&server).await;
-    // It takes nobody in any more, so it has heard the signal.
+    // It accepts no client any more, so it has received the signal.
     let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
     let closed = async { while TcpStream::connect(address).await.is_ok() {} };
     tokio::time::timeout(HANG, closed).await.unwrap();

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::harness::HANG;
 
-/// A client that has subscribed, and what it hears.
+/// A client that has subscribed, and what it receives.
 pub(super) struct Listener {
     /// For questions beside it.
     pub(super) client: Client,

@@ -1,4 +1,4 @@
-//! Logs hold nothing of a message, whatever happens and whoever asks; what is kept is its owner's alone.
+//! Logs hold nothing of a message, whatever happens and is asked; what is kept is its owner's alone.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -139,27 +139,19 @@ async fn nothing_of_a_message_is_in_the_log_and_the_data_is_the_owners_alone() {
 async fn everything(client: &Client) {
     let mut told = String::new();
     for chat in ["Vexmoor", "Marrowby", "Axolotl", "+1 5550199"] {
+        let found = json!({ "chat": "*", "search": "zebrafinch", "sender": "Quillon" });
+        let wrong = json!({ "since": "zebrafinch", "cursor": "wombat" });
+        let words = json!({ "query": "\"A wombat\" axol*", "chat": chat });
+        let around = json!({ "chat": chat, "message_id": "wombat" });
         for (tool, asked) in [
             ("list_sources", json!({})),
             ("list_chats", json!({ "filter": { "name_pattern": chat } })),
             ("get_messages", json!({ "chat": chat, "stored": true })),
-            (
-                "get_messages",
-                json!({ "chat": "*", "search": "zebrafinch", "sender": "Quillon" }),
-            ),
-            (
-                "get_messages",
-                json!({ "since": "zebrafinch", "cursor": "wombat" }),
-            ),
-            (
-                "search_messages",
-                json!({ "query": "\"A wombat\" axol*", "chat": chat }),
-            ),
+            ("get_messages", found),
+            ("get_messages", wrong),
+            ("search_messages", words),
             ("search_messages", json!({ "query": "zebrafinch OR NEAR(" })),
-            (
-                "get_message_context",
-                json!({ "chat": chat, "message_id": "wombat" }),
-            ),
+            ("get_message_context", around),
             ("get_statistics", json!({ "chat": chat })),
             ("get_messages", json!({ "source": "bot" })),
             ("list_people", json!({ "name": "Quillon" })),
@@ -171,23 +163,19 @@ async fn everything(client: &Client) {
             }
         }
         let name = json!({ "name": "chat", "value": chat });
+        let chat_uri = format!("messages://whatsapp/{chat}");
+        let uri = |uri: &str| json!({ "uri": uri });
         for (method, asked) in [
             ("resources/list", json!({})),
+            ("resources/read", uri(&chat_uri)),
+            ("resources/read", uri("messages://signal/*?search=wombat")),
             (
                 "resources/read",
-                json!({ "uri": format!("messages://whatsapp/{chat}") }),
-            ),
-            (
-                "resources/read",
-                json!({ "uri": "messages://signal/*?search=wombat" }),
-            ),
-            (
-                "resources/read",
-                json!({ "uri": "attachment://whatsapp/Vexmoor/wombat/0" }),
+                uri("attachment://whatsapp/Vexmoor/wombat/0"),
             ),
             (
                 "resources/subscribe",
-                json!({ "uri": format!("messages://whatsapp/{chat}?search=wombat") }),
+                uri(&format!("{chat_uri}?search=wombat")),
             ),
             (
                 "prompts/get",
@@ -229,7 +217,7 @@ async fn nothing_of_a_message_is_in_the_log_of_an_import() {
         stderr.contains("TRACE") || stderr.contains("INFO"),
         "{stderr}"
     );
-    // The person who imports is told at his terminal in which chat something is odd, but not what is said there.
+    // The person who imports sees at his terminal in which chat something is odd, but not what is said there.
     for mark in MARKS {
         let is_chat = mark == "Vexmoor" || mark == "Marrowby";
         let mut lines = stderr.lines().filter(|line| line.contains(mark));

@@ -1,4 +1,4 @@
-//! Each message is told once and kept once, whatever dies: the daemon, the connection to it, the server itself.
+//! Each message is sent once and kept once, whatever dies: the daemon, the connection to it, the server itself.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::listener::Listener;
 use crate::fake::bot_api::{self, BotApi, Fault};
 use crate::fake::signal_daemon::{self, Daemon, Endpoint, receive};
 
-/// How many messages are told.
+/// How many messages are sent.
 const MESSAGES: usize = 1_000;
 
 /// How many are on their way at once: fewer than a listener may lag behind, so that none may be missed.
@@ -22,7 +22,7 @@ const CHUNK: usize = 50;
 /// Where messages come from.
 enum Network {
     Signal(Option<Endpoint>, Option<Daemon>),
-    /// With how many messages it was told of: Telegram remembers them.
+    /// With how many messages it was given: Telegram remembers them.
     Bot(BotApi, usize),
 }
 
@@ -75,7 +75,7 @@ impl Network {
         }
     }
 
-    /// Tells of these, and breaks in the middle: what may have been lost is told again.
+    /// Sends these, and breaks in the middle: what may have been lost is sent again.
     async fn break_within(&mut self, messages: Range<usize>, round: usize) {
         match self {
             Self::Signal(endpoint, daemon) => {
@@ -237,8 +237,8 @@ async fn a_bot_over_pipes() {
     over_pipes(Network::Bot(BotApi::start().await, 0)).await;
 }
 
-/// The server is killed within a chunk, again and again. What was not received is sent again, as by a daemon that is not
-/// sure, or as Telegram does.
+/// The server is killed within a chunk, again and again. What was not received is sent again, as by a daemon that is
+/// not sure, or as Telegram does.
 async fn killed(mut network: Network) {
     const KILLS: usize = 5;
     let setup = network.setup();

@@ -176,7 +176,7 @@ async fn no_telephone_number_is_told_in_ids_addresses_or_what_to_do() {
     };
     let (first, second) = (is_so("Hi."), is_so("So."));
     assert_eq!(second["reply_to"], first["id"]);
-    // What is told can be asked for.
+    // What is shown can be asked for.
     let asked = json!({ "source": "signal", "chat": first["chat_id"], "message_id": first["id"] });
     let around = structured(&client, "get_message_context", asked).await;
     assert_eq!(around["after"][0]["content"], "So.", "{around}");

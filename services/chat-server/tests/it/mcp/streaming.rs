@@ -1,6 +1,5 @@
-//! New messages are told to those who subscribed, once each, in both eras.
+//! New messages are sent to those who subscribed, once each, in both eras.
 
-use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
@@ -8,7 +7,7 @@ use chat_server::index::Options;
 use mcp_proto::Era;
 use serde_json::json;
 
-use super::harness::{BOTH, HANG, TestSetup, structured};
+use super::harness::{BOTH, HANG, RunningService, TestSetup, structured};
 use super::listener::Listener;
 
 const WATCHED: &str = r#"
@@ -40,17 +39,31 @@ fn append(setup: &TestSetup, file: &str, lines: &str) {
     file.write_all(lines.as_bytes()).unwrap();
 }
 
+/// Messages of Antti, a minute each.
+fn minutes(count: usize) -> String {
+    let line = |n| format!("14/01/2025, {:02}:{:02} - Antti: {n}\n", n / 60, n % 60);
+    (0..count).map(line).collect()
+}
+
+/// A subscriber to `uri` of a service that has read what there is: only what comes later is new.
+async fn subscribed(
+    setup: &TestSetup,
+    era: Era,
+    uri: &str,
+    options: Options,
+) -> (RunningService, Listener) {
+    let running = setup.start_with(options);
+    let client = running.client(era).await;
+    let known = structured(&client, "get_messages", json!({})).await;
+    assert_eq!(known["messages"].as_array().unwrap().len(), 2, "{known}");
+    (running, Listener::of(client, uri).await)
+}
+
 #[tokio::test]
 async fn each_new_message_is_one_update_with_its_source_its_chat_and_its_number() {
     for era in BOTH {
-        let setup = setup();
-        let running = setup.start();
-        let client = running.client(era).await;
-        // Once the old ones are there, only new ones are told.
-        let known = structured(&client, "get_messages", json!({})).await;
-        assert_eq!(known["messages"].as_array().unwrap().len(), 2, "{known}");
-        let uri = "messages://telegram/*";
-        let mut listener = Listener::of(client, uri).await;
+        let (setup, uri) = (setup(), "messages://telegram/*");
+        let (_running, mut listener) = subscribed(&setup, era, uri, Options::default()).await;
         append(&setup, ANTTI, "13/01/2025, 09:01 - Antti: New.\n");
         let told = listener.message(uri).await;
         assert_eq!(told["source"], "telegram");
@@ -76,12 +89,9 @@ async fn the_query_of_the_uri_filters_and_a_cursor_reads_on() {
     ];
     for (uri, era) in uris.into_iter().zip(BOTH.into_iter().cycle()) {
         let setup = setup();
-        let running = setup.start();
-        let client = running.client(era).await;
-        structured(&client, "get_messages", json!({})).await;
-        let mut listener = Listener::of(client, uri).await;
+        let (_running, mut listener) = subscribed(&setup, era, uri, Options::default()).await;
         append(&setup, AARNO, "13/01/2025, 09:02 - Carol: Not this.\n");
-        // In order, so that what is not told would have been told before.
+        // In order, so that what is not sent would have been sent before.
         append(
             &setup,
             ANTTI,
@@ -112,11 +122,8 @@ async fn the_query_of_the_uri_filters_and_a_cursor_reads_on() {
 async fn what_is_told_of_a_chat_of_all_is_read_under_the_same_address() {
     for era in BOTH {
         let setup = setup();
-        let running = setup.start();
-        let client = running.client(era).await;
-        structured(&client, "get_messages", json!({})).await;
         let uri = "messages://telegram/*?chat=Antti&sender=ANTTI";
-        let mut listener = Listener::of(client, uri).await;
+        let (_running, mut listener) = subscribed(&setup, era, uri, Options::default()).await;
         append(&setup, ANTTI, "13/01/2025, 09:01 - Antti: New.\n");
         assert_eq!(listener.message(uri).await["content"], "New.");
         let read = json!({ "uri": uri });
@@ -131,23 +138,9 @@ async fn what_is_told_of_a_chat_of_all_is_read_under_the_same_address() {
 #[tokio::test]
 async fn a_thousand_messages_at_once_are_told_once_each_in_order() {
     for era in BOTH {
-        let setup = setup();
-        let running = setup.start();
-        let client = running.client(era).await;
-        structured(&client, "get_messages", json!({})).await;
-        let uri = "messages://telegram/Antti";
-        let mut listener = Listener::of(client, uri).await;
-        let mut lines = String::new();
-        for n in 0..1_000 {
-            writeln!(
-                lines,
-                "14/01/2025, {:02}:{:02} - Antti: {n}",
-                n / 60,
-                n % 60
-            )
-            .unwrap();
-        }
-        append(&setup, ANTTI, &lines);
+        let (setup, uri) = (setup(), "messages://telegram/Antti");
+        let (_running, mut listener) = subscribed(&setup, era, uri, Options::default()).await;
+        append(&setup, ANTTI, &minutes(1_000));
         for n in 0..1_000 {
             let told = listener.message(uri).await;
             assert_eq!(told["content"], n.to_string());
@@ -158,26 +151,13 @@ async fn a_thousand_messages_at_once_are_told_once_each_in_order() {
 #[tokio::test]
 async fn who_is_far_behind_is_told_how_many_it_missed_and_where_to_read_them() {
     for era in BOTH {
-        let setup = setup();
-        let running = setup.start_with(Options {
+        let (setup, uri) = (setup(), "messages://telegram/*");
+        let options = Options {
             max_lag: 10,
             ..Options::default()
-        });
-        let client = running.client(era).await;
-        structured(&client, "get_messages", json!({})).await;
-        let uri = "messages://telegram/*";
-        let mut listener = Listener::of(client, uri).await;
-        let mut lines = String::new();
-        for n in 0..900 {
-            writeln!(
-                lines,
-                "14/01/2025, {:02}:{:02} - Antti: {n}",
-                n / 60,
-                n % 60
-            )
-            .unwrap();
-        }
-        append(&setup, ANTTI, &lines);
+        };
+        let (_running, mut listener) = subscribed(&setup, era, uri, options).await;
+        append(&setup, ANTTI, &minutes(900));
         let update = listener.next().await;
         assert_eq!(update["uri"], uri);
         let missed = &update["_meta"]["chat-server/missed"];

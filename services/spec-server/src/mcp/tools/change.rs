@@ -8,7 +8,7 @@ use serde_json::json;
 use super::choice;
 use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
-use crate::validate::Part;
+use crate::validate::ChangePart;
 use crate::view::{ChangeList, ChangeView};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,8 +25,8 @@ pub(super) struct GetChange {
     change_id: String,
     /// Only this part of it.
     #[serde(default)]
-    #[schemars(schema_with = "choice::<Part>")]
-    section: Option<Part>,
+    #[schemars(schema_with = "choice::<ChangePart>")]
+    section: Option<ChangePart>,
     /// Where to go on in a long section; as the answer before says.
     offset: Option<usize>,
 }

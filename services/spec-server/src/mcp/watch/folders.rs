@@ -120,6 +120,6 @@ pub(super) fn uris(layout: &Layout, path: &Path, known: &BTreeSet<&String>) -> V
     }
     // A folder above: everything below it may have been replaced.
     let is_above = layout.specs.starts_with(path) || layout.changes.starts_with(path);
-    let told = known.iter().filter(|_| is_above);
-    told.map(|uri| String::clone(uri)).collect()
+    let affected = known.iter().filter(|_| is_above);
+    affected.map(|uri| String::clone(uri)).collect()
 }

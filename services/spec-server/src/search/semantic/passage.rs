@@ -1,5 +1,5 @@
-//! The passages of a document that are embedded: its description and each of its scenarios, under the title of its spec and
-//! its name; what is too long for the model in several that overlap.
+//! The passages of a document that are embedded: its description and each of its scenarios, under the title of its spec
+//! and its name; what is too long for the model in several that overlap.
 
 use std::ops::Range;
 

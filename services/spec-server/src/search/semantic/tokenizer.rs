@@ -1,8 +1,9 @@
-//! WordPiece as BERT's uncased models were trained with (Devlin et al., 2019): text is cleaned, lower-cased and stripped of
-//! accents, cut at blanks and punctuation, and each word is cut into the longest pieces of the vocabulary.
+//! WordPiece as BERT's uncased models were trained with (Devlin et al., 2019): text is cleaned, lower-cased and
+//! stripped of accents, cut at blanks and punctuation, and each word is cut into the longest pieces of the vocabulary.
 //!
-//! Names of special pieces in a text, such as `[SEP]`, are text. Of all characters 618 are cut otherwise than by the library
-//! that the models were published with: its tables are of an older Unicode, which did not have them or saw them otherwise.
+//! Names of special pieces in a text, such as `[SEP]`, are text. Of all characters 618 are cut otherwise than by the
+//! library that the models were published with: its tables are of an older Unicode, which did not have them or saw them
+//! otherwise.
 
 use std::collections::HashMap;
 

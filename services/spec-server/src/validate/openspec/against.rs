@@ -8,7 +8,7 @@ use super::heading::headings;
 use super::rules;
 use crate::model::Spec;
 use crate::parse::{Outline, trim};
-use crate::validate::finding::{Findings, Location};
+use crate::validate::finding::FindingsAt;
 
 /// The most lost scenarios that one finding names.
 const MAX_NAMED: usize = 10;
@@ -30,8 +30,7 @@ pub(super) fn check_scenarios(
     plan: &Plan<'_>,
     outline: &Outline<'_>,
     spec: &Spec,
-    location: Location<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingsAt<'_>,
 ) {
     let main = Outline::of(&spec.source.text);
     let current = current(&main);
@@ -68,7 +67,7 @@ pub(super) fn check_scenarios(
                 old.line(),
                 named.join(", ")
             );
-            findings.add(rules::SCENARIOS_DROPPED, location, block.line(), message);
+            findings.add(rules::SCENARIOS_DROPPED, block.line(), message);
         }
     }
 }
@@ -99,14 +98,13 @@ pub(super) fn check_applicable(
     plan: &Plan<'_>,
     outline: &Outline<'_>,
     spec: Option<&Spec>,
-    location: Location<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingsAt<'_>,
 ) {
     let main = Outline::of(spec.map_or("", |spec| &spec.source.text));
     let current = current(&main);
     let mut report = |line, problem: String| {
         let message = format!("{problem}; archiving would refuse this as long as that is so");
-        findings.add(rules::NOT_APPLICABLE, location, line, message);
+        findings.add(rules::NOT_APPLICABLE, line, message);
     };
     let spec = match spec {
         Some(spec) => path_of(spec),

@@ -105,7 +105,8 @@ impl Scenarios {
     }
 }
 
-/// The prose in `lines` up to the first heading, without code and, unless there is nothing else, `**Key**: value` lines.
+/// The prose in `lines` up to the first heading, without code and, unless there is nothing else, `**Key**: value`
+/// lines.
 pub(super) fn prose(outline: &Outline<'_>, lines: Range<Line>) -> String {
     let end = headings(outline, lines.clone())
         .next()

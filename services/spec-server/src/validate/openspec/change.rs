@@ -7,7 +7,7 @@ use super::{against, delta, operations, rules, tasks};
 use crate::model::{CapabilityDelta, Change, Tasks};
 use crate::parse::{self, Outline};
 use crate::project::Project;
-use crate::validate::finding::{Findings, Location, Part};
+use crate::validate::finding::{ChangePart, Findings};
 
 /// Checks a change.
 pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &mut Findings) {
@@ -25,23 +25,15 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
             nested.join(", "),
             format!("{}-{}", change.id, first.replace('/', "-"))
         );
-        findings.add(
-            rules::CHANGE_NESTED,
-            part(&own, Part::Proposal),
-            None,
-            message,
-        );
+        let mut at = findings.at(&own, Some(ChangePart::Proposal));
+        at.add(rules::CHANGE_NESTED, None, message);
         return;
     }
     if folder.is_partial {
         let message = "not all of this folder was looked at: it has more than 10,000 files and folders or 16 levels, or files that \
                        cannot be read";
-        findings.add(
-            rules::FOLDER_PARTIAL,
-            part(&own, Part::Deltas),
-            None,
-            message,
-        );
+        let mut at = findings.at(&own, Some(ChangePart::Deltas));
+        at.add(rules::FOLDER_PARTIAL, None, message);
     }
     let operations: usize = change
         .deltas
@@ -60,33 +52,26 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     check_tasks(project, change, &folder, &own, findings);
 }
 
-const fn part(file: &str, part: Part) -> Location<'_> {
-    Location {
-        file,
-        part: Some(part),
-    }
-}
-
 /// Checks one delta; how many operations it has.
 fn check_delta(project: &Project, delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     let file = super::path(&delta.source);
-    let location = part(&file, Part::Deltas);
     let outline = Outline::of(&delta.source.text);
     let plan = delta::plan(&outline);
-    operations::check(&plan, &outline, location, findings);
+    let at = &mut findings.at(&file, Some(ChangePart::Deltas));
+    operations::check(&plan, &outline, at);
     match project.existing_spec(&delta.capability) {
         Ok(spec) => {
             if let Some(spec) = &spec {
-                against::check_scenarios(&plan, &outline, spec, location, findings);
+                against::check_scenarios(&plan, &outline, spec, at);
             }
-            if !findings.fails(&file) {
-                against::check_applicable(&plan, &outline, spec.as_deref(), location, findings);
+            if !at.fails() {
+                against::check_applicable(&plan, &outline, spec.as_deref(), at);
             }
         }
         Err(error) if !plan.modified.is_empty() => {
             let message =
                 format!("what is to be modified cannot be compared with the spec: {error}");
-            findings.add(rules::SPEC_UNREADABLE, location, None, message);
+            at.add(rules::SPEC_UNREADABLE, None, message);
         }
         Err(_) => {}
     }
@@ -100,12 +85,8 @@ fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut
         let message = "a delta needs the folder of its capability, `specs/<capability>/spec.md`; directly in `specs/` it \
                        is not read";
         let file = format!("{own}/specs/spec.md");
-        findings.add(
-            rules::DELTA_AT_ROOT,
-            part(&file, Part::Deltas),
-            None,
-            message,
-        );
+        let mut at = findings.at(&file, Some(ChangePart::Deltas));
+        at.add(rules::DELTA_AT_ROOT, None, message);
     }
     for file in folder.below("specs/") {
         let name = file.name();
@@ -128,12 +109,8 @@ fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut
         let message = format!(
             "this looks like a delta but is not read, since it is not called spec.md; move it to {right}"
         );
-        findings.add(
-            rules::DELTA_UNREAD,
-            part(&path, Part::Deltas),
-            None,
-            message,
-        );
+        let mut at = findings.at(&path, Some(ChangePart::Deltas));
+        at.add(rules::DELTA_UNREAD, None, message);
     }
     found
 }
@@ -153,30 +130,30 @@ fn check_presence(
         None if folder.has("proposal.md") => format!("{own}/proposal.md"),
         None => own.to_owned(),
     };
-    let location = part(&file, Part::Deltas);
     let metadata = format!("{own}/.openspec.yaml");
-    let about_metadata = part(&metadata, Part::Deltas);
+    let about_metadata = &mut findings.at(&metadata, Some(ChangePart::Deltas));
     let skip = skip_specs(project, change.metadata.as_ref());
     if let SkipSpecs::Broken(problem) = &skip {
         let message = format!(
             "`skip_specs` is set here, but counts only in a file that is right as a whole ({problem}); correct it, such as \
              `schema: spec-driven` and `skip_specs: true`"
         );
-        findings.add(rules::METADATA_INVALID, about_metadata, None, message);
+        about_metadata.add(rules::METADATA_INVALID, None, message);
     }
     let skip = skip == SkipSpecs::Yes;
     let has_files = folder.has("specs") || folder.below("specs/").next().is_some();
     if skip && has_files {
         let message = "`skip_specs` says that this change has no deltas, but there are files in `specs/`; remove the one or \
                        the other";
-        findings.add(rules::SKIP_SPECS_CLASH, about_metadata, None, message);
+        about_metadata.add(rules::SKIP_SPECS_CLASH, None, message);
     } else if skip {
         let message = "`skip_specs` is set: this change is to have no deltas, and has none";
-        findings.add(rules::SKIP_SPECS, about_metadata, None, message);
+        about_metadata.add(rules::SKIP_SPECS, None, message);
     } else if operations == 0 && !misplaced {
         let message = "this change has no deltas; write `specs/<capability>/spec.md` with a section such as `## ADDED \
                        Requirements`, or, if no spec is to change, `skip_specs: true` into its .openspec.yaml";
-        findings.add(rules::DELTAS_MISSING, location, None, message);
+        let mut at = findings.at(&file, Some(ChangePart::Deltas));
+        at.add(rules::DELTAS_MISSING, None, message);
     }
 }
 
@@ -199,15 +176,11 @@ fn check_tasks(
         Some((path, parse::tasks(source)))
     };
     let lists: Vec<_> = files.iter().filter_map(read).collect();
-    let documents: Vec<_> = lists
-        .iter()
-        .map(|(path, tasks)| (part(path, Part::Tasks), tasks))
-        .collect();
     // A file that cannot be read may be the one with the boxes.
-    if documents.len() == files.len() {
-        tasks::check_boxes(&documents, findings);
+    if lists.len() == files.len() {
+        tasks::check_boxes(&lists, findings);
     }
     if workflow == Workflow::SpecDriven {
-        tasks::check_numbers(&documents, findings);
+        tasks::check_numbers(&lists, findings);
     }
 }

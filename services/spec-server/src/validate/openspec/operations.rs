@@ -9,22 +9,17 @@ use super::rules;
 use super::spec::check_text;
 use crate::model::{Line, Operation};
 use crate::parse::{Outline, is_space};
-use crate::validate::finding::{Findings, Location, Rule};
+use crate::validate::finding::{FindingsAt, Rule};
 
 /// Checks a delta by itself.
-pub(super) fn check(
-    plan: &Plan<'_>,
-    outline: &Outline<'_>,
-    location: Location<'_>,
-    findings: &mut Findings,
-) {
-    check_sections(plan, location, findings);
-    check_passed_over(plan, location, findings);
+pub(super) fn check(plan: &Plan<'_>, outline: &Outline<'_>, findings: &mut FindingsAt<'_>) {
+    check_sections(plan, findings);
+    check_passed_over(plan, findings);
     for block in plan.added.iter().chain(&plan.modified) {
-        check_block(block, outline, location, findings);
+        check_block(block, outline, findings);
     }
-    let added = first_lines(&plan.added, Operation::Added, location, findings);
-    let modified = first_lines(&plan.modified, Operation::Modified, location, findings);
+    let added = first_lines(&plan.added, Operation::Added, findings);
+    let modified = first_lines(&plan.modified, Operation::Modified, findings);
     let removed = plan.removed.iter().copied();
     let removed = unique(
         removed,
@@ -34,52 +29,41 @@ pub(super) fn check(
                 twice(name, Operation::Removed, first),
             )
         },
-        location,
         findings,
     );
-    check_clash(
-        [&modified, &removed],
-        ["MODIFIED", "REMOVED"],
-        location,
-        findings,
-    );
-    check_clash(
-        [&modified, &added],
-        ["MODIFIED", "ADDED"],
-        location,
-        findings,
-    );
-    check_clash([&added, &removed], ["ADDED", "REMOVED"], location, findings);
-    check_renames(plan, [&added, &modified], location, findings);
+    check_clash([&modified, &removed], ["MODIFIED", "REMOVED"], findings);
+    check_clash([&modified, &added], ["MODIFIED", "ADDED"], findings);
+    check_clash([&added, &removed], ["ADDED", "REMOVED"], findings);
+    check_renames(plan, [&added, &modified], findings);
 }
 
-fn check_sections(plan: &Plan<'_>, location: Location<'_>, findings: &mut Findings) {
+fn check_sections(plan: &Plan<'_>, findings: &mut FindingsAt<'_>) {
     if plan.operations() > 0 {
         return;
     }
     let Some((_, line)) = plan.sections.first() else {
         let message = "the file has none of the sections `## ADDED Requirements`, `## MODIFIED Requirements`, `## REMOVED \
                        Requirements` and `## RENAMED Requirements`; write at least one, or keep notes outside of `specs/`";
-        return findings.add(rules::SECTIONS_MISSING, location, 1, message);
+        return findings.add(rules::SECTIONS_MISSING, 1, message);
     };
     let message = "no section of this delta has an entry; write `### Requirement: <name>` below its heading, or for a rename \
                    the two lines ``- FROM: `### Requirement: <old>` `` and ``- TO: `### Requirement: <new>` ``";
-    findings.add(rules::SECTIONS_EMPTY, location, *line, message);
+    findings.add(rules::SECTIONS_EMPTY, *line, message);
 }
 
-fn check_passed_over(plan: &Plan<'_>, location: Location<'_>, findings: &mut Findings) {
+fn check_passed_over(plan: &Plan<'_>, findings: &mut FindingsAt<'_>) {
     for (title, line) in &plan.passed_over {
         let message = format!(
             "`### {title}` is not read as a requirement; if it is one, write `### Requirement: <name>`"
         );
-        findings.add(rules::HEADING_IGNORED, location, *line, message);
+        findings.add(rules::HEADING_IGNORED, *line, message);
     }
     for (name, line) in &plan.orphans {
         let message = format!(
             "the requirement {name:?} stands in no section of the delta and would be lost; move it below `## ADDED \
              Requirements` or the section that is meant"
         );
-        findings.add(rules::REQUIREMENT_IGNORED, location, *line, message);
+        findings.add(rules::REQUIREMENT_IGNORED, *line, message);
     }
     for (is_new, name, line) in &plan.halves {
         let (half, other) = if *is_new {
@@ -90,21 +74,15 @@ fn check_passed_over(plan: &Plan<'_>, location: Location<'_>, findings: &mut Fin
         let message = format!(
             "`{half}: {name}` has no `{other}:` with it; write each rename as a line FROM: and right below it a line TO:"
         );
-        findings.add(rules::RENAME_HALF, location, *line, message);
+        findings.add(rules::RENAME_HALF, *line, message);
     }
 }
 
-fn check_block(
-    block: &Block<'_>,
-    outline: &Outline<'_>,
-    location: Location<'_>,
-    findings: &mut Findings,
-) {
-    check_text(block, outline, location, findings);
+fn check_block(block: &Block<'_>, outline: &Outline<'_>, findings: &mut FindingsAt<'_>) {
+    check_text(block, outline, findings);
     if let Some((line, message)) = block.scenarios(outline).problem(block.name) {
         findings.add(
             rules::SCENARIO_MISSING,
-            location,
             line.unwrap_or(block.line()),
             message,
         );
@@ -115,15 +93,14 @@ fn check_block(
 fn unique<K: Copy + Eq + Hash>(
     names: impl Iterator<Item = (K, Line)>,
     broken: impl Fn(K, Line) -> (Rule, String),
-    location: Location<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingsAt<'_>,
 ) -> HashMap<K, Line> {
     let mut first = HashMap::new();
     for (name, line) in names {
         let known = *first.entry(name).or_insert(line);
         if known != line {
             let (rule, message) = broken(name, known);
-            findings.add(rule, location, line, message);
+            findings.add(rule, line, message);
         }
     }
     first
@@ -132,14 +109,12 @@ fn unique<K: Copy + Eq + Hash>(
 fn first_lines<'t>(
     blocks: &[Block<'t>],
     operation: Operation,
-    location: Location<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingsAt<'_>,
 ) -> HashMap<&'t str, Line> {
     let names = blocks.iter().map(|block| (block.name, block.line()));
     unique(
         names,
         |name, first| (rules::REQUIREMENT_DUPLICATE, twice(name, operation, first)),
-        location,
         findings,
     )
 }
@@ -155,8 +130,7 @@ fn twice(name: &str, operation: Operation, first: Line) -> String {
 fn check_clash(
     [these, those]: [&HashMap<&str, Line>; 2],
     [this, that]: [&str; 2],
-    location: Location<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingsAt<'_>,
 ) {
     let mut both: Vec<_> = these
         .iter()
@@ -168,15 +142,14 @@ fn check_clash(
             "the requirement {name:?} is under {this} here and under {that} on line {other}; one requirement takes one \
              operation (a rename and a modification of the new name may go together)"
         );
-        findings.add(rules::OPERATIONS_CLASH, location, line, message);
+        findings.add(rules::OPERATIONS_CLASH, line, message);
     }
 }
 
 fn check_renames(
     plan: &Plan<'_>,
     [added, modified]: [&HashMap<&str, Line>; 2],
-    location: Location<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingsAt<'_>,
 ) {
     let from = plan.renamed.iter().map(|rename| (rename.from, rename.line));
     unique(
@@ -187,7 +160,6 @@ fn check_renames(
             );
             (rules::RENAME_DUPLICATE, message)
         },
-        location,
         findings,
     );
     let to = plan.renamed.iter().map(|rename| (rename.to, rename.line));
@@ -199,7 +171,6 @@ fn check_renames(
             );
             (rules::RENAME_DUPLICATE, message)
         },
-        location,
         findings,
     );
     let removed: HashSet<String> = plan.removed.iter().map(|(name, _)| folded(name)).collect();
@@ -208,19 +179,19 @@ fn check_renames(
             let message = format!(
                 "the requirement {from:?} is renamed on line {line}; modify it by its new name, `### Requirement: {to}`"
             );
-            findings.add(rules::RENAME_CLASH, location, *at, message);
+            findings.add(rules::RENAME_CLASH, *at, message);
         }
         if let Some(at) = added.get(to) {
             let message = format!(
                 "the requirement {to:?} is added here, and {from:?} gets that name on line {line}; give one of them another"
             );
-            findings.add(rules::RENAME_CLASH, location, *at, message);
+            findings.add(rules::RENAME_CLASH, *at, message);
         }
         if removed.contains(&folded(from)) {
             let message = format!(
                 "the requirement {from:?} is renamed here and removed as well; do one of the two"
             );
-            findings.add(rules::RENAME_CLASH, location, *line, message);
+            findings.add(rules::RENAME_CLASH, *line, message);
         }
     }
 }

@@ -9,14 +9,15 @@ const WRITTEN_BY_ARCHIVE: [&str; 2] = [
     ". Update Purpose after archive.",
 ];
 
-/// How people mark what they will write later. (The second is cut in two for a check of this repository that looks for it.)
+/// How people mark what they will write later. (The second is cut in two for a check of this repository that looks for
+/// it.)
 const MARKS: [&str; 2] = ["TBD", concat!("TO", "DO")];
 
 /// Whether a purpose is only a placeholder: it begins with one of [`MARKS`], or has the sentence in it that the archive
 /// command writes. Code blocks do not count.
 ///
-/// In capitals the mark may be followed by anything but more letters and digits; otherwise punctuation or the end of the
-/// line must follow, because `todo` begins sentences in Spanish and Portuguese.
+/// In capitals the mark may be followed by anything but more letters and digits; otherwise punctuation or the end of
+/// the line must follow, because `todo` begins sentences in Spanish and Portuguese.
 pub(super) fn is_placeholder(purpose: &str) -> bool {
     let outline = Outline::of(purpose);
     let prose = (1..outline.end()).filter(|line| !outline.is_code(*line));

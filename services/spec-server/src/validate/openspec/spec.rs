@@ -9,7 +9,7 @@ use super::purpose::is_placeholder;
 use super::rules;
 use crate::model::{Line, Spec};
 use crate::parse::{Heading, Outline, trim};
-use crate::validate::finding::{Findings, Location};
+use crate::validate::finding::FindingsAt;
 
 /// The least a purpose should have, and the most a requirement's prose should have, in UTF-16 code units, which is how
 /// OpenSpec counts.
@@ -17,7 +17,7 @@ const MIN_PURPOSE: usize = 50;
 const MAX_PROSE: usize = 500;
 
 /// Checks a spec. Without a purpose or requirements there is nothing else to check.
-pub(super) fn check(spec: &Spec, location: Location<'_>, findings: &mut Findings) {
+pub(super) fn check(spec: &Spec, findings: &mut FindingsAt<'_>) {
     let outline = Outline::of(&spec.source.text);
     let purpose = section(&outline, "Purpose");
     let text = purpose.map_or("", |heading| {
@@ -31,21 +31,21 @@ pub(super) fn check(spec: &Spec, location: Location<'_>, findings: &mut Findings
         };
         let message =
             format!("{problem}; say there in a sentence or two what this capability is for");
-        findings.add(rules::PURPOSE_MISSING, location, line, message);
+        findings.add(rules::PURPOSE_MISSING, line, message);
     }
     if requirements.is_none() {
         let message = "there is no section `## Requirements`; write one, with a `### Requirement: <name>` for each \
                        requirement";
-        findings.add(rules::REQUIREMENTS_MISSING, location, 1, message);
+        findings.add(rules::REQUIREMENTS_MISSING, 1, message);
     }
     let (Some(purpose), Some(requirements)) = (purpose.filter(|_| !text.is_empty()), requirements)
     else {
         return;
     };
-    check_purpose(&outline, purpose, text, location, findings);
-    check_requirements(&outline, requirements, location, findings);
-    check_structure(&outline, location, findings);
-    check_prose(&outline, section_of_level_2(&outline), location, findings);
+    check_purpose(&outline, purpose, text, findings);
+    check_requirements(&outline, requirements, findings);
+    check_structure(&outline, findings);
+    check_prose(&outline, section_of_level_2(&outline), findings);
 }
 
 /// The first heading called `title`, of any level.
@@ -67,8 +67,7 @@ fn check_purpose(
     outline: &Outline<'_>,
     heading: Heading<'_>,
     text: &str,
-    location: Location<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingsAt<'_>,
 ) {
     let length = text.encode_utf16().count();
     if is_placeholder(text) {
@@ -79,7 +78,6 @@ fn check_purpose(
         let message = "the purpose is a note that it is yet to be written; write here what this capability is for";
         findings.add(
             rules::PURPOSE_PLACEHOLDER,
-            location,
             first.unwrap_or(heading.line),
             message,
         );
@@ -87,23 +85,18 @@ fn check_purpose(
         let message = format!(
             "the purpose has {length} characters; with {MIN_PURPOSE} or more it can say what this capability is for"
         );
-        findings.add(rules::PURPOSE_SHORT, location, heading.line, message);
+        findings.add(rules::PURPOSE_SHORT, heading.line, message);
     }
 }
 
 /// Each heading directly below `Requirements` is a requirement, with any name.
-fn check_requirements(
-    outline: &Outline<'_>,
-    section: Heading<'_>,
-    location: Location<'_>,
-    findings: &mut Findings,
-) {
+fn check_requirements(outline: &Outline<'_>, section: Heading<'_>, findings: &mut FindingsAt<'_>) {
     let lines = section.line.saturating_add(1)..end_of_section(outline, section);
     let requirements = children(outline, lines);
     if requirements.is_empty() {
         let message = "there is no requirement in this section; write `### Requirement: <name>`, its text, and a \
                        `#### Scenario: <name>` with its steps";
-        findings.add(rules::REQUIREMENTS_EMPTY, location, section.line, message);
+        findings.add(rules::REQUIREMENTS_EMPTY, section.line, message);
     }
     let ends = requirements.iter().skip(1).map(|next| next.line);
     let end = end_of_section(outline, section);
@@ -123,7 +116,6 @@ fn check_requirements(
             };
             findings.add(
                 rules::SCENARIO_MISSING,
-                location,
                 line.unwrap_or(heading.line),
                 message,
             );
@@ -133,13 +125,13 @@ fn check_requirements(
         if prose.is_empty() && heading.title.is_empty() {
             let message =
                 "this heading has no title and no text; give the requirement both, or remove it";
-            findings.add(rules::TEXT_MISSING, location, heading.line, message);
+            findings.add(rules::TEXT_MISSING, heading.line, message);
         } else if length > MAX_PROSE {
             let message = format!(
                 "the text of the requirement {name:?} has {length} characters; with more than {MAX_PROSE} it may be two \
                  requirements"
             );
-            findings.add(rules::REQUIREMENT_LONG, location, heading.line, message);
+            findings.add(rules::REQUIREMENT_LONG, heading.line, message);
         }
     }
 }
@@ -158,11 +150,7 @@ fn end_of_section(outline: &Outline<'_>, section: Heading<'_>) -> Line {
 }
 
 /// Headings that are in the wrong place.
-pub(super) fn check_structure(
-    outline: &Outline<'_>,
-    location: Location<'_>,
-    findings: &mut Findings,
-) {
+pub(super) fn check_structure(outline: &Outline<'_>, findings: &mut FindingsAt<'_>) {
     let section = section_of_level_2(outline);
     let mut names: HashMap<&str, Line> = HashMap::new();
     for heading in headings(outline, 1..outline.end()) {
@@ -173,7 +161,7 @@ pub(super) fn check_structure(
                  `## Requirements`, which ends at this heading",
                 heading.title
             );
-            findings.add(rules::DELTA_HEADING, location, line, message);
+            findings.add(rules::DELTA_HEADING, line, message);
             continue;
         }
         let Some(name) = requirement_name(outline, heading) else {
@@ -186,12 +174,12 @@ pub(super) fn check_structure(
             let message = format!(
                 "the requirement {name:?} stands outside of `## Requirements`; move it there"
             );
-            findings.add(rules::REQUIREMENT_OUTSIDE, location, line, message);
+            findings.add(rules::REQUIREMENT_OUTSIDE, line, message);
         } else if let Some(first) = names.get(name) {
             let message = format!(
                 "there is another requirement {name:?} on line {first}; give one of them another name, or make one of both"
             );
-            findings.add(rules::REQUIREMENT_DUPLICATE, location, line, message);
+            findings.add(rules::REQUIREMENT_DUPLICATE, line, message);
         } else {
             names.insert(name, line);
         }
@@ -199,37 +187,22 @@ pub(super) fn check_structure(
 }
 
 /// What `### Requirement:` blocks say.
-fn check_prose(
-    outline: &Outline<'_>,
-    section: Option<Range<Line>>,
-    location: Location<'_>,
-    findings: &mut Findings,
-) {
+fn check_prose(outline: &Outline<'_>, section: Option<Range<Line>>, findings: &mut FindingsAt<'_>) {
     for block in section.map_or_else(Vec::new, |section| blocks(outline, section)) {
-        check_text(&block, outline, location, findings);
+        check_text(&block, outline, findings);
     }
 }
 
 /// What a requirement says, in a spec or a delta.
-pub(super) fn check_text(
-    block: &Block<'_>,
-    outline: &Outline<'_>,
-    location: Location<'_>,
-    findings: &mut Findings,
-) {
+pub(super) fn check_text(block: &Block<'_>, outline: &Outline<'_>, findings: &mut FindingsAt<'_>) {
     let (name, prose) = (block.name, block.prose(outline));
     if prose.is_empty() {
         let message = format!(
             "the requirement {name:?} has no text; write below its heading what the system SHALL or MUST do"
         );
-        findings.add(rules::TEXT_MISSING, location, block.line(), message);
+        findings.add(rules::TEXT_MISSING, block.line(), message);
     } else if !is_normative(&prose) {
-        findings.add(
-            rules::NORMATIVE_WORD,
-            location,
-            block.line(),
-            not_normative(name),
-        );
+        findings.add(rules::NORMATIVE_WORD, block.line(), not_normative(name));
     }
 }
 

@@ -5,16 +5,17 @@ use std::collections::HashMap;
 use super::rules;
 use crate::model::{Line, Task, Tasks};
 use crate::parse::{bullet, is_space, trim};
-use crate::validate::finding::{Findings, Location};
+use crate::validate::finding::{ChangePart, Findings, FindingsAt};
 
-/// A change's file of tasks, and where it is.
-pub(super) type Document<'d> = (Location<'d>, &'d Tasks);
+/// A change's file of tasks: its path below the root of the project, and what is in it.
+pub(super) type Document = (String, Tasks);
 
 /// Numbers that belong to another group, and numbers that are there twice. Only files with groups like `## 1. Setup`
 /// are looked at, and in them only the lines of such a group; lines in code blocks count, as they do as tasks.
-pub(super) fn check_numbers(documents: &[Document<'_>], findings: &mut Findings) {
+pub(super) fn check_numbers(documents: &[Document], findings: &mut Findings) {
     let mut known: HashMap<&str, (&str, Line)> = HashMap::new();
-    for (location, tasks) in documents {
+    for (path, tasks) in documents {
+        let findings = &mut findings.at(path, Some(ChangePart::Tasks));
         let mut items = tasks.items.iter().peekable();
         let mut group = None;
         for (line, text) in (1..).zip(tasks.source.text.split('\n')) {
@@ -28,10 +29,10 @@ pub(super) fn check_numbers(documents: &[Document<'_>], findings: &mut Findings)
             let Some(number) = item.number.as_deref() else {
                 continue;
             };
-            check_group(group, number, item, *location, findings);
+            check_group(group, number, item, findings);
             match known.get(number) {
                 Some((file, first)) => {
-                    let of = if *file == location.file {
+                    let of = if *file == path.as_str() {
                         String::new()
                     } else {
                         format!(" of {file}")
@@ -39,34 +40,28 @@ pub(super) fn check_numbers(documents: &[Document<'_>], findings: &mut Findings)
                     let message = format!(
                         "the number {number} is taken by the task on line {first}{of}; give this one another number"
                     );
-                    findings.add(rules::TASK_DUPLICATE, *location, line, message);
+                    findings.add(rules::TASK_DUPLICATE, line, message);
                 }
                 None => {
-                    known.insert(number, (location.file, line));
+                    known.insert(number, (path.as_str(), line));
                 }
             }
         }
     }
 }
 
-fn check_group(
-    group: &str,
-    number: &str,
-    item: &Task,
-    location: Location<'_>,
-    findings: &mut Findings,
-) {
+fn check_group(group: &str, number: &str, item: &Task, findings: &mut FindingsAt<'_>) {
     let own = number.split('.').next().unwrap_or_default();
     if without_zeros(own) != without_zeros(group) {
         let message = format!(
             "the task {number} stands in group {group}; move it to group {own}, or number it {group}.…"
         );
-        findings.add(rules::TASK_GROUP, location, item.line, message);
+        findings.add(rules::TASK_GROUP, item.line, message);
     }
 }
 
-/// What follows `##` and a blank, indented by at most three blanks. Not what the outline calls a heading: OpenSpec reads
-/// lists of tasks without regard to code blocks.
+/// What follows `##` and a blank, indented by at most three blanks. Not what the outline calls a heading: OpenSpec
+/// reads lists of tasks without regard to code blocks.
 fn heading_of_level_2(line: &str) -> Option<&str> {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let title = line.trim_start_matches(' ').strip_prefix("##")?;
@@ -91,14 +86,15 @@ fn without_zeros(number: &str) -> &str {
 }
 
 /// Lists without a single box in all files together: nothing would ever count as open or done.
-pub(super) fn check_boxes(documents: &[Document<'_>], findings: &mut Findings) {
+pub(super) fn check_boxes(documents: &[Document], findings: &mut Findings) {
     if documents.iter().any(|(_, tasks)| !tasks.items.is_empty()) {
         return;
     }
-    for (location, tasks) in documents {
+    for (path, tasks) in documents {
         if let Some(line) = first_list_item(&tasks.source.text) {
             let message = "no line has a box, so this change counts as having no tasks; write them like `- [ ] 1.1 Do this`";
-            findings.add(rules::TASK_BOXES, *location, line, message);
+            let mut at = findings.at(path, Some(ChangePart::Tasks));
+            at.add(rules::TASK_BOXES, line, message);
         }
     }
 }
@@ -138,7 +134,8 @@ fn first_list_item(text: &str) -> Option<Line> {
     None
 }
 
-/// A line indented so far is code, says CommonMark; unlike the parser's fences, those looked for here are CommonMark's too.
+/// A line indented so far is code, says CommonMark; unlike the parser's fences, those looked for here are CommonMark's
+/// too.
 const CODE_COLUMNS: usize = 4;
 
 fn fence_mark(line: &str) -> Option<(char, usize, &str)> {

@@ -11,7 +11,8 @@ use crate::words::{SPEC_DRIVEN, config, schema_file, schema_name, within};
 pub(super) enum Workflow {
     /// OpenSpec's own.
     SpecDriven,
-    /// One of the project's own, `openspec/schemas/<name>/schema.yaml`, and the files it says the tasks are in, if it does.
+    /// One of the project's own, `openspec/schemas/<name>/schema.yaml`, and the files it says the tasks are in, if it
+    /// does.
     Own(Option<String>),
     /// The change names a schema that does not exist. Those in a user's home are not searched: a verdict should not
     /// depend on the user.

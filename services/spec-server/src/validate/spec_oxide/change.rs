@@ -7,7 +7,7 @@ use super::{MIN_TEXT, Rows, rules, tasks};
 use crate::model::{CapabilityDelta, Change, Line, Operation, Proposal};
 use crate::parse::trim;
 use crate::project::Project;
-use crate::validate::finding::{Findings, Location, Part};
+use crate::validate::finding::{ChangePart, Findings, FindingsAt};
 use crate::validate::openspec::path;
 
 /// The four headings of a delta, for messages.
@@ -23,20 +23,20 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     let own = project.display_path(&base.join(&change.id));
     let at = |name: &str| format!("{own}/{name}");
     let (proposal_file, tasks_file) = (at("proposal.md"), at("tasks.md"));
-    let location = part(&proposal_file, Part::Proposal);
+    let about_proposal = &mut findings.at(&proposal_file, Some(ChangePart::Proposal));
     let Some(proposal) = &change.proposal else {
         let message =
             "there is no proposal.md; write one, with the sections `## Why` and `## What Changes`";
-        findings.add(rules::PROPOSAL_MISSING, location, None, message);
+        about_proposal.add(rules::PROPOSAL_MISSING, None, message);
         return;
     };
-    check_proposal(proposal, location, findings);
-    let about_tasks = part(&tasks_file, Part::Tasks);
+    check_proposal(proposal, about_proposal);
+    let about_tasks = &mut findings.at(&tasks_file, Some(ChangePart::Tasks));
     match &change.tasks {
-        Some(tasks) => tasks::check(tasks, about_tasks, findings),
+        Some(tasks) => tasks::check(tasks, about_tasks),
         None => {
             let message = "there is no tasks.md; write one, each task like `- [ ] 1.1 Do this`";
-            findings.add(rules::TASKS_MISSING, about_tasks, None, message);
+            about_tasks.add(rules::TASKS_MISSING, None, message);
         }
     }
     let sections: usize = change
@@ -48,23 +48,17 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         let message = format!(
             "this change says of no spec what is to change; write `specs/<capability>/spec.md` with {HEADINGS}"
         );
-        findings.add(rules::DELTAS_MISSING, location, None, message);
+        let mut at = findings.at(&proposal_file, Some(ChangePart::Proposal));
+        at.add(rules::DELTAS_MISSING, None, message);
     }
 }
 
-const fn part(file: &str, part: Part) -> Location<'_> {
-    Location {
-        file,
-        part: Some(part),
-    }
-}
-
-fn check_proposal(proposal: &Proposal, location: Location<'_>, findings: &mut Findings) {
+fn check_proposal(proposal: &Proposal, findings: &mut FindingsAt<'_>) {
     let rows = Rows::of(&proposal.source.text);
     match rows.find("## Why") {
         None => {
             let message = "there is no section `## Why`; say there what this change is good for";
-            findings.add(rules::WHY_MISSING, location, 1, message);
+            findings.add(rules::WHY_MISSING, 1, message);
         }
         Some(line) => {
             let (bytes, characters) = rows.length(rows.section(line));
@@ -73,20 +67,20 @@ fn check_proposal(proposal: &Proposal, location: Location<'_>, findings: &mut Fi
                     "the section Why has {characters} characters; with {MIN_TEXT} or more it can say what this change is \
                      good for"
                 );
-                findings.add(rules::WHY_SHORT, location, line, message);
+                findings.add(rules::WHY_SHORT, line, message);
             }
         }
     }
     if rows.find("## What Changes").is_none() {
         let message = "there is no section `## What Changes`; list there what will be different";
-        findings.add(rules::WHAT_CHANGES_MISSING, location, 1, message);
+        findings.add(rules::WHAT_CHANGES_MISSING, 1, message);
     }
 }
 
 /// Checks one delta; how many sections it has.
 fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     let file = path(&delta.source);
-    let location = part(&file, Part::Deltas);
+    let findings = &mut findings.at(&file, Some(ChangePart::Deltas));
     let rows = Rows::of(&delta.source.text);
     let mut sections = 0;
     let mut suspect = None;
@@ -95,7 +89,7 @@ fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
         match operation(heading) {
             Some(operation) => {
                 sections += 1;
-                check_section(&rows, rows.section(line), operation, location, findings);
+                check_section(&rows, rows.section(line), operation, findings);
             }
             None if heading.starts_with("##") && names_operation(heading) => {
                 suspect = suspect.or(Some(line));
@@ -105,7 +99,7 @@ fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     }
     if let Some(line) = suspect.filter(|_| sections == 0) {
         let message = format!("this heading does not belong in a delta; write {HEADINGS}");
-        findings.add(rules::DELTA_HEADING, location, line, message);
+        findings.add(rules::DELTA_HEADING, line, message);
     }
     sections
 }
@@ -131,8 +125,7 @@ fn check_section(
     rows: &Rows<'_>,
     section: Range<Line>,
     operation: Operation,
-    location: Location<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingsAt<'_>,
 ) {
     let mut lines = section.clone().peekable();
     while let Some(line) = lines.next() {
@@ -149,7 +142,7 @@ fn check_section(
             end = next.saturating_add(1);
         }
         match operation {
-            Operation::Added => check_added(rows, (name, line), start..end, location, findings),
+            Operation::Added => check_added(rows, (name, line), start..end, findings),
             Operation::Modified => {
                 let says =
                     |line| !rows.line(line).is_empty() && !rows.line(line).starts_with("####");
@@ -158,7 +151,7 @@ fn check_section(
                         "the requirement {name:?} is to be replaced by a heading alone; write the whole requirement as it \
                          is to be"
                     );
-                    findings.add(rules::REQUIREMENT_INCOMPLETE, location, line, message);
+                    findings.add(rules::REQUIREMENT_INCOMPLETE, line, message);
                 }
             }
             Operation::Removed | Operation::Renamed => {}
@@ -170,8 +163,7 @@ fn check_added(
     rows: &Rows<'_>,
     (name, line): (&str, Line),
     below: Range<Line>,
-    location: Location<'_>,
-    findings: &mut Findings,
+    findings: &mut FindingsAt<'_>,
 ) {
     let mut scenarios: Vec<Scenario<'_>> = Vec::new();
     let mut inside = false;
@@ -191,9 +183,9 @@ fn check_added(
         let message = format!(
             "the requirement {name:?} has no scenario; write `#### Scenario: <name>` with its steps below"
         );
-        findings.add(rules::SCENARIO_MISSING, location, line, message);
+        findings.add(rules::SCENARIO_MISSING, line, message);
     }
     for scenario in &scenarios {
-        scenario.check(name, location, findings);
+        scenario.check(name, findings);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::rules;
 use crate::model::Line;
-use crate::validate::finding::{Findings, Location};
+use crate::validate::finding::FindingsAt;
 
 /// A scenario, looked through.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl<'t> Scenario<'t> {
         self.has_then |= line.contains("**THEN**") || line.starts_with("THEN ");
     }
 
-    pub(super) fn check(&self, requirement: &str, location: Location<'_>, findings: &mut Findings) {
+    pub(super) fn check(&self, requirement: &str, findings: &mut FindingsAt<'_>) {
         let words = [
             (self.has_when, "WHEN", "what happens", rules::WHEN_MISSING),
             (self.has_then, "THEN", "what follows", rules::THEN_MISSING),
@@ -57,7 +57,7 @@ impl<'t> Scenario<'t> {
                     "the scenario {:?} of the requirement {requirement:?} does not say {what}; write `- **{word}** …`",
                     self.name
                 );
-                findings.add(rule, location, self.line, message);
+                findings.add(rule, self.line, message);
             }
         }
     }

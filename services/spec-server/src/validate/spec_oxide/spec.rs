@@ -4,7 +4,7 @@ use super::scenario::{self, Scenario};
 use super::{MIN_TEXT, Rows, rules};
 use crate::model::{Line, Spec};
 use crate::parse::trim;
-use crate::validate::finding::{Findings, Location};
+use crate::validate::finding::{Findings, FindingsAt};
 use crate::validate::openspec::path;
 
 /// A requirement, looked through.
@@ -19,32 +19,29 @@ struct Requirement<'t> {
 /// Checks a spec.
 pub(in crate::validate) fn check(spec: &Spec, findings: &mut Findings) {
     let file = path(&spec.source);
-    let location = Location {
-        file: &file,
-        part: None,
-    };
+    let findings = &mut findings.at(&file, None);
     let rows = Rows::of(&spec.source.text);
-    check_purpose(&rows, location, findings);
+    check_purpose(&rows, findings);
     let Some(line) = rows.find("## Requirements") else {
         let message = "there is no section `## Requirements`; write one, with a `### Requirement: <name>` for each \
                        requirement";
-        findings.add(rules::REQUIREMENTS_MISSING, location, 1, message);
+        findings.add(rules::REQUIREMENTS_MISSING, 1, message);
         return;
     };
     let requirements = requirements(&rows, line);
     if requirements.is_empty() {
         let message = "there is no requirement in this section; write `### Requirement: <name>` and its text below";
-        findings.add(rules::REQUIREMENTS_EMPTY, location, line, message);
+        findings.add(rules::REQUIREMENTS_EMPTY, line, message);
     }
     for requirement in &requirements {
-        check_requirement(requirement, location, findings);
+        check_requirement(requirement, findings);
     }
 }
 
-fn check_purpose(rows: &Rows<'_>, location: Location<'_>, findings: &mut Findings) {
+fn check_purpose(rows: &Rows<'_>, findings: &mut FindingsAt<'_>) {
     let Some(line) = rows.find("## Purpose") else {
         let message = "there is no section `## Purpose`; say there what this capability is for";
-        findings.add(rules::PURPOSE_MISSING, location, 1, message);
+        findings.add(rules::PURPOSE_MISSING, 1, message);
         return;
     };
     let (bytes, characters) = rows.length(rows.section(line));
@@ -52,7 +49,7 @@ fn check_purpose(rows: &Rows<'_>, location: Location<'_>, findings: &mut Finding
         let message = format!(
             "the purpose has {characters} characters; with {MIN_TEXT} or more it can say what this capability is for"
         );
-        findings.add(rules::PURPOSE_SHORT, location, line, message);
+        findings.add(rules::PURPOSE_SHORT, line, message);
     }
 }
 
@@ -91,30 +88,26 @@ fn requirements<'t>(rows: &Rows<'t>, heading: Line) -> Vec<Requirement<'t>> {
     found
 }
 
-fn check_requirement(
-    requirement: &Requirement<'_>,
-    location: Location<'_>,
-    findings: &mut Findings,
-) {
+fn check_requirement(requirement: &Requirement<'_>, findings: &mut FindingsAt<'_>) {
     let Requirement { name, line, .. } = requirement;
     if !requirement.has_text {
         let message = format!(
             "the requirement {name:?} has no text; write below its heading what the system SHALL or MUST do"
         );
-        findings.add(rules::TEXT_MISSING, location, *line, message);
+        findings.add(rules::TEXT_MISSING, *line, message);
     } else if !requirement.is_normative {
         let message = format!(
             "the text of the requirement {name:?} has neither SHALL nor MUST; say what the system SHALL do"
         );
-        findings.add(rules::NORMATIVE_WORD, location, *line, message);
+        findings.add(rules::NORMATIVE_WORD, *line, message);
     }
     if requirement.scenarios.is_empty() {
         let message = format!(
             "the requirement {name:?} has no scenario; write `#### Scenario: <name>` with its steps below"
         );
-        findings.add(rules::SCENARIO_MISSING, location, *line, message);
+        findings.add(rules::SCENARIO_MISSING, *line, message);
     }
     for scenario in &requirement.scenarios {
-        scenario.check(name, location, findings);
+        scenario.check(name, findings);
     }
 }

@@ -3,13 +3,13 @@
 use super::{Rows, rules};
 use crate::model::{Line, Tasks};
 use crate::parse::{is_space, trim};
-use crate::validate::finding::{Findings, Location};
+use crate::validate::finding::FindingsAt;
 
 /// How much of a task a message shows, in characters.
 const PREVIEW: usize = 30;
 
 /// Checks a list of tasks. Lines in code blocks count, as they do as tasks.
-pub(super) fn check(tasks: &Tasks, location: Location<'_>, findings: &mut Findings) {
+pub(super) fn check(tasks: &Tasks, findings: &mut FindingsAt<'_>) {
     let rows = Rows::of(&tasks.source.text);
     let boxes: Vec<(Line, bool, &str)> = rows
         .all()
@@ -20,7 +20,7 @@ pub(super) fn check(tasks: &Tasks, location: Location<'_>, findings: &mut Findin
         .collect();
     if boxes.is_empty() {
         let message = "there is no task; write each like `- [ ] 1.1 Do this`";
-        findings.add(rules::TASKS_EMPTY, location, 1, message);
+        findings.add(rules::TASKS_EMPTY, 1, message);
     }
     for (line, _, text) in boxes.iter().filter(|(.., text)| !is_numbered(text)) {
         let mut shown: String = text.chars().take(PREVIEW).collect();
@@ -28,24 +28,20 @@ pub(super) fn check(tasks: &Tasks, location: Location<'_>, findings: &mut Findin
             shown.push('…');
         }
         let message = format!("the task {shown:?} has no number; begin it with one such as 1.1");
-        findings.add(rules::TASK_NUMBER, location, *line, message);
+        findings.add(rules::TASK_NUMBER, *line, message);
     }
     if !boxes.is_empty() && rows.all().any(|line| is_group(rows.line(line))) {
-        findings.add(
-            rules::TASKS_GROUPED,
-            location,
-            None,
-            "the tasks are in groups",
-        );
+        findings.add(rules::TASKS_GROUPED, None, "the tasks are in groups");
     }
     let done = boxes.iter().filter(|(_, done, _)| *done).count();
     let percent = (done * 200 + boxes.len()) / (boxes.len() * 2).max(1);
     let percent = if boxes.is_empty() { 0 } else { percent };
     let message = format!("{done} of {} tasks are done ({percent} %)", boxes.len());
-    findings.add(rules::TASK_PROGRESS, location, None, message);
+    findings.add(rules::TASK_PROGRESS, None, message);
 }
 
-/// Whether a task is done, and its text. Fewer lines are tasks here than the parser takes: `- [ ] `, `* [x] ` and no other.
+/// Whether a task is done, and its text. Fewer lines are tasks here than the parser takes: `- [ ] `, `* [x] ` and no
+/// other.
 fn task(line: &str) -> Option<(bool, &str)> {
     let text = line
         .strip_prefix("- ")

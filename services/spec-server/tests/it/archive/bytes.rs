@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::{applied, archive, project, read, requirement, spec};
+use super::{adds, applied, archive, project, read, requirement, spec};
 
 #[test]
 fn line_ends_and_a_bom_stay() {
@@ -29,7 +29,7 @@ fn lines_with_other_ends_keep_them() {
     let mixed = spec(&["A", "B"])
         .replace("Serves well.\n", "Serves well.\r\n")
         .replace("do A.\n", "do A.\r");
-    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let delta = adds("New");
     assert_eq!(
         applied(&mixed, &delta),
         format!("{mixed}\n{}", requirement("New"))
@@ -50,7 +50,7 @@ fn blanks_and_foreign_parts_stay_where_they_are() {
 
 #[test]
 fn a_file_without_a_last_line_end_and_one_without_the_section_are_completed() {
-    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let delta = adds("New");
     let file = spec(&["A"]);
     assert_eq!(applied(file.trim_end(), &delta), spec(&["A", "New"]));
     let none = "# cap Specification\n\n## Purpose\nServes well.";

@@ -6,7 +6,7 @@ use spec_server::archive::{ArchiveError, Plan, preview};
 use spec_server::project::Project;
 use tempfile::TempDir;
 
-use super::{DAY, archive, requirement, spec, tree};
+use super::{DAY, adds, archive, requirement, spec, tree};
 use crate::project::{openspec, write};
 
 /// Two specs and a change of both.
@@ -26,7 +26,7 @@ fn two() -> (TempDir, Project) {
 
 #[test]
 fn what_has_changed_since_the_plan_is_not_overwritten() {
-    let delta = format!("## ADDED Requirements\n{}", requirement("Other"));
+    let delta = adds("Other");
     let changes: [(&str, String); 6] = [
         ("specs/a/spec.md", spec(&["A", "B"])),
         ("specs/b/spec.md", spec(&["A"]).replace("Serves", "SERVES")),
@@ -50,7 +50,7 @@ fn what_has_changed_since_the_plan_is_not_overwritten() {
     }
 }
 
-/// Of one length and one time, in place: nothing but the bytes tells.
+/// Of one length and one time, in place: only the bytes differ.
 #[test]
 fn a_file_that_only_its_bytes_tell_apart_is_not_overwritten() {
     let (root, project) = two();
@@ -71,7 +71,7 @@ fn a_file_that_only_its_bytes_tell_apart_is_not_overwritten() {
 
 #[test]
 fn a_spec_that_appears_or_goes_since_the_plan_is_seen() {
-    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let delta = adds("New");
     let (root, project) = openspec(&[("changes/c/specs/new/spec.md", delta.as_str())]);
     let plan = Plan::of(&project, "c").expect("a plan");
     write(
@@ -103,7 +103,7 @@ fn a_spec_that_appears_or_goes_since_the_plan_is_seen() {
 #[test]
 fn a_write_that_fails_undoes_those_before_it() {
     let (root, project) = two();
-    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let delta = adds("New");
     write(
         &root.path().join("openspec"),
         &[("changes/c/specs/aa-new/deep/spec.md", delta.as_str())],
@@ -172,7 +172,7 @@ fn a_spec_that_is_no_text_is_named() {
 fn nothing_is_written_outside_of_the_project() {
     use std::os::unix::fs::symlink;
     let outside = tempfile::tempdir().expect("a folder");
-    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let delta = adds("New");
     let (there, nowhere) = (outside.path().to_owned(), outside.path().join("nowhere"));
     for (link, capability, to) in [
         ("specs/new", "new", &there),

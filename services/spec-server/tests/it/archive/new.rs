@@ -1,6 +1,6 @@
 //! Capabilities that a change makes, and such as it takes away.
 
-use super::{archive, refused, requirement, spec, tree};
+use super::{archive, modifies, refused, renames, requirement, spec, tree};
 use crate::project::{openspec, spox, write};
 
 fn added(purpose: &str) -> String {
@@ -76,15 +76,8 @@ fn the_purpose_of_a_spec_that_is_there_stays() {
 #[test]
 fn a_new_spec_has_only_additions() {
     for (delta, word) in [
-        (
-            format!("## MODIFIED Requirements\n{}", requirement("A")),
-            "can only be ADDED",
-        ),
-        (
-            "## RENAMED Requirements\n- FROM: `### Requirement: A`\n- TO: `### Requirement: B`\n"
-                .to_owned(),
-            "can only be ADDED",
-        ),
+        (modifies("A"), "can only be ADDED"),
+        (renames("A", "B"), "can only be ADDED"),
         (
             "## REMOVED Requirements\n### Requirement: A\n".to_owned(),
             "no requirement",
@@ -96,7 +89,7 @@ fn a_new_spec_has_only_additions() {
         assert!(error.contains(word), "{error}");
         assert_eq!(tree(root.path()), before);
     }
-    // What is removed from nothing is told.
+    // Removing from nothing is reported.
     let delta = format!(
         "{}\n## REMOVED Requirements\n### Requirement: Old\n",
         added("")

@@ -2,7 +2,8 @@
 
 use spec_server::archive::{ArchiveError, Counts, archive_change, preview};
 
-use super::{DAY, applied, archive, project, read, requirement, spec};
+use super::{DAY, adds, applied, archive, project, read, renames, requirement, spec};
+use crate::assert_has;
 use crate::project::{openspec, spox, write};
 
 #[test]
@@ -41,8 +42,7 @@ fn a_removed_one_goes_wherever_it_stands() {
 #[test]
 fn a_renamed_one_keeps_its_place_and_its_text() {
     let expected = spec(&["A", "B", "C"]).replace("### Requirement: B\n", "### Requirement: Z\n");
-    let pair =
-        "## RENAMED Requirements\n- FROM: `### Requirement: B`\n- TO: `### Requirement: Z`\n";
+    let pair = &renames("B", "Z");
     assert_eq!(applied(&spec(&["A", "B", "C"]), pair), expected);
     // Spec Oxide's way of writing it, which OpenSpec does not read.
     let arrow = "## RENAMED Requirements\n### Requirement: B → Z\n";
@@ -90,8 +90,7 @@ fn a_name_that_is_given_up_can_be_taken() {
 
 #[test]
 fn a_change_of_capitals_is_a_rename() {
-    let delta =
-        "## RENAMED Requirements\n- FROM: `### Requirement: A`\n- TO: `### Requirement: a`\n";
+    let delta = &renames("A", "a");
     assert!(applied(&spec(&["A", "B"]), delta).contains("### Requirement: a\n"));
 }
 
@@ -137,7 +136,7 @@ fn what_is_done_already_is_done_again_without_a_change() {
 
 #[test]
 fn the_change_moves_to_the_archive_with_all_it_has() {
-    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let delta = adds("New");
     let (root, project) = project(&spec(&["A"]), &delta);
     write(
         &root.path().join("openspec"),
@@ -198,7 +197,7 @@ fn a_name_with_a_day_keeps_it_and_a_change_without_deltas_moves() {
 
 #[test]
 fn several_specs_change_together() {
-    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let delta = adds("New");
     let (_root, project) = openspec(&[
         ("specs/a/spec.md", spec(&["A"]).as_str()),
         ("specs/deep/b/spec.md", spec(&["B"]).as_str()),
@@ -208,10 +207,9 @@ fn several_specs_change_together() {
     let shown = preview(&project, "c").expect("a preview");
     let capabilities: Vec<_> = shown.specs.iter().map(|s| s.capability.as_str()).collect();
     assert_eq!(capabilities, ["a", "deep/b"]);
-    assert!(
-        shown.specs[1]
-            .diff
-            .contains("--- a/openspec/specs/deep/b/spec.md\n")
+    assert_has(
+        &shown.specs[1].diff,
+        &["--- a/openspec/specs/deep/b/spec.md\n"],
     );
     assert!(shown.specs[1].diff.contains("\n+### Requirement: New\n"));
     let done = archive(&project).expect("archived");

@@ -1,6 +1,7 @@
 //! Deltas that are refused, each in words that help, with nothing written.
 
-use super::{archive, refused, requirement, spec};
+use super::{adds, archive, modifies, refused, renames, requirement, spec};
+use crate::assert_has;
 use crate::project::{openspec, write};
 use spec_server::archive::{ArchiveError, archive_change, preview};
 
@@ -15,42 +16,24 @@ fn refuses(delta: &str, line: u32, words: &[&str]) {
     );
 }
 
-fn rename(from: &str, to: &str) -> String {
-    format!(
-        "## RENAMED Requirements\n- FROM: `### Requirement: {from}`\n- TO: `### Requirement: {to}`\n"
-    )
-}
-
 #[test]
 fn names_that_are_nowhere_are_refused() {
-    refuses(
-        &format!("## MODIFIED Requirements\n{}", requirement("Nowhere")),
-        2,
-        &["MODIFIED", "Nowhere", "ADDED"],
-    );
-    refuses(&rename("Nowhere", "There"), 2, &["RENAMED", "Nowhere"]);
+    refuses(&modifies("Nowhere"), 2, &["MODIFIED", "Nowhere", "ADDED"]);
+    refuses(&renames("Nowhere", "There"), 2, &["RENAMED", "Nowhere"]);
 }
 
 #[test]
 fn names_that_are_almost_right_are_refused_with_the_right_one() {
     for near in ["alpha", "ALPHA"] {
-        refuses(
-            &format!("## MODIFIED Requirements\n{}", requirement(near)),
-            2,
-            &[near, "\"Alpha\""],
-        );
+        refuses(&modifies(near), 2, &[near, "\"Alpha\""]);
         refuses(
             &format!("## REMOVED Requirements\n### Requirement: {near}\n"),
             2,
             &[near, "\"Alpha\""],
         );
-        refuses(&rename(near, "Other"), 2, &[near, "\"Alpha\""]);
-        refuses(
-            &format!("## ADDED Requirements\n{}", requirement(near)),
-            2,
-            &[near, "\"Alpha\""],
-        );
-        refuses(&rename("Beta two", near), 2, &[near, "\"Alpha\""]);
+        refuses(&renames(near, "Other"), 2, &[near, "\"Alpha\""]);
+        refuses(&adds(near), 2, &[near, "\"Alpha\""]);
+        refuses(&renames("Beta two", near), 2, &[near, "\"Alpha\""]);
     }
     refuses(
         "## REMOVED Requirements\n- `### Requirement: beta  two`\n",
@@ -58,7 +41,7 @@ fn names_that_are_almost_right_are_refused_with_the_right_one() {
         &["\"Beta two\""],
     );
     // The new name is there, and the old one almost: a slip, not a rename that is done.
-    refuses(&rename("alpha", "Beta two"), 2, &["\"Alpha\""]);
+    refuses(&renames("alpha", "Beta two"), 2, &["\"Alpha\""]);
 }
 
 #[test]
@@ -71,7 +54,7 @@ fn names_that_are_taken_are_refused() {
         2,
         &["Alpha", "says something else"],
     );
-    refuses(&rename("Alpha", "Beta two"), 2, &["Beta two", "already"]);
+    refuses(&renames("Alpha", "Beta two"), 2, &["Beta two", "already"]);
 }
 
 #[test]
@@ -99,84 +82,51 @@ fn a_modification_that_loses_scenarios_is_refused_with_their_names() {
 
 #[test]
 fn what_contradicts_itself_is_refused() {
+    let section = |operation: &str, text: &str| format!("## {operation} Requirements\n{text}\n");
     let alpha = requirement("Alpha");
+    let removed = section("REMOVED", "- `### Requirement: Alpha`");
+    let added = section("ADDED", &alpha);
+    let modified = section("MODIFIED", &alpha);
+    let renamed = renames("Alpha", "X");
+    let twice_removed = "### Requirement: Alpha\n- `### Requirement: Alpha`";
+    let other_case = section("REMOVED", "- `### Requirement: alpha`");
     for (delta, words) in [
+        (modified.clone() + &removed, "MODIFIED and REMOVED"),
+        (modified.clone() + &added, "MODIFIED and ADDED"),
+        (added.clone() + &removed, "ADDED and REMOVED"),
+        (added + &alpha, "twice under ADDED"),
+        (modified.clone() + &modified, "twice under MODIFIED"),
+        (section("REMOVED", twice_removed), "twice under REMOVED"),
         (
-            format!(
-                "## MODIFIED Requirements\n{alpha}\n## REMOVED Requirements\n- `### Requirement: Alpha`\n"
-            ),
-            vec!["MODIFIED and REMOVED"],
+            renamed.clone() + &renames("Alpha", "Y"),
+            "twice under RENAMED",
         ),
         (
-            format!("## MODIFIED Requirements\n{alpha}\n## ADDED Requirements\n{alpha}"),
-            vec!["MODIFIED and ADDED"],
+            renamed.clone() + &renames("Beta two", "X"),
+            "two requirements are renamed to \"X\"",
+        ),
+        (renamed.clone() + &other_case, "RENAMED and REMOVED"),
+        (renamed.clone() + &modified, "must name it \"X\""),
+        (renamed + &adds("X"), "new name of \"Alpha\""),
+        (
+            section("RENAMED", "- FROM: `### Requirement: Alpha`"),
+            "no new name",
         ),
         (
-            format!(
-                "## ADDED Requirements\n{alpha}\n## REMOVED Requirements\n- `### Requirement: Alpha`\n"
-            ),
-            vec!["ADDED and REMOVED"],
+            section("RENAMED", "- TO: `### Requirement: Alpha`"),
+            "no FROM",
         ),
-        (
-            format!("## ADDED Requirements\n{alpha}\n{alpha}"),
-            vec!["twice under ADDED"],
-        ),
-        (
-            format!("## MODIFIED Requirements\n{alpha}\n## MODIFIED Requirements\n{alpha}"),
-            vec!["twice under MODIFIED"],
-        ),
-        (
-            "## REMOVED Requirements\n### Requirement: Alpha\n- `### Requirement: Alpha`\n"
-                .to_owned(),
-            vec!["twice under REMOVED"],
-        ),
-        (
-            rename("Alpha", "X") + &rename("Alpha", "Y"),
-            vec!["twice under RENAMED"],
-        ),
-        (
-            rename("Alpha", "X") + &rename("Beta two", "X"),
-            vec!["two requirements", "\"X\""],
-        ),
-        (
-            rename("Alpha", "X") + "## REMOVED Requirements\n- `### Requirement: alpha`\n",
-            vec!["RENAMED and REMOVED"],
-        ),
-        (
-            rename("Alpha", "X") + &format!("## MODIFIED Requirements\n{alpha}"),
-            vec!["must name it \"X\""],
-        ),
-        (
-            rename("Alpha", "X") + &format!("## ADDED Requirements\n{}", requirement("X")),
-            vec!["new name of \"Alpha\""],
-        ),
-        (
-            "## RENAMED Requirements\n- FROM: `### Requirement: Alpha`\n".to_owned(),
-            vec!["no new name"],
-        ),
-        (
-            "## RENAMED Requirements\n- TO: `### Requirement: Alpha`\n".to_owned(),
-            vec!["no FROM"],
-        ),
-        (
-            "## RENAMED Requirements\n### Requirement: Alpha\n".to_owned(),
-            vec!["no new name"],
-        ),
-        (
-            "## ADDED Requirements\n\n## Notes\n".to_owned(),
-            vec!["changes no requirement"],
-        ),
+        (section("RENAMED", "### Requirement: Alpha"), "no new name"),
+        (section("ADDED", "\n## Notes"), "changes no requirement"),
     ] {
         let told = refused(&spec(&["Alpha", "Beta two"]), &delta).join("\n");
-        for word in words {
-            assert!(told.contains(word), "{delta}: {told}");
-        }
+        assert!(told.contains(words), "{delta}: {told}");
     }
 }
 
 #[test]
 fn a_spec_that_would_lose_requirements_is_refused() {
-    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let delta = adds("New");
     for (text, word) in [
         (spec(&["A", "A"]), "another requirement"),
         (
@@ -211,7 +161,7 @@ fn a_spec_that_would_be_wrong_is_refused() {
         let told = refused(&spec(&["A"]), delta).join("\n");
         assert!(told.contains(word), "{told}");
     }
-    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let delta = adds("New");
     let told = refused(&spec(&["A"]).replace("Serves well.\n", ""), &delta).join("\n");
     assert!(told.contains("`## Purpose` is empty"), "{told}");
 }
@@ -220,10 +170,7 @@ fn a_spec_that_would_be_wrong_is_refused() {
 fn a_stray_scenario_heading_is_refused_before_and_after() {
     let new = requirement("New").replacen("#### Scenario: S2", "### Scenario: S2", 1);
     let told = refused(&spec(&["A"]), &format!("## ADDED Requirements\n{new}")).join("\n");
-    assert!(
-        told.contains("would not be valid") && told.contains("write `#### Scenario: S2`"),
-        "{told}"
-    );
+    assert_has(&told, &["would not be valid", "write `#### Scenario: S2`"]);
 }
 
 #[test]
@@ -254,7 +201,7 @@ fn a_requirement_outside_the_sections_is_told() {
 
 #[test]
 fn metadata_that_is_wrong_or_says_otherwise_is_refused() {
-    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let delta = adds("New");
     let (root, project) = super::project(&spec(&["A"]), &delta);
     for (metadata, word) in [
         ("schema: x\nskip_specs: true\n", "skip_specs"),
@@ -265,10 +212,7 @@ fn metadata_that_is_wrong_or_says_otherwise_is_refused() {
             &[("changes/c/.openspec.yaml", metadata)],
         );
         let error = archive(&project).expect_err("refused").to_string();
-        assert!(
-            error.contains(".openspec.yaml") && error.contains(word),
-            "{error}"
-        );
+        assert_has(&error, &[".openspec.yaml", word]);
     }
 }
 
@@ -279,9 +223,9 @@ fn a_place_that_is_taken_and_a_day_that_is_none_are_refused() {
         ("changes/archive/2026-01-02-c/tasks.md", ""),
     ]);
     let error = archive(&project).expect_err("refused").to_string();
-    assert!(
-        error.contains("openspec/changes/archive/2026-01-02-c") && error.contains("already"),
-        "{error}"
+    assert_has(
+        &error,
+        &["openspec/changes/archive/2026-01-02-c", "already"],
     );
     for day in ["", "today", "2026-1-2", "2026-01-02/..", "../../..//x"] {
         assert!(

@@ -26,59 +26,35 @@ async fn clients(project: &Copy) -> [Client; 2] {
 #[tokio::test]
 async fn arguments_of_a_wrong_type_are_told_with_their_path() {
     let project = Copy::of("library");
+    let spec = |id: Value| json!({"spec_id": id});
+    let of = |requirement: Value, scenario: Value| json!({"spec_id": "lending", "requirement": requirement, "scenario": scenario});
+    let best = |top_k: Value| json!({"query": "loan", "top_k": top_k});
+    let change = |name: &str, value: Value| json!({"change_id": "add-reservations", name: value});
     let wrong = [
         ("list_specs", json!({"offset": "one"}), "/offset"),
         ("list_specs", json!({"offset": -1}), "/offset"),
         ("get_spec_requirements", json!({}), "spec_id"),
         (
             "get_spec_requirements",
-            json!({"spec_id": ["lending"]}),
+            spec(json!(["lending"])),
             "/spec_id",
         ),
-        ("get_scenario", json!({"spec_id": "lending"}), "requirement"),
-        (
-            "get_scenario",
-            json!({"spec_id": "lending", "requirement": {}}),
-            "/requirement",
-        ),
-        (
-            "get_scenario",
-            json!({"spec_id": "lending", "requirement": "Loan", "scenario": 1}),
-            "/scenario",
-        ),
+        ("get_scenario", spec(json!("lending")), "requirement"),
+        ("get_scenario", of(json!({}), json!("x")), "/requirement"),
+        ("get_scenario", of(json!("Loan"), json!(1)), "/scenario"),
         ("search_specs", json!({}), "query"),
         ("search_specs", json!({"query": 7}), "/query"),
-        (
-            "search_specs",
-            json!({"query": "loan", "top_k": 0}),
-            "/top_k",
-        ),
-        (
-            "search_specs",
-            json!({"query": "loan", "top_k": 1.5}),
-            "/top_k",
-        ),
+        ("search_specs", best(json!(0)), "/top_k"),
+        ("search_specs", best(json!(1.5)), "/top_k"),
         ("list_changes", json!({"archived": "yes"}), "/archived"),
         ("get_change", json!({}), "change_id"),
-        (
-            "get_change",
-            json!({"change_id": "add-reservations", "section": "Tasks"}),
-            "/section",
-        ),
-        ("validate_spec", json!({"spec_id": 1}), "/spec_id"),
+        ("get_change", change("section", json!("Tasks")), "/section"),
+        ("validate_spec", spec(json!(1)), "/spec_id"),
         ("validate_change", json!({"strict": "very"}), "/strict"),
         ("preview_change", json!({"change_id": true}), "/change_id"),
         ("archive_change", json!({}), "change_id"),
-        (
-            "complete_task",
-            json!({"change_id": "add-reservations"}),
-            "task",
-        ),
-        (
-            "complete_task",
-            json!({"change_id": "add-reservations", "task": 1.2}),
-            "/task",
-        ),
+        ("complete_task", change("done", json!(true)), "task"),
+        ("complete_task", change("task", json!(1.2)), "/task"),
     ];
     for client in clients(&project).await {
         for (tool, arguments, path) in &wrong {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use spec_server::view::Budget;
 
 use super::harness::{Copy, client, settings, structured};
+use crate::assert_has;
 
 /// Small enough that everything below is more than one answer.
 const BUDGET: usize = 4_000;
@@ -44,13 +45,39 @@ async fn all_pages(
             return items;
         }
         let note = page["note"].as_str().unwrap();
-        assert!(
-            note.contains(&format!("offset {}", page["next_offset"])),
-            "{note}"
-        );
+        assert_has(note, &[&format!("offset {}", page["next_offset"])]);
         arguments["offset"] = page["next_offset"].take();
     }
     panic!("it never ends");
+}
+
+/// A section of a change, answer by answer.
+async fn section_parts(client: &mcp_proto::client::Client, section: &str) -> Vec<Value> {
+    let mut asked = json!({"change_id": "add-reservations", "section": section});
+    let mut parts = Vec::new();
+    loop {
+        let part = structured(client, "get_change", asked.clone()).await;
+        asked["offset"] = part["next_offset"].clone();
+        parts.push(part);
+        if asked["offset"].is_null() {
+            return parts;
+        }
+    }
+}
+
+/// The names in all deltas of a change, from bounded answers.
+async fn delta_names(client: &mcp_proto::client::Client) -> Vec<Value> {
+    let mut names = Vec::new();
+    for part in section_parts(client, "deltas").await {
+        let length = part.to_string().len();
+        assert!(length < BUDGET + AROUND, "{length}");
+        for (capability, view) in part["deltas"].as_object().unwrap() {
+            assert!(view["file"].as_str().unwrap().contains(capability));
+            let items = view["items"].as_array().unwrap();
+            names.extend(items.iter().map(|item| item["name"].clone()));
+        }
+    }
+    names
 }
 
 #[tokio::test]
@@ -141,16 +168,9 @@ async fn a_long_change_is_cut_and_its_sections_can_be_read_to_their_end() {
             &what.trim().to_owned(),
         ),
     ] {
-        let mut read = String::new();
-        let mut asked = json!({"change_id": "add-reservations", "section": section});
-        loop {
-            let mut part = structured(&client, "get_change", asked.clone()).await;
-            read.push_str(part.pointer(member).and_then(Value::as_str).unwrap());
-            if part["next_offset"].is_null() {
-                break;
-            }
-            asked["offset"] = part["next_offset"].take();
-        }
+        let parts = section_parts(&client, section).await;
+        let texts = parts.iter().map(|part| part.pointer(member).unwrap());
+        let read: String = texts.map(|text| text.as_str().unwrap()).collect();
         assert!(
             read == *text,
             "{section}: {} of {} bytes",
@@ -159,20 +179,7 @@ async fn a_long_change_is_cut_and_its_sections_can_be_read_to_their_end() {
         );
     }
 
-    let mut asked = json!({"change_id": "add-reservations", "section": "deltas"});
-    let mut names = Vec::new();
-    loop {
-        let mut part = structured(&client, "get_change", asked.clone()).await;
-        for capability in ["lending", "reservations"] {
-            // Each is there as far as there is something of it on this page.
-            let items = part["deltas"][capability]["items"].as_array();
-            names.extend(items.into_iter().flatten().map(|item| item["name"].clone()));
-        }
-        if part["next_offset"].is_null() {
-            break;
-        }
-        asked["offset"] = part["next_offset"].take();
-    }
+    let names = delta_names(&client).await;
     assert_eq!(names.len(), 201);
     assert_eq!(
         (&names[0], &names[200]),
@@ -192,24 +199,8 @@ async fn many_new_capabilities_do_not_make_a_long_answer() {
         project.write(&format!("{folder}/specs/made-{number:03}/spec.md"), delta);
     }
     let client = small(&project).await;
-    let mut asked = json!({"change_id": "add-reservations", "section": "deltas"});
-    let mut names = Vec::new();
-    loop {
-        let mut part = structured(&client, "get_change", asked.clone()).await;
-        let length = part.to_string().len();
-        assert!(length < BUDGET + AROUND, "{length}");
-        for (capability, view) in part["deltas"].as_object().unwrap() {
-            assert!(view["file"].as_str().unwrap().contains(capability));
-            let items = view["items"].as_array().unwrap();
-            names.extend(items.iter().map(|item| item["name"].clone()));
-        }
-        if part["next_offset"].is_null() {
-            break;
-        }
-        asked["offset"] = part["next_offset"].take();
-    }
     // Those, and the three that were there.
-    assert_eq!(names.len(), 103);
+    assert_eq!(delta_names(&client).await.len(), 103);
     let whole = structured(
         &client,
         "get_change",
@@ -238,10 +229,7 @@ async fn a_long_scenario_is_cut_and_says_where_the_rest_is() {
     let then = scenario["then"].as_array().unwrap();
     assert!((10..1_000).contains(&then.len()), "{}", then.len());
     let note = scenario["note"].as_str().unwrap();
-    assert!(
-        note.contains("specs/lending/spec.md") && note.contains("line 36"),
-        "{note}"
-    );
+    assert_has(note, &["specs/lending/spec.md", "line 36"]);
 }
 
 #[tokio::test]
@@ -256,10 +244,7 @@ async fn many_findings_are_counted_and_some_told() {
     assert_eq!(verdict["valid"], false);
     let note = verdict["note"].as_str().unwrap();
     assert!(note.contains(" of 1000 errors"), "{note}");
-    assert!(
-        verdict["summary"].as_str().unwrap().contains("1000 errors"),
-        "{verdict}"
-    );
+    assert_has(verdict["summary"].as_str().unwrap(), &["1000 errors"]);
 }
 
 #[tokio::test]

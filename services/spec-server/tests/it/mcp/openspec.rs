@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::harness::{Copy, both_eras, error_of, settings, structured};
+use crate::assert_has;
 
 #[tokio::test]
 async fn ids_with_slashes_are_tools_arguments_and_uris() {
@@ -71,12 +72,7 @@ async fn archived_changes_are_listed_and_read() {
         assert_eq!(tasks["tasks"]["content"], "- [x] 1.1 Open\n");
         let uri = json!({"uri": "change://2026-01-12-open-on-sundays"});
         let read = client.request("resources/read", uri).await.unwrap();
-        assert!(
-            read["contents"][0]["text"]
-                .as_str()
-                .unwrap()
-                .contains("## Why")
-        );
+        assert_has(read["contents"][0]["text"].as_str().unwrap(), &["## Why"]);
     }
     // One that cannot be read is not one that is not there.
     let tasks = "openspec/changes/archive/2026-01-12-open-on-sundays/tasks.md";
@@ -112,10 +108,7 @@ async fn prompts_name_the_folders_of_this_kind_of_repository() {
 
             let of = json!({"change_id": "extend-hours"});
             let implement = get("implement_change", of.clone()).await;
-            assert!(
-                implement.contains("1.1 (line 1) Ask the caretaker"),
-                "{implement}"
-            );
+            assert_has(&implement, &["1.1 (line 1) Ask the caretaker"]);
             assert_eq!(
                 implement.contains("call complete_task"),
                 allow_writes,
@@ -135,10 +128,7 @@ async fn prompts_name_the_folders_of_this_kind_of_repository() {
 
             let archived = json!({"change_id": "2026-01-12-open-on-sundays"});
             let archived = get("archive_change", archived).await;
-            assert!(
-                archived.contains("was archived on 2026-01-12"),
-                "{archived}"
-            );
+            assert_has(&archived, &["was archived on 2026-01-12"]);
         }
     }
 }

@@ -6,6 +6,7 @@ use mcp_proto::Era;
 use serde_json::{Value, json};
 
 use super::harness::{Copy, both_eras, call, client, error_of, settings, structured};
+use crate::assert_has;
 
 #[tokio::test]
 async fn a_spec_without_a_purpose_is_listed_and_files_that_cannot_be_read_are_told() {
@@ -32,21 +33,16 @@ async fn a_spec_without_a_purpose_is_listed_and_files_that_cannot_be_read_are_to
         )
         .await;
         assert_eq!(error["code"], "UNREADABLE");
-        assert!(
-            error["message"]
-                .as_str()
-                .unwrap()
-                .contains("specs/binary/spec.md")
+        assert_has(
+            error["message"].as_str().unwrap(),
+            &["specs/binary/spec.md"],
         );
 
         let searched = structured(&client, "search_specs", json!({"query": "reminder"})).await;
         assert_eq!(searched["results"][0]["spec_id"], "notices");
-        assert!(
-            searched["note"]
-                .as_str()
-                .unwrap()
-                .contains("1 file could not be read"),
-            "{searched}"
+        assert_has(
+            searched["note"].as_str().unwrap(),
+            &["1 file could not be read"],
         );
     }
 }
@@ -165,10 +161,7 @@ async fn a_place_without_a_project_is_told_until_there_is_one() {
             let error = error_of(client, tool, json!({})).await;
             assert_eq!(error["code"], "NO_PROJECT");
             let message = error["message"].as_str().unwrap();
-            assert!(
-                message.contains(".spox/config.toml") && message.contains("openspec/"),
-                "{message}"
-            );
+            assert_has(message, &[".spox/config.toml", "openspec/"]);
         }
         let listed = client
             .request("resources/list", json!({}))

@@ -1,8 +1,9 @@
-//! One call reads a spec, nothing of it is invisible, changes are searched, and the project's own words are heard.
+//! One call reads a spec, nothing of it is invisible, changes are searched, and the project's own words are read.
 
 use serde_json::{Value, json};
 
 use super::harness::{Copy, both_eras, error_of, settings, structured};
+use crate::assert_has;
 
 /// Two requirements of one name, one outside of the section, a text of its own.
 const ODD: &str = "# Odd\n\n## Requirements\n\n### Requirement: Twin\nIt SHALL be first.\n\n#### Scenario: One\n- **WHEN** a\n\
@@ -40,11 +41,9 @@ async fn a_spec_is_read_in_as_much_detail_as_is_asked_for() {
         );
 
         let described = get(json!({"detail": "requirements"})).await;
-        assert!(
-            described["requirements"][0]["text"]
-                .as_str()
-                .unwrap()
-                .contains("SHALL")
+        assert_has(
+            described["requirements"][0]["text"].as_str().unwrap(),
+            &["SHALL"],
         );
         assert_eq!(
             described["requirements"][0]["scenarios"]
@@ -109,12 +108,9 @@ async fn what_is_malformed_is_read_found_and_noted() {
             assert!(note.contains(part), "{note}");
         }
         let all = structured(&client, "list_specs", json!({})).await;
-        assert!(
-            all["note"]
-                .as_str()
-                .unwrap()
-                .contains("1 spec is malformed, but read: odd"),
-            "{all}"
+        assert_has(
+            all["note"].as_str().unwrap(),
+            &["1 spec is malformed, but read: odd"],
         );
 
         // The second of one name: by its scenario, or by its line.
@@ -128,10 +124,7 @@ async fn what_is_malformed_is_read_found_and_noted() {
         }
         let first = json!({"spec_id": "odd", "requirement": "Twin"});
         let first = structured(&client, "get_scenario", first).await;
-        assert!(
-            first["note"].as_str().unwrap().contains("lines 5, 12"),
-            "{first}"
-        );
+        assert_has(first["note"].as_str().unwrap(), &["lines 5, 12"]);
 
         let found = structured(&client, "search_specs", json!({"query": "heliograph"})).await;
         let hit = &found["results"][0];
@@ -161,10 +154,7 @@ async fn changes_and_the_archive_are_searched() {
             "2026-01-12-open-on-sundays"
         );
         let nothing = search("quaternion", "changes").await;
-        assert!(
-            nothing["note"].as_str().unwrap().contains("no word"),
-            "{nothing}"
-        );
+        assert_has(nothing["note"].as_str().unwrap(), &["no word"]);
         // Archived changes answer to their bare name, in any case.
         let asked = json!({"change_id": "Open-On-Sundays"});
         let read = structured(&client, "get_change", asked).await;
@@ -216,12 +206,6 @@ async fn the_projects_own_words_reach_the_tool_and_the_prompts() {
     project.write("openspec/config.yaml", "context: [\n");
     for client in both_eras(&settings(project.root())).await {
         let read = structured(&client, "get_project", json!({})).await;
-        assert!(
-            read["note"]
-                .as_str()
-                .unwrap()
-                .contains("openspec/config.yaml"),
-            "{read}"
-        );
+        assert_has(read["note"].as_str().unwrap(), &["openspec/config.yaml"]);
     }
 }

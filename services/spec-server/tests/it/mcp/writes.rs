@@ -8,6 +8,7 @@ use serde_json::json;
 use spec_server::mcp;
 
 use super::harness::{Copy, both_eras, client, error_of, settings, structured};
+use crate::assert_has;
 
 async fn writing(project: &Copy, era: Era) -> Client {
     let mut settings = settings(project.root());
@@ -169,10 +170,7 @@ async fn what_stands_in_the_way_is_told_and_nothing_is_written() {
         let error = error_of(&client, "archive_change", of).await;
         assert_eq!(error["code"], "CANNOT_ARCHIVE");
         let message = error["message"].as_str().unwrap();
-        assert!(
-            message.contains("Prolongation") && message.contains("nothing was written"),
-            "{message}"
-        );
+        assert_has(message, &["Prolongation", "nothing was written"]);
         assert_eq!(error["data"]["problems"], preview["problems"]);
         assert_eq!(error["data"]["problems"][0]["file"], delta);
         assert_eq!(project.read("specs/lending/spec.md"), before);

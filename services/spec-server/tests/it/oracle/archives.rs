@@ -9,7 +9,7 @@ use spec_server::project::Project;
 use spec_server::validate::{self, Rules};
 
 use super::corpus::File;
-use super::tool::{Said, Tool};
+use super::tool::{ArchiveAnswer, Tool};
 use super::write;
 
 /// Where the changes of a project are.
@@ -100,7 +100,7 @@ fn ours(root: &Path, id: &str) -> Option<String> {
     archived.err().map(|error| error.to_string())
 }
 
-fn their(said: &Said, root: &Path) -> Result<BTreeMap<String, String>, String> {
+fn their(said: &ArchiveAnswer, root: &Path) -> Result<BTreeMap<String, String>, String> {
     match said.yes {
         true => Ok(texts(root)),
         false => Err(said.said.join("; ")),

@@ -1,6 +1,6 @@
 //! A made-up project of more than a thousand specs and changes: good ones, each broken in one way, and in several.
 //!
-//! It is the same on every machine. The name of an item tells what was done to it.
+//! It is the same on every machine. The name of an item says what was done to it.
 
 mod change;
 mod delta;

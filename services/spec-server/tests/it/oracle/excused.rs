@@ -1,4 +1,5 @@
-//! Items whose verdict may differ from the tool's, each with its reason. One that does not differ any more is a failure.
+//! Items whose verdict may differ from the tool's, each with its reason. One that does not differ any more is a
+//! failure.
 
 /// An item, such as `spec/auth`, and why.
 pub(crate) const EXCUSED: [(&str, &str); 5] = [
@@ -25,8 +26,8 @@ pub(crate) const EXCUSED: [(&str, &str); 5] = [
     ),
 ];
 
-/// Archives that may end otherwise than the tool's: a part of what we say in refusing them, and why. One that is refused for
-/// no change any more is a failure.
+/// Archives that may end otherwise than the tool's: a part of what we say in refusing them, and why. One that is
+/// refused for no change any more is a failure.
 pub(crate) const ARCHIVES_EXCUSED: [(&str, &str); 3] = [
     (
         "/.openspec.yaml",

@@ -33,13 +33,13 @@ pub(crate) struct Verdict {
     pub(crate) strictly: bool,
     pub(crate) errors: usize,
     pub(crate) warnings: usize,
-    /// For whoever has to find out why two verdicts differ.
+    /// For finding out why two verdicts differ.
     pub(crate) reasons: Vec<String>,
 }
 
 /// What it says when it is asked by `archive.mjs`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct ArchiveAnswer {
     /// Whether it has done it, or finds it valid.
     pub(crate) yes: bool,
     pub(crate) said: Vec<String>,
@@ -64,7 +64,7 @@ impl Tool {
     }
 
     /// Its answers to lines for `archive.mjs`, one each.
-    pub(crate) fn each(&self, asked: &[String]) -> Vec<Said> {
+    pub(crate) fn each(&self, asked: &[String]) -> Vec<ArchiveAnswer> {
         let input = tempfile::tempdir().expect("a temporary folder");
         let lines = input.path().join("lines");
         fs::write(&lines, asked.join("\n")).expect("a file is written");
@@ -73,7 +73,7 @@ impl Tool {
         let lines = fs::File::open(lines).expect("a file is read");
         let output = self.node(&folder.join("archive.mjs"), input.path(), &[], lines.into());
         let answers = output.out.lines().map(serde_json::from_str);
-        let answers: Vec<Said> = answers
+        let answers: Vec<ArchiveAnswer> = answers
             .collect::<Result<_, _>>()
             .unwrap_or_else(|error| panic!("{error}: {}{}", output.out, output.err));
         assert_eq!(answers.len(), asked.len(), "{}", output.err);

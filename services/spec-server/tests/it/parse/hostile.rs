@@ -56,7 +56,8 @@ fn read(text: &str) -> Duration {
     took
 }
 
-/// Half a second here if time grows with the length, many minutes if it grows with its square: the bound is far from both.
+/// Half a second here if time grows with the length, many minutes if it grows with its square: the bound is far from
+/// both.
 #[test]
 fn a_long_text_is_read_in_time() {
     for (head, bait) in BAITS {

@@ -1,4 +1,4 @@
-//! What holds of any text: it is read without a panic, and what is told of it is true.
+//! What holds of any text: it is read without a panic, and what is reported of it is true.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -5,6 +5,7 @@ use std::fs;
 use spec_server::project::{Dialect, Project, ProjectError};
 
 use super::{CONFIG, SPEC, folder, openspec, spox};
+use crate::assert_has;
 
 #[test]
 fn an_openspec_project_is_found_from_below() {
@@ -195,10 +196,7 @@ fn outside_of_every_project_the_error_says_what_was_looked_for() {
     match Project::find(root.path()) {
         Err(error @ ProjectError::NotFound(_)) => {
             let error = error.to_string();
-            assert!(
-                error.contains("openspec/") && error.contains("--root"),
-                "{error}"
-            );
+            assert_has(&error, &["openspec/", "--root"]);
         }
         other => panic!("{other:?}"),
     }

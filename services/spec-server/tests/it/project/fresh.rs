@@ -1,4 +1,4 @@
-//! What is told is what is there now, and what has not changed is not read again.
+//! An answer has what is there now, and what has not changed is not read again.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -112,7 +112,7 @@ fn a_file_written_twice_in_one_tick_of_the_clock_is_read_twice() {
     let path = root.path().join("openspec/specs/a/spec.md");
     let now = SystemTime::now();
     for title in ["# B", "# C", "# D"] {
-        // In place, of one length and one time: nothing but the bytes tells.
+        // In place, of one length and one time: only the bytes differ.
         fs::write(&path, SPEC.replace("# A", title)).expect("written");
         let file = File::options().write(true).open(&path).expect("a file");
         file.set_modified(now).expect("a time is set");

@@ -3,6 +3,7 @@
 use spec_server::validate::{self, Item, Severity};
 
 use super::{GATE, SPOX, project, short};
+use crate::assert_has;
 
 /// What is found in changes `a`, `b`, … with these deltas of the capability `gate`.
 fn changes(deltas: &[&str]) -> Vec<Item> {
@@ -34,19 +35,9 @@ fn both_are_told_of_each_other() {
             [(Severity::Warning, "change-conflict", Some(line))]
         );
         let finding = &item.findings[0];
-        assert!(
-            finding
-                .message
-                .contains(&format!("the change {:?}", item.id)),
-            "{}",
-            finding.message
-        );
+        assert_has(&finding.message, &[&format!("the change {:?}", item.id)]);
         assert!(finding.message.contains(other), "{}", finding.message);
-        assert!(
-            finding.message.contains("\"Open\" of gate"),
-            "{}",
-            finding.message
-        );
+        assert_has(&finding.message, &["\"Open\" of gate"]);
         assert_eq!(
             finding.file,
             format!("openspec/changes/{}/specs/gate/spec.md", item.id)
@@ -60,13 +51,7 @@ fn both_are_told_of_each_other() {
 fn renames_are_followed() {
     let by_old_name = changes(&[RENAMES, MODIFIES]);
     assert_eq!(by_old_name[0].findings.len(), 1);
-    assert!(
-        by_old_name[1].findings[0]
-            .message
-            .contains("\"a\" renames it"),
-        "{}",
-        by_old_name[1].findings[0].message
-    );
+    assert_has(&by_old_name[1].findings[0].message, &["\"a\" renames it"]);
     let new_name = ADDS.replace("Ring", "Gape");
     let by_new_name = changes(&[RENAMES, &new_name]);
     assert_eq!(by_new_name[1].findings[0].rule, "change-conflict");
@@ -144,10 +129,7 @@ fn one_requirement_that_is_touched_without_end_is_told_in_time() {
             .collect();
         assert_eq!(conflicts.len(), validate::MAX_FINDINGS + 1);
         let message = &conflicts[0].message;
-        assert!(
-            message.contains(", line 6), and 19995 more; finish"),
-            "{message}"
-        );
+        assert_has(message, &[", line 6), and 19995 more; finish"]);
     }
 }
 

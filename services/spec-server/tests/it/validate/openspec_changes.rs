@@ -3,6 +3,7 @@
 use spec_server::validate::{self, Severity};
 
 use super::{openspec_change, project, short};
+use crate::assert_has;
 
 const DELTA: &str = "## ADDED Requirements\n### Requirement: Ring\nIt SHALL.\n#### Scenario: S\n- **WHEN** a\n- **THEN** b\n";
 
@@ -42,13 +43,7 @@ fn a_change_has_deltas_where_they_are_read() {
         short(&misplaced),
         [(ERROR, "delta-unread", None), (ERROR, "delta-unread", None)]
     );
-    assert!(
-        misplaced[0]
-            .message
-            .contains("move it to specs/gate/spec.md"),
-        "{}",
-        misplaced[0].message
-    );
+    assert_has(&misplaced[0].message, &["move it to specs/gate/spec.md"]);
     assert_eq!(misplaced[1].file, "openspec/changes/go/specs/gate/more.MD");
     assert_eq!(
         files(&[
@@ -117,16 +112,8 @@ fn a_folder_around_changes_is_none() {
         ("two/deep/specs/a/spec.md", DELTA),
     ]);
     assert_eq!(short(&nested), [(ERROR, "change-nested", None)]);
-    assert!(
-        nested[0].message.contains("inner, two/deep"),
-        "{}",
-        nested[0].message
-    );
-    assert!(
-        nested[0].message.contains("go-inner"),
-        "{}",
-        nested[0].message
-    );
+    assert_has(&nested[0].message, &["inner, two/deep"]);
+    assert_has(&nested[0].message, &["go-inner"]);
     assert_eq!(
         files(&[("inner/proposal.md", "x"), ("README.md", "x")]),
         [found("", "deltas-missing")]
@@ -187,11 +174,7 @@ fn what_cannot_be_read_is_an_item_of_its_own() {
     assert_eq!(ids, ["bad", "deep/bad", "ok"]);
     for item in &items[..2] {
         assert_eq!(short(&item.findings), [(ERROR, "unreadable", None)]);
-        assert!(
-            item.findings[0].message.contains("line 2"),
-            "{}",
-            item.findings[0].message
-        );
+        assert_has(&item.findings[0].message, &["line 2"]);
     }
 }
 

@@ -1,8 +1,9 @@
 //! The rules of deltas in OpenSpec projects.
 
-use spec_server::validate::Part;
+use spec_server::validate::ChangePart;
 
 use super::{error, info, openspec_delta, short, warning};
+use crate::assert_has;
 
 /// A requirement as it ought to be, seven lines long.
 fn requirement(name: &str) -> String {
@@ -102,11 +103,7 @@ fn a_requirement_has_one_entry_in_a_section() {
         requirement("Ring ##")
     );
     assert_eq!(found(&added), [error("requirement-duplicate", 9)]);
-    assert!(
-        message(&added).contains("on line 2 already"),
-        "{}",
-        message(&added)
-    );
+    assert_has(&message(&added), &["on line 2 already"]);
     let removed = "## REMOVED Requirements\n### Requirement: Open\n- `### Requirement: Open`\n";
     assert_eq!(found(removed), [error("requirement-duplicate", 3)]);
     let two_sections = format!(
@@ -178,16 +175,8 @@ fn no_scenario_is_dropped_by_the_way() {
     let drops =
         "## MODIFIED Requirements\n### Requirement: Open\nIt SHALL.\n#### By day ####\n- a\n";
     assert_eq!(found(drops), [error("scenarios-dropped", 2)]);
-    assert!(
-        message(drops).contains("\"By night\""),
-        "{}",
-        message(drops)
-    );
-    assert!(
-        message(drops).contains("openspec/specs/gate/spec.md (line 8)"),
-        "{}",
-        message(drops)
-    );
+    assert_has(&message(drops), &["\"By night\""]);
+    assert_has(&message(drops), &["openspec/specs/gate/spec.md (line 8)"]);
     let keeps = format!("{drops}#### Scenario: By night\n- b\n");
     assert_eq!(openspec_delta(&keeps), []);
     let renamed = "## MODIFIED Requirements\n### Requirement: Gape\nIt SHALL.\n#### By day\n- a\n## RENAMED Requirements\n\
@@ -210,5 +199,5 @@ fn what_archiving_would_refuse_is_told_and_changes_no_verdict() {
 fn findings_of_deltas_name_their_file_and_part() {
     let finding = openspec_delta("## ADDED Requirements\n").remove(1);
     assert_eq!(finding.file, "openspec/changes/go/specs/gate/spec.md");
-    assert_eq!(finding.part, Some(Part::Deltas));
+    assert_eq!(finding.part, Some(ChangePart::Deltas));
 }

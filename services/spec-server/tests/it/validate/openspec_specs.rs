@@ -1,6 +1,11 @@
 //! The rules of specs in OpenSpec projects.
 
 use super::{GATE, error, info, openspec_spec, short, warning};
+use crate::assert_has;
+
+fn found(text: &str) -> Vec<super::Short> {
+    short(&openspec_spec(text))
+}
 
 #[test]
 fn a_good_spec_is_found_good_however_it_is_written() {
@@ -22,32 +27,23 @@ fn a_good_spec_is_found_good_however_it_is_written() {
 #[test]
 fn a_spec_needs_a_purpose_and_requirements() {
     let no_purpose = GATE.replace("## Purpose", "");
-    assert_eq!(
-        short(&openspec_spec(&no_purpose)),
-        [error("purpose-missing", 1)]
-    );
+    assert_eq!(found(&no_purpose), [error("purpose-missing", 1)]);
     let empty = GATE.replace(
         "Tells how the gate behaves for whoever stands before it, day and night.",
         "",
     );
-    assert_eq!(short(&openspec_spec(&empty)), [error("purpose-missing", 3)]);
+    assert_eq!(found(&empty), [error("purpose-missing", 3)]);
     let no_requirements = GATE.replace("## Requirements", "");
+    assert_eq!(found(&no_requirements), [error("requirements-missing", 1)]);
     assert_eq!(
-        short(&openspec_spec(&no_requirements)),
-        [error("requirements-missing", 1)]
-    );
-    assert_eq!(
-        short(&openspec_spec("# Gate\n")),
+        found("# Gate\n"),
         [
             error("purpose-missing", 1),
             error("requirements-missing", 1)
         ]
     );
     let none = GATE.split("### ").next().expect("the start");
-    assert_eq!(
-        short(&openspec_spec(none)),
-        [error("requirements-empty", 6)]
-    );
+    assert_eq!(found(none), [error("requirements-empty", 6)]);
 }
 
 #[test]
@@ -57,7 +53,7 @@ fn a_purpose_says_something() {
             "Tells how the gate behaves for whoever stands before it, day and night.",
             purpose,
         );
-        short(&openspec_spec(&text))
+        found(&text)
     };
     assert_eq!(with(&"x".repeat(49)), [warning("purpose-short", 3)]);
     assert_eq!(with(&"x".repeat(50)), []);
@@ -78,15 +74,9 @@ fn a_purpose_says_something() {
 #[test]
 fn a_requirement_has_text_that_obliges_and_a_scenario() {
     let no_text = GATE.replace("The gate SHALL open.\n", "");
-    assert_eq!(
-        short(&openspec_spec(&no_text)),
-        [error("requirement-text-missing", 8)]
-    );
+    assert_eq!(found(&no_text), [error("requirement-text-missing", 8)]);
     let code = GATE.replace("The gate SHALL open.", "```\nThe gate SHALL open.\n```");
-    assert_eq!(
-        short(&openspec_spec(&code)),
-        [error("requirement-text-missing", 8)]
-    );
+    assert_eq!(found(&code), [error("requirement-text-missing", 8)]);
     for weak in [
         "The gate shall open.",
         "The gate is SHALLOW.",
@@ -95,7 +85,7 @@ fn a_requirement_has_text_that_obliges_and_a_scenario() {
     ] {
         let text = GATE.replace("The gate SHALL open.", weak);
         assert_eq!(
-            short(&openspec_spec(&text)),
+            found(&text),
             [warning("normative-word-missing", 8)],
             "{weak}"
         );
@@ -113,21 +103,14 @@ fn a_requirement_has_text_that_obliges_and_a_scenario() {
         .replace("The gate SHALL open", "It does");
     let findings = openspec_spec(&in_heading);
     assert_eq!(short(&findings), [warning("normative-word-missing", 8)]);
-    assert!(
-        findings[0].message.contains("in its heading only"),
-        "{}",
-        findings[0].message
-    );
+    assert_has(&findings[0].message, &["in its heading only"]);
     let long = GATE.replace(
         "The gate SHALL open.",
         &format!("It SHALL {}", "x".repeat(500)),
     );
-    assert_eq!(short(&openspec_spec(&long)), [info("requirement-long", 8)]);
+    assert_eq!(found(&long), [info("requirement-long", 8)]);
     let no_scenario = GATE.split("#### ").next().expect("the start");
-    assert_eq!(
-        short(&openspec_spec(no_scenario)),
-        [error("scenario-missing", 8)]
-    );
+    assert_eq!(found(no_scenario), [error("scenario-missing", 8)]);
 }
 
 #[test]
@@ -136,40 +119,23 @@ fn a_scenario_has_something_in_it() {
     let bare = format!("{start}#### Scenario: Bare\n\n#### Scenario: Too\n");
     let findings = openspec_spec(&bare);
     assert_eq!(short(&findings), [error("scenario-missing", 11)]);
-    assert!(
-        findings[0].message.contains("anything in it"),
-        "{}",
-        findings[0].message
-    );
+    assert_has(&findings[0].message, &["anything in it"]);
     let code = format!("{start}```\n#### Scenario: Code\n- x\n```\n");
-    assert_eq!(short(&openspec_spec(&code)), [error("scenario-missing", 8)]);
+    assert_eq!(found(&code), [error("scenario-missing", 8)]);
     let bullets = format!("{start}- **Scenario: By day**\n  - **WHEN** x\n");
-    assert_eq!(
-        short(&openspec_spec(&bullets)),
-        [error("scenario-missing", 8)]
-    );
+    assert_eq!(found(&bullets), [error("scenario-missing", 8)]);
 }
 
 #[test]
 fn headings_stand_where_they_belong() {
     let delta = format!("{GATE}\n## Added  requirements\n");
-    assert_eq!(
-        short(&openspec_spec(&delta)),
-        [error("delta-heading-in-spec", 19)]
-    );
+    assert_eq!(found(&delta), [error("delta-heading-in-spec", 19)]);
     let outside = format!("{GATE}\n## Notes\n\n### Requirement: Lost\nIt SHALL.\n");
-    assert_eq!(
-        short(&openspec_spec(&outside)),
-        [error("requirement-outside", 21)]
-    );
+    assert_eq!(found(&outside), [error("requirement-outside", 21)]);
     let twice = format!("{GATE}\n### Requirement: Open ##\nIt SHALL.\n#### S\n- x\n");
     let findings = openspec_spec(&twice);
     assert_eq!(short(&findings), [error("requirement-duplicate", 19)]);
-    assert!(
-        findings[0].message.contains("line 8"),
-        "{}",
-        findings[0].message
-    );
+    assert_has(&findings[0].message, &["line 8"]);
     let other = format!("{GATE}\n### Requirement: open\nIt SHALL.\n#### S\n- x\n");
     assert_eq!(openspec_spec(&other), []);
 }
@@ -179,11 +145,7 @@ fn what_is_found_is_told_with_its_file_and_what_would_be_right() {
     let findings = openspec_spec("# Gate\n");
     assert_eq!(findings[0].file, "openspec/specs/gate/spec.md");
     assert_eq!(findings[0].part, None);
-    assert!(
-        findings[0].message.contains("`## Purpose`"),
-        "{}",
-        findings[0].message
-    );
+    assert_has(&findings[0].message, &["`## Purpose`"]);
     assert!(findings[0].fails(false) && findings[0].fails(true));
 }
 

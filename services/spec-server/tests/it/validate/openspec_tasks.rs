@@ -1,8 +1,9 @@
 //! The rules of task lists in OpenSpec projects.
 
-use spec_server::validate::Part;
+use spec_server::validate::ChangePart;
 
 use super::{openspec_change, short, warning};
+use crate::assert_has;
 
 const DELTA: (&str, &str) = (
     "specs/gate/spec.md",
@@ -42,13 +43,9 @@ fn a_task_stands_in_its_group_and_has_a_number_of_its_own() {
     let findings = openspec_change(&[DELTA, ("tasks.md", "## 1. A\n- [ ] 2.1 x\n")]);
     assert_eq!(
         (findings[0].file.as_str(), findings[0].part),
-        ("openspec/changes/go/tasks.md", Some(Part::Tasks))
+        ("openspec/changes/go/tasks.md", Some(ChangePart::Tasks))
     );
-    assert!(
-        findings[0].message.contains("group 2"),
-        "{}",
-        findings[0].message
-    );
+    assert_has(&findings[0].message, &["group 2"]);
 }
 
 #[test]

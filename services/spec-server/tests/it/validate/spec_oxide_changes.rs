@@ -3,6 +3,7 @@
 use spec_server::validate::{self, Finding, Severity};
 
 use super::{SPOX, Short, error, only, project, short, warning};
+use crate::assert_has;
 
 const PROPOSAL: &str = "# Change: Ring\n\n## Why\nNobody hears whoever stands before the gate at night.\n\n## What Changes\n- It rings.\n";
 const TASKS: &str = "## 1. Bell\n- [x] 1.1 Hang it\n- [ ] 1.2 Ring it\n";
@@ -35,7 +36,7 @@ fn found(proposal: &str, tasks: &str, delta: &str) -> Vec<Finding> {
     only(validate::changes(&project, rules, Some("go")).expect("it is read"))
 }
 
-/// The same without what is only told.
+/// The same without what is only information.
 fn wrong(proposal: &str, tasks: &str, delta: &str) -> Vec<Short> {
     let mut found = short(&found(proposal, tasks, delta));
     found.retain(|(severity, ..)| *severity != Severity::Info);
@@ -46,11 +47,7 @@ fn wrong(proposal: &str, tasks: &str, delta: &str) -> Vec<Short> {
 fn a_good_change_is_found_good_and_its_progress_told() {
     let findings = found(PROPOSAL, TASKS, DELTA);
     assert_eq!(short(&findings), TOLD);
-    assert!(
-        findings[1].message.contains("1 of 2 tasks are done (50 %)"),
-        "{}",
-        findings[1].message
-    );
+    assert_has(&findings[1].message, &["1 of 2 tasks are done (50 %)"]);
     let ungrouped = found(PROPOSAL, "- [ ] 1.1 x\n", DELTA);
     assert_eq!(short(&ungrouped), TOLD[1..]);
 }
@@ -103,10 +100,7 @@ fn a_long_task_in_any_script_is_cut_between_characters() {
         .find(|finding| finding.line == Some(1))
         .expect("it is told")
         .message;
-    assert!(
-        message.contains("Größe-門Größe-門Größe-門Größe-門Gr…"),
-        "{message}"
-    );
+    assert_has(message, &["Größe-門Größe-門Größe-門Größe-門Gr…"]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Numbers with a point. Those of a map are decimals of few digits, which take fewer bytes than the number in memory.
 //!
 //! A number is a byte and what it announces. From 0 to 44 it is an exponent of ten plus 22, and a whole number follows,
-//! the digits, their sign in the lowest bit. At 255 the eight bytes of the number in memory follow, little-endian: so is
-//! written what would not come back exactly the other way.
+//! the digits, their sign in the lowest bit. At 255 the eight bytes of the number in memory follow, little-endian: so
+//! is written what would not come back exactly the other way.
 
 use super::reader::{Reader, whole};
 

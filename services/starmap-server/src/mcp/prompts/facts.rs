@@ -33,14 +33,14 @@ pub(super) fn ways(
         ),
     ];
     let mut text = String::new();
-    let mut told: Vec<Vec<SystemIndex>> = Vec::new();
+    let mut seen: Vec<Vec<SystemIndex>> = Vec::new();
     for (word, mode) in modes {
         let query = Query::new(origin, destination, mode).with(&now.extras);
         let found =
             route::find(map, &query).map_err(|why| no_route(map, origin, destination, &why))?;
         // Writing to a string does not fail.
         let _ = write!(text, "- {word}: {} jumps", found.jumps());
-        if told.contains(&found.systems) {
+        if seen.contains(&found.systems) {
             text.push_str(", the same way\n");
             continue;
         }
@@ -56,7 +56,7 @@ pub(super) fn ways(
         for warning in route::warnings(map, &query, &found) {
             let _ = writeln!(text, "  ! {}", warning.sentence(map));
         }
-        told.push(found.systems);
+        seen.push(found.systems);
     }
     Ok(text)
 }

@@ -20,7 +20,8 @@ const MAX_NAMED: usize = 5;
 pub(crate) struct Danger {
     /// How many seconds ago the kills were reported.
     pub(crate) age_seconds: Option<u64>,
-    /// Ships and capsules killed in an hour, by system; none where a system is not named. Absent if nothing counts them.
+    /// Ships and capsules killed in an hour, by system; none where a system is not named. Absent if nothing counts
+    /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kills: Option<BTreeMap<String, u32>>,
     /// Where a feed shows a gate camp.

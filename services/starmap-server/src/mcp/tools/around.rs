@@ -64,7 +64,7 @@ pub(super) struct NearestArguments {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Found {
+pub(super) struct AroundResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
     /// With an origin by distance, then by name; else by name.
@@ -142,7 +142,7 @@ impl Kind {
 pub(super) fn nearest(
     now: &Snapshot,
     asked: &NearestArguments,
-) -> Result<Answer<Found>, UniverseError> {
+) -> Result<Answer<AroundResult>, UniverseError> {
     let map = &*now.map;
     let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
@@ -162,7 +162,7 @@ pub(super) fn nearest(
     let ratting = least.map(|_| counted(now, "min_npc_kills", Measure::Ratting));
     let activity = kills.transpose()?.or(ratting.transpose()?);
     let mut found = match filter {
-        None => explore::Found::default(),
+        None => explore::Limited::default(),
         Some(filter) => {
             let query = Nearest {
                 origin,
@@ -192,7 +192,7 @@ pub(super) fn nearest(
         }
     }
     let (systems, list) = located(now, &found.list, detail);
-    let body = Found {
+    let body = AroundResult {
         origin: Some(map.system(origin).name.to_string()),
         list,
         borders: None,
@@ -205,7 +205,7 @@ pub(super) fn nearest(
 pub(super) fn search(
     now: &Snapshot,
     asked: &SearchArguments,
-) -> Result<Answer<Found>, UniverseError> {
+) -> Result<Answer<AroundResult>, UniverseError> {
     let map = &*now.map;
     let (detail, mut names) = asked.common.begin(map)?;
     let origin = asked.origin.as_deref();
@@ -218,7 +218,7 @@ pub(super) fn search(
     });
     let max_jumps = asked.max_jumps.map(u32::from);
     let found = match filter {
-        None => explore::Found::default(),
+        None => explore::Limited::default(),
         Some(filter) => {
             let query = explore::Search {
                 origin,
@@ -245,7 +245,7 @@ pub(super) fn search(
         None => Vec::new(),
     };
     let columns: &[&str] = if origin.is_some() { &[JUMPS] } else { &[] };
-    let body = Found {
+    let body = AroundResult {
         origin: origin.map(|origin| map.system(origin).name.to_string()),
         list: SystemList::with(now, &systems, detail, columns, jumps),
         borders: None,
@@ -258,7 +258,7 @@ pub(super) fn search(
 pub(super) fn borders(
     now: &Snapshot,
     asked: &BordersArguments,
-) -> Result<Answer<Found>, UniverseError> {
+) -> Result<Answer<AroundResult>, UniverseError> {
     let map = &*now.map;
     let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
@@ -306,7 +306,7 @@ pub(super) fn borders(
             more.unwrap_or_default()
         },
     );
-    let body = Found {
+    let body = AroundResult {
         origin: Some(map.system(origin).name.to_string()),
         borders: list.systems.take(),
         list,

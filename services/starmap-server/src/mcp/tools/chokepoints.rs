@@ -16,7 +16,7 @@ use super::super::views::systems_of;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
-pub(super) struct Arguments {
+pub(super) struct ChokepointsArguments {
     /// A system, or instead a constellation or a region
     around: Name,
     /// Around a system; default 5
@@ -45,7 +45,7 @@ pub(super) struct Chokepoints {
 
 pub(super) fn chokepoints(
     now: &Snapshot,
-    asked: &Arguments,
+    asked: &ChokepointsArguments,
 ) -> Result<Answer<Chokepoints>, UniverseError> {
     let map = &*now.map;
     let names = Names::new(map, None);
@@ -79,7 +79,10 @@ pub(super) fn chokepoints(
     Ok(Answer::new(now, body, names, shown).warn(empty))
 }
 
-fn area(map: &Map, asked: &Arguments) -> Result<(String, Vec<SystemIndex>), UniverseError> {
+fn area(
+    map: &Map,
+    asked: &ChokepointsArguments,
+) -> Result<(String, Vec<SystemIndex>), UniverseError> {
     let around = &asked.around;
     let radius = u32::from(asked.max_jumps.unwrap_or(5));
     if let Ok(system) = super::super::resolve_system_name(map, around) {

@@ -12,7 +12,7 @@ use super::super::universe::Snapshot;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
-pub(super) struct Arguments {
+pub(super) struct SystemsArguments {
     #[schemars(length(min = 1, max = 200))]
     systems: List,
     #[serde(flatten)]
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Found {
+pub(super) struct SystemsResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<[&'static str; 3]>,
     /// In the order of the names; null in the place of one that is unknown.
@@ -30,7 +30,10 @@ pub(super) struct Found {
     not_found: Vec<String>,
 }
 
-pub(super) fn systems(now: &Snapshot, asked: &Arguments) -> Result<Answer<Found>, UniverseError> {
+pub(super) fn systems(
+    now: &Snapshot,
+    asked: &SystemsArguments,
+) -> Result<Answer<SystemsResult>, UniverseError> {
     let map = &*now.map;
     let (detail, mut names) = asked.common.begin(map)?;
     let mut not_found = Vec::new();
@@ -58,7 +61,7 @@ pub(super) fn systems(now: &Snapshot, asked: &Arguments) -> Result<Answer<Found>
             Detail::Full => json!(SystemInfo::of(now, system, detail)),
         });
     }
-    let body = Found {
+    let body = SystemsResult {
         columns: (detail == Detail::Summary).then_some(["name", "security", "region"]),
         found: systems.len() - not_found.len(),
         systems,

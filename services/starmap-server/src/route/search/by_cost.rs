@@ -16,17 +16,17 @@ pub(super) struct ByCost {
 
 /// What was found, by how far it is.
 ///
-/// The gates of a mode have few costs. Systems are followed the nearest first, so those that are found by jumps of the same
-/// cost are found in order: they need a queue, not a heap.
+/// The gates of a mode have few costs. Systems are followed the nearest first, so those that are found by jumps of the
+/// same cost are found in order: they need a queue, not a heap.
 #[derive(Debug)]
 struct Waiting {
     /// A queue for each cost of the mode.
-    queues: Vec<(Cost, VecDeque<Found>)>,
+    queues: Vec<(Cost, VecDeque<Reached>)>,
     /// What was found by extra connections with separate costs.
-    others: BinaryHeap<Reverse<Found>>,
+    others: BinaryHeap<Reverse<Reached>>,
 }
 
-type Found = (Far, SystemIndex);
+type Reached = (Far, SystemIndex);
 
 impl ByCost {
     /// Begins at an end; `costs` are those of most jumps.
@@ -68,7 +68,7 @@ impl ByCost {
 }
 
 impl Waiting {
-    fn new(first: Found, mut costs: [Cost; 6]) -> Self {
+    fn new(first: Reached, mut costs: [Cost; 6]) -> Self {
         costs.sort_unstable();
         let mut queues: Vec<_> = costs.map(|cost| (cost, VecDeque::new())).into();
         queues.dedup_by_key(|(cost, _)| *cost);
@@ -78,7 +78,7 @@ impl Waiting {
         }
     }
 
-    fn push(&mut self, cost: Cost, found: Found) {
+    fn push(&mut self, cost: Cost, found: Reached) {
         match self.queues.iter_mut().find(|(of, _)| *of == cost) {
             Some((_, queue)) => queue.push_back(found),
             None => self.others.push(Reverse(found)),
@@ -86,7 +86,7 @@ impl Waiting {
     }
 
     /// Takes out the nearest, unless the search is to stop at it.
-    fn pop_unless(&mut self, stop: impl Fn(SystemIndex, Far) -> bool) -> Option<Found> {
+    fn pop_unless(&mut self, stop: impl Fn(SystemIndex, Far) -> bool) -> Option<Reached> {
         let queues = self.queues.iter_mut().map(|(_, queue)| queue);
         let first = queues
             .filter(|queue| !queue.is_empty())

@@ -1,4 +1,4 @@
-//! The real map, where it is at hand: it is nobody's to ship, so it lies outside of the project.
+//! The real map, where it is at hand: it may not be distributed, so it lies outside of the project.
 
 use std::collections::HashMap;
 use std::fs;

@@ -7,6 +7,7 @@ use starmap_server::map::{Kind, Map, Parts, Warning};
 use tempfile::TempDir;
 
 use super::refusal;
+use crate::assert_has;
 use crate::common::{
     assert_same, fuzzwork, generated, gzip, id_of, put, real, real_folder, small, small_parts,
 };
@@ -139,51 +140,26 @@ fn a_system_without_security_is_left_out_and_told() {
 
 #[test]
 fn what_is_wrong_with_a_row_is_said_with_its_line() {
-    type Change<'c> = &'c dyn Fn(String) -> String;
-    let cases: [(&str, Change<'_>, &str); 8] = [
-        (
-            "mapSolarSystems.csv",
-            &|it| it.replace("30000002", "abc"),
-            "line 3: solarSystemID is \"abc\", not an id",
-        ),
-        (
-            "mapSolarSystems.csv",
-            &|it| it.replace("0.9459", "high"),
-            "line 2: security is \"high\", not a number",
-        ),
-        (
-            "mapSolarSystems.csv",
-            &|it| it.replace("0.9459", "NaN"),
-            "line 2: security is \"NaN\", not a number",
-        ),
-        (
-            "mapSolarSystems.csv",
-            &|it| it.replace("0.9459", "1.9459"),
-            "the security status 1.9459 of system 30000001",
-        ),
-        (
-            "mapRegions.csv",
-            &|it| it.replace(",Northmark", ""),
-            "line 2: 5 fields, but the first line names 6 columns",
-        ),
-        (
-            "mapRegions.csv",
-            &|it| it.replace("1.0", "\"1.0"),
-            "a quoted field goes on in the next line",
-        ),
-        (
-            "mapRegions.csv",
-            &|it| it.replace("10000002", "10000001"),
-            "two regions have the id 10000001",
-        ),
-        (
-            "mapSolarSystemJumps.csv",
-            &|it| it.replace("2,30000002,", "2,,"),
-            "fromSolarSystemID is \"\", not an id",
-        ),
-    ];
-    for (name, change, what) in cases {
-        let folder = changed(name, change);
+    let (systems, regions) = ("mapSolarSystems.csv", "mapRegions.csv");
+    let jumps = "mapSolarSystemJumps.csv";
+    let not_an_id = "line 3: solarSystemID is \"abc\", not an id";
+    let not_a_number = |text: &str| format!("line 2: security is \"{text}\", not a number");
+    let too_high = "the security status 1.9459 of system 30000001";
+    let too_few = "line 2: 5 fields, but the first line names 6 columns";
+    let open_quote = "a quoted field goes on in the next line";
+    let twice = "two regions have the id 10000001";
+    let empty = "fromSolarSystemID is \"\", not an id";
+    for (name, from, to, what) in [
+        (systems, "30000002", "abc", not_an_id),
+        (systems, "0.9459", "high", &not_a_number("high")),
+        (systems, "0.9459", "NaN", &not_a_number("NaN")),
+        (systems, "0.9459", "1.9459", too_high),
+        (regions, ",Northmark", "", too_few),
+        (regions, "1.0", "\"1.0", open_quote),
+        (regions, "10000002", "10000001", twice),
+        (jumps, "2,30000002,", "2,,", empty),
+    ] {
+        let folder = changed(name, |text| text.replace(from, to));
         let said = refusal(folder.path());
         assert!(said.contains(what), "{what}: {said}");
     }
@@ -194,10 +170,7 @@ fn what_is_wrong_with_a_row_is_said_with_its_line() {
     )
     .unwrap();
     let said = refusal(folder.path());
-    assert!(
-        said.contains("mapRegions.csv: line 2: regionName is not UTF-8"),
-        "{said}"
-    );
+    assert_has(&said, &["mapRegions.csv: line 2: regionName is not UTF-8"]);
 }
 
 #[test]
@@ -219,10 +192,7 @@ fn a_table_that_lacks_and_one_too_many_are_named() {
     let own = folder.path().join("mapRegions.csv");
     fs::copy(&own, folder.path().join("copy.csv")).unwrap();
     let said = refusal(folder.path());
-    assert!(
-        said.contains("copy.csv and mapRegions.csv both hold regions"),
-        "{said}"
-    );
+    assert_has(&said, &["copy.csv and mapRegions.csv both hold regions"]);
     // One of the two is named.
     assert_same(&load(&own).unwrap().map, &small());
 }

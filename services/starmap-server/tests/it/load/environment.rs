@@ -1,4 +1,4 @@
-//! Where the map is if nobody says.
+//! Where the map is if it is not named.
 
 use std::path::{Path, PathBuf};
 

@@ -6,6 +6,7 @@ use starmap_server::load::write;
 use tempfile::TempDir;
 
 use super::{file, refusal};
+use crate::assert_has;
 use crate::common::{export, gzip, put, small, small_parts, zip};
 
 #[test]
@@ -13,6 +14,9 @@ fn every_other_file_is_refused_with_what_it_is_and_what_to_do() {
     let build = "build a map with `starmap-server build SOURCE`, where SOURCE is ARIA's";
     let tar = [[b'x'; 257].as_slice(), b"ustar\0", &[0; 200]].concat();
     let yaml_export = zip(&[("mapSolarSystems.yaml", "30000001:\n  name: x\n".to_owned())]);
+    let (packed, unpack) = ("packed in a way that is not read", "unpack it");
+    let (pickle, unknown) = ("a Python pickle", "nothing known begins like this file");
+    let no_systems = "it has no mapSolarSystems.jsonl";
     let cases: [(&[u8], &str, &str); 26] = [
         (b"", "the file is empty", build),
         (b" \r\n\n", "the file is empty", build),
@@ -21,50 +25,26 @@ fn every_other_file_is_refused_with_what_it_is_and_what_to_do() {
             "a Python pickle; reading one runs whatever code is in it",
             build,
         ),
-        (b"\x80\x04\x95\x10\0\0\0", "a Python pickle", build),
+        (b"\x80\x04\x95\x10\0\0\0", pickle, build),
         (
             b"\x80\x05\x95\x10\0\0\0\0\0\0\0\x8c\x06igraph",
-            "a Python pickle",
+            pickle,
             build,
         ),
-        (&gzip(b"\x80\x04\x95\x10\0\0\0"), "a Python pickle", build),
+        (&gzip(b"\x80\x04\x95\x10\0\0\0"), pickle, build),
         (
             b"ARIA\0\x01\0\0\0\x10",
             "ARIA's .universe file, which has a Python pickle in it",
             build,
         ),
         (b"SQLite format 3\0\x10", "an SQLite database", build),
-        (
-            b"BZh91AY&SY",
-            "packed in a way that is not read",
-            "unpack it",
-        ),
-        (
-            b"\xfd7zXZ\0\0",
-            "packed in a way that is not read",
-            "unpack it",
-        ),
-        (
-            b"\x28\xb5\x2f\xfd\0",
-            "packed in a way that is not read",
-            "unpack it",
-        ),
-        (
-            b"7z\xbc\xaf\x27\x1c",
-            "packed in a way that is not read",
-            "unpack it",
-        ),
-        (
-            b"Rar!\x1a\x07\x01",
-            "packed in a way that is not read",
-            "unpack it",
-        ),
-        (
-            &gzip(&gzip(b"{}")),
-            "packed in a way that is not read",
-            "unpack it",
-        ),
-        (&tar, "a tar archive", "unpack it"),
+        (b"BZh91AY&SY", packed, unpack),
+        (b"\xfd7zXZ\0\0", packed, unpack),
+        (b"\x28\xb5\x2f\xfd\0", packed, unpack),
+        (b"7z\xbc\xaf\x27\x1c", packed, unpack),
+        (b"Rar!\x1a\x07\x01", packed, unpack),
+        (&gzip(&gzip(b"{}")), packed, unpack),
+        (&tar, "a tar archive", unpack),
         (
             b"<!DOCTYPE html>\n<p>404",
             "a page of the web, perhaps the error page",
@@ -79,23 +59,15 @@ fn every_other_file_is_refused_with_what_it_is_and_what_to_do() {
         ),
         (b"---\nborder: true\n", "YAML", build),
         (&yaml_export, "the Static Data Export as YAML", "-jsonl.zip"),
-        (
-            &zip(&[("a.txt", "x".to_owned())]),
-            "it has no mapSolarSystems.jsonl",
-            build,
-        ),
-        (&zip(&[]), "it has no mapSolarSystems.jsonl", build),
+        (&zip(&[("a.txt", "x".to_owned())]), no_systems, build),
+        (&zip(&[]), no_systems, build),
         (b"\xff\xfe{\0}\0", "text in UTF-16", "save it as UTF-8"),
         (
             b"typeID,typeName\n18,Plagioclase\n",
             "does not name the columns of a map",
             build,
         ),
-        (
-            b"\x7fELF\x02\x01\x01\0",
-            "nothing known begins like this file",
-            build,
-        ),
+        (b"\x7fELF\x02\x01\x01\0", unknown, build),
     ];
     for (bytes, what, advice) in cases {
         let (_folder, path) = file("universe.graph", bytes);
@@ -150,15 +122,15 @@ fn a_word_is_no_map() {
 fn a_folder_without_a_map_says_what_would_be_one() {
     let folder = TempDir::new().unwrap();
     let said = refusal(folder.path());
-    assert!(
-        said.contains("no file in this folder is a table of solar systems; a map is ARIA's"),
-        "{said}"
+    assert_has(
+        &said,
+        &["no file in this folder is a table of solar systems; a map is ARIA's"],
     );
     write(&small(), &folder.path().join("universe.graph")).unwrap();
     let said = refusal(folder.path());
-    assert!(
-        said.contains("universe.graph looks like a map by itself: give its path instead"),
-        "{said}"
+    assert_has(
+        &said,
+        &["universe.graph looks like a map by itself: give its path instead"],
     );
 }
 
@@ -171,10 +143,7 @@ fn a_line_of_another_document_is_no_map() {
         &[("types.jsonl", "{\"_key\":18}\n{\"_key\":19}\n".to_owned())],
     );
     let said = refusal(&folder.path().join("types.jsonl"));
-    assert!(
-        said.contains("types.jsonl: this is JSON, but not"),
-        "{said}"
-    );
+    assert_has(&said, &["types.jsonl: this is JSON, but not"]);
 }
 
 #[test]
@@ -192,9 +161,9 @@ fn gzip_that_unpacks_to_very_much_is_refused() {
     assert!(bomb.len() < 1 << 20, "{}", bomb.len());
     let (_folder, path) = file("a.json.gz", bomb);
     let said = refusal(&path);
-    assert!(
-        said.contains("what is packed in the file is larger than the 67108864 bytes"),
-        "{said}"
+    assert_has(
+        &said,
+        &["what is packed in the file is larger than the 67108864 bytes"],
     );
 }
 

@@ -10,6 +10,7 @@ use starmap_server::map::{Map, Parts};
 use tempfile::TempDir;
 
 use super::{file, loaded, refusal};
+use crate::assert_has;
 use crate::common::{assert_same, generated, gzip, real, small, small_parts};
 
 #[test]
@@ -73,22 +74,13 @@ fn every_flipped_bit_and_every_length_is_refused() {
 fn damage_and_a_newer_version_are_told_apart() {
     let mut file = encode(&small());
     *file.last_mut().unwrap() ^= 1;
-    assert!(
-        said(&file).contains("the file is damaged: its checksum"),
-        "{}",
-        said(&file)
-    );
+    assert_has(&said(&file), &["the file is damaged: its checksum"]);
     file[8] = 2;
-    assert!(
-        said(&file).contains("version 2 of the map format, which is newer"),
-        "{}",
-        said(&file)
+    assert_has(
+        &said(&file),
+        &["version 2 of the map format, which is newer"],
     );
-    assert!(
-        said(&file[..9]).contains("it has no version"),
-        "{}",
-        said(&file[..9])
-    );
+    assert_has(&said(&file[..9]), &["it has no version"]);
 }
 
 fn said(bytes: &[u8]) -> String {
@@ -205,8 +197,8 @@ proptest! {
 
 #[test]
 fn what_is_no_file_is_said() {
-    assert!(
-        refusal(Path::new("/nowhere/at/all"))
-            .contains("there is no such file; build a map with `starmap-server build SOURCE`")
+    assert_has(
+        &refusal(Path::new("/nowhere/at/all")),
+        &["there is no such file; build a map with `starmap-server build SOURCE`"],
     );
 }

@@ -5,8 +5,9 @@ use starmap_server::UniverseServer;
 use starmap_server::load;
 use starmap_server::map::Map;
 
+use crate::assert_has;
 use crate::common::small_parts;
-use crate::harness::{Built, ERAS, Outcome, call, connect, names};
+use crate::harness::{Built, ERAS, Outcome, call, connect, names, to_amarr};
 
 /// A bridge from Jita to Pell, a hole from Pell to Isle-A, and three that are none on this map.
 fn file() -> Value {
@@ -37,29 +38,18 @@ async fn ways_take_them_unless_they_are_not_wanted() {
     let built = Built::new();
     let server = server(&built);
     let ends = |more: Value| {
-        let mut ends = json!({"origin": "Jita", "destination": "Amarr", "detail": "names"});
-        let more = more.as_object().unwrap().clone();
-        ends.as_object_mut().unwrap().extend(more);
+        let mut ends = to_amarr(more);
+        ends["detail"] = json!("names");
         ends
     };
+    let bridge = |from: &str| json!({"connections": [{"from": from, "to": "Amarr"}]});
+    let own = |own: bool| json!({"own_connections": own});
     for (more, way) in [
         (json!({}), vec!["Jita", "Pell", "Amarr"]),
-        (
-            json!({"own_connections": true}),
-            vec!["Jita", "Pell", "Amarr"],
-        ),
-        (
-            json!({"own_connections": false}),
-            vec!["Jita", "Marrow", "Tarn", "Amarr"],
-        ),
-        (
-            json!({"connections": [{"from": "Jita", "to": "Amarr"}]}),
-            vec!["Jita", "Amarr"],
-        ),
-        (
-            json!({"connections": [{"from": "Umbra", "to": "Amarr"}]}),
-            vec!["Jita", "Pell", "Amarr"],
-        ),
+        (own(true), vec!["Jita", "Pell", "Amarr"]),
+        (own(false), vec!["Jita", "Marrow", "Tarn", "Amarr"]),
+        (bridge("Jita"), vec!["Jita", "Amarr"]),
+        (bridge("Umbra"), vec!["Jita", "Pell", "Amarr"]),
     ] {
         let route = ask(&server, "route", ends(more.clone())).await.unwrap();
         assert_eq!(names(&route["names"]), way, "{more}");
@@ -78,7 +68,7 @@ async fn ways_take_them_unless_they_are_not_wanted() {
         ask(&server, "route", back).await.unwrap_err()["code"],
         "ROUTE_NOT_FOUND"
     );
-    // A call that cannot be meant is told by its own number.
+    // A call that cannot be meant is named by its own number.
     let circle = json!({"connections": [{"from": "Jita", "to": "Jita"}]});
     let circle = ask(&server, "route", ends(circle)).await.unwrap_err();
     let told = circle["message"].as_str().unwrap();
@@ -100,7 +90,7 @@ async fn what_else_is_about_ways_takes_them_too() {
     let jumps = json!({"systems": ["Jita"], "to": ["Amarr", "Isle-A"]});
     let found = ask(&server, "distances", jumps).await.unwrap();
     assert_eq!(found["jumps"], json!([["Jita", 2, 2]]));
-    // Through Marrow, where it is dangerous, nobody need go.
+    // Through Marrow, where it is dangerous, no way has to go.
     let risk = json!({"origin": "Jita", "destination": "Amarr"});
     let risk = ask(&server, "gatecamp_risk", risk).await.unwrap();
     assert_eq!(
@@ -111,10 +101,7 @@ async fn what_else_is_about_ways_takes_them_too() {
     let uri = json!({"uri": "starmap://picture/route/Jita/Amarr"});
     let picture = client.request("resources/read", uri).await.unwrap();
     let svg = picture["contents"][0]["text"].as_str().unwrap();
-    assert!(
-        svg.contains("2 jumps") && svg.contains("stroke-dasharray"),
-        "{svg}"
-    );
+    assert_has(svg, &["2 jumps", "stroke-dasharray"]);
     let asked =
         json!({"name": "plan_haul", "arguments": {"origin": "Jita", "destination": "Amarr"}});
     let prompt = client.request("prompts/get", asked).await.unwrap();

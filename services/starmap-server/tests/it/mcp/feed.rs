@@ -1,4 +1,4 @@
-//! A feed of killmails through the real binary: camps told from fights, decay, both sources.
+//! A feed of killmails through the real binary: camps distinguished from fights, decay, both sources.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -9,9 +9,9 @@ use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientConfig};
 use serde_json::{Value, json};
 
+use crate::assert_has;
 use crate::common::id_of;
-use crate::harness::binary;
-use crate::harness::{Built, call, soon};
+use crate::harness::{Built, binary, call, soon, to_amarr};
 
 /// A killmail so many seconds ago, in the form of the websocket.
 fn mail(id: u64, ago: i64, system: &str, victim: u64, side: u64, by: &[u64]) -> Value {
@@ -94,10 +94,7 @@ async fn a_file_is_followed_and_camps_are_told_from_fights() {
     assert_eq!(route["activity"]["camps"], json!(["Marrow"]));
     assert_eq!(route["activity"]["fights"], json!(["Tarn"]));
     let warnings = route["warnings"].to_string();
-    assert!(
-        warnings.contains("Marrow (6 kills, a gate camp)"),
-        "{warnings}"
-    );
+    assert_has(&warnings, &["Marrow (6 kills, a gate camp)"]);
     let risk = json!({"route": ["Jita", "Marrow", "Tarn"]});
     let risk = call(&client, "gatecamp_risk", risk).await.unwrap();
     assert_eq!(
@@ -112,11 +109,8 @@ async fn a_file_is_followed_and_camps_are_told_from_fights() {
     // Ways round it: by a threshold, and by weight.
     let safe = ["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"];
     for more in [json!({"avoid_kills": 5}), json!({"danger_weight": 10})] {
-        let mut route = json!({"origin": "Jita", "destination": "Amarr", "detail": "names"});
-        route
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        let mut route = to_amarr(more);
+        route["detail"] = json!("names");
         let route = call(&client, "route", route).await.unwrap();
         assert_eq!(route["names"], json!(safe));
     }

@@ -1,11 +1,11 @@
-//! Input that nobody sends by mistake.
+//! Input that no client sends by mistake.
 
 use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientConfig};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-use crate::harness::{Built, ERAS, Listening, binary, call, connect, soon};
+use crate::harness::{Built, ERAS, Listening, binary, call, connect, soon, to_amarr};
 
 fn names() -> Vec<String> {
     [
@@ -34,10 +34,7 @@ async fn strange_names_are_unknown_and_told_back_harmlessly() {
         for name in names() {
             for (tool, arguments) in [
                 ("route", json!({"origin": name, "destination": "Jita"})),
-                (
-                    "route",
-                    json!({"origin": "Jita", "destination": "Amarr", "avoid_systems": [name]}),
-                ),
+                ("route", to_amarr(json!({"avoid_systems": [name]}))),
                 ("loop", json!({"origin": name})),
                 ("nearest", json!({"origin": name})),
                 ("distances", json!({"systems": ["Jita", name]})),
@@ -66,6 +63,7 @@ async fn lists_without_end_and_numbers_that_are_none_are_refused() {
     let built = Built::new();
     let server = built.server();
     let many = vec!["Jita"; 100_000];
+    let light_years = |value: Value| json!({"origin": "Jita", "light_years": value});
     for era in ERAS {
         let client = connect(&server, era).await;
         for (tool, arguments) in [
@@ -73,23 +71,11 @@ async fn lists_without_end_and_numbers_that_are_none_are_refused() {
             ("analyze", json!({"systems": many})),
             ("distances", json!({"systems": many})),
             ("optimize_waypoints", json!({"waypoints": many})),
-            (
-                "route",
-                json!({"origin": "Jita", "destination": "Amarr", "avoid_systems": many}),
-            ),
-            (
-                "route",
-                json!({"origin": "Jita", "destination": "Amarr", "connections": many}),
-            ),
-            (
-                "jump_range",
-                json!({"origin": "Jita", "light_years": "NaN"}),
-            ),
-            (
-                "jump_range",
-                json!({"origin": "Jita", "light_years": 1e308}),
-            ),
-            ("jump_range", json!({"origin": "Jita", "light_years": -5})),
+            ("route", to_amarr(json!({"avoid_systems": many}))),
+            ("route", to_amarr(json!({"connections": many}))),
+            ("jump_range", light_years(json!("NaN"))),
+            ("jump_range", light_years(json!(1e308))),
+            ("jump_range", light_years(json!(-5))),
             ("search", json!({"security_min": -1e308})),
             ("borders", json!({"origin": "Jita", "limit": -1})),
             ("borders", json!({"origin": "Jita", "limit": 1e30})),

@@ -3,11 +3,11 @@
 use mcp_proto::Era;
 use serde_json::{Value, json};
 
-use super::tools::ask;
-use crate::harness::{Built, call, connect};
+use super::tools::error_of;
+use crate::harness::{Built, call, connect, to_amarr};
 
 async fn refused(tool: &str, arguments: Value, parameter: &str) -> Value {
-    let error = ask(tool, arguments.clone()).await.unwrap_err();
+    let error = error_of(tool, arguments.clone()).await;
     assert_eq!(
         error["code"], "INVALID_PARAMETER",
         "{tool} {arguments}: {error}"
@@ -24,9 +24,15 @@ async fn refused(tool: &str, arguments: Value, parameter: &str) -> Value {
 
 #[tokio::test]
 async fn what_cannot_be_meant_is_an_invalid_parameter() {
-    let ends =
-        |name: &str, value: Value| json!({"origin": "Jita", "destination": "Amarr", name: value});
+    let ends = |name: &str, value: Value| to_amarr(json!({name: value}));
+    let bridge = |bridge: Value| ends("connections", json!([bridge]));
     let origin = |name: &str, value: Value| json!({"origin": "Jita", name: value});
+    let circle = json!({"from": "Jita", "to": "jita"});
+    let cheap = json!({"from": "Jita", "to": "Amarr", "cost": -1});
+    let reversed = json!({"security_min": 0.5, "security_max": 0.4});
+    let few = json!({"origin": "Jita", "min_borders": 5, "max_borders": 4});
+    let [one, many] = [1, 51].map(|count| json!({"waypoints": vec!["Jita"; count]}));
+    let too_many = json!({"systems": vec!["Jita"; 101]});
     let cases = [
         ("route", ends("mode", json!("fast")), "mode"),
         ("route", ends("penalty", json!(50)), "penalty"),
@@ -44,24 +50,9 @@ async fn what_cannot_be_meant_is_an_invalid_parameter() {
             ends("avoid_regions", json!(["Nowhere"])),
             "avoid_regions",
         ),
-        (
-            "route",
-            ends("connections", json!([{"from": "Jita"}])),
-            "connections.0.to",
-        ),
-        (
-            "route",
-            ends("connections", json!([{"from": "Jita", "to": "jita"}])),
-            "connections",
-        ),
-        (
-            "route",
-            ends(
-                "connections",
-                json!([{"from": "Jita", "to": "Amarr", "cost": -1}]),
-            ),
-            "connections.0.cost",
-        ),
+        ("route", bridge(json!({"from": "Jita"})), "connections.0.to"),
+        ("route", bridge(circle), "connections"),
+        ("route", bridge(cheap), "connections.0.cost"),
         ("route", json!({"origin": "Jita"}), "destination"),
         ("systems", json!({"systems": []}), "systems"),
         ("borders", origin("limit", json!(0)), "limit"),
@@ -70,11 +61,7 @@ async fn what_cannot_be_meant_is_an_invalid_parameter() {
         ("search", json!({"max_jumps": 5}), "max_jumps"),
         ("search", origin("max_jumps", json!(51)), "max_jumps"),
         ("search", json!({"security_min": -1.1}), "security_min"),
-        (
-            "search",
-            json!({"security_min": 0.5, "security_max": 0.4}),
-            "security_min",
-        ),
+        ("search", reversed, "security_min"),
         ("search", json!({"limit": 101}), "limit"),
         ("nearest", origin("limit", json!(51)), "limit"),
         ("nearest", origin("max_jumps", json!(51)), "max_jumps"),
@@ -82,35 +69,15 @@ async fn what_cannot_be_meant_is_an_invalid_parameter() {
         ("loop", origin("target_jumps", json!(101)), "target_jumps"),
         ("loop", origin("min_borders", json!(1)), "min_borders"),
         ("loop", origin("max_borders", json!(16)), "max_borders"),
-        (
-            "loop",
-            json!({"origin": "Jita", "min_borders": 5, "max_borders": 4}),
-            "max_borders",
-        ),
+        ("loop", few, "max_borders"),
         ("analyze", json!({"systems": ["Jita"]}), "systems"),
-        (
-            "optimize_waypoints",
-            json!({"waypoints": ["Jita"]}),
-            "waypoints",
-        ),
-        (
-            "optimize_waypoints",
-            json!({"waypoints": vec!["Jita"; 51]}),
-            "waypoints",
-        ),
-        (
-            "distances",
-            json!({"systems": vec!["Jita"; 101]}),
-            "systems",
-        ),
+        ("optimize_waypoints", one, "waypoints"),
+        ("optimize_waypoints", many, "waypoints"),
+        ("distances", too_many, "systems"),
+        ("jump_range", origin("light_years", json!(0)), "light_years"),
         (
             "jump_range",
-            json!({"origin": "Jita", "light_years": 0}),
-            "light_years",
-        ),
-        (
-            "jump_range",
-            json!({"origin": "Jita", "light_years": 101}),
+            origin("light_years", json!(101)),
             "light_years",
         ),
     ];
@@ -123,10 +90,8 @@ async fn what_cannot_be_meant_is_an_invalid_parameter() {
         json!({"parameter": "limit", "value": "51",
                                      "reason": "51 is greater than the maximum of 50"})
     );
-    // Several at once are all told.
-    let error = ask("borders", json!({"limit": 0, "max_jumps": 99, "x": 1}))
-        .await
-        .unwrap_err();
+    // Several at once are all reported.
+    let error = error_of("borders", json!({"limit": 0, "max_jumps": 99, "x": 1})).await;
     assert_eq!(
         error["data"]["findings"].as_array().unwrap().len(),
         4,

@@ -3,6 +3,7 @@
 use mcp_proto::client::{Client, ClientError};
 use serde_json::{Value, json};
 
+use crate::assert_has;
 use crate::harness::{Built, ERAS, connect, names};
 
 async fn get(client: &Client, name: &str, arguments: Value) -> Result<Vec<Value>, String> {
@@ -52,10 +53,7 @@ async fn prompts_bring_what_the_map_says() {
         let fleet = json!({"origin": "Kestrel", "destination": "Quill", "fleet": "ten cruisers"});
         let fleet = get(&client, "plan_fleet_move", fleet).await.unwrap();
         let text = fleet[0]["content"]["text"].as_str().unwrap();
-        assert!(
-            text.contains("Fleet: ten cruisers") && text.contains("Sable 0.1 > Nadir 0.0"),
-            "{text}"
-        );
+        assert_has(text, &["Fleet: ten cruisers", "Sable 0.1 > Nadir 0.0"]);
 
         let roam = get(&client, "plan_roam", json!({"origin": "Pell"}))
             .await

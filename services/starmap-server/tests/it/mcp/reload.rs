@@ -1,4 +1,4 @@
-//! The map and the overlay are read anew when their files change.
+//! The map and the overlay are read again when their files change.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn swap(path: &Path, contents: &[u8]) {
     fs::rename(&beside, path).unwrap();
 }
 
-/// A client over HTTP that hears what the server tells, and subscribes to Jita.
+/// A client over HTTP that receives notifications, and subscribes to Jita.
 async fn listener(url: &str) -> (Client, client::Listening) {
     let client = Client::http(url, ClientConfig::new(Era::Modern))
         .await
@@ -82,7 +82,7 @@ async fn a_new_map_is_taken_and_told() {
     assert_eq!(found["data_version"], "newer");
 }
 
-/// A server with its log, told apart line by line.
+/// A server with its log, line by line.
 struct Logged {
     client: Client,
     log: Lines<BufReader<ChildStderr>>,
@@ -309,7 +309,7 @@ async fn a_folder_that_is_not_there_yet_is_waited_for() {
     let elsewhere = tempfile::TempDir::new().unwrap();
     let folder = elsewhere.path().join("dumps/today");
     let mut server = Logged::new(&[&built.graph(), &folder]).await;
-    // It keeps nobody from following the map.
+    // The map is followed all the same.
     let (map, _) = Map::new(renamed()).unwrap();
     load::write(&map, &built.graph()).unwrap();
     server.until("map loaded").await;

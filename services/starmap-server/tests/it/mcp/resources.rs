@@ -117,18 +117,13 @@ async fn pictures_are_read() {
     let server = built.server();
     for era in ERAS {
         let client = connect(&server, era).await;
-        for (uri, told) in [
-            (
-                "starmap://picture/route/Jita/Amarr",
-                "Jita to Amarr: 3 jumps, shortest",
-            ),
-            (
-                "starmap://picture/route/Jita/Amarr?mode=safe",
-                "Jita to Amarr: 5 jumps, safe",
-            ),
-            ("starmap://picture/region/Northmark", "Northmark (region)"),
+        for (picture, told) in [
+            ("route/Jita/Amarr", "Jita to Amarr: 3 jumps, shortest"),
+            ("route/Jita/Amarr?mode=safe", "Jita to Amarr: 5 jumps, safe"),
+            ("region/Northmark", "Northmark (region)"),
         ] {
-            let (kind, svg) = read(&client, uri).await;
+            let uri = format!("starmap://picture/{picture}");
+            let (kind, svg) = read(&client, &uri).await;
             assert_eq!(kind, "image/svg+xml");
             assert!(
                 svg.starts_with("<svg ") && svg.contains(told),
@@ -148,50 +143,30 @@ async fn what_is_not_there_is_told_with_what_may_be_meant() {
             Era::Legacy => -32_002,
             Era::Modern => -32_602,
         };
-        for (uri, code, told) in [
+        for (place, told) in [
+            ("system/Juta", "Unknown system: Juta; did you mean Jita?"),
+            ("region/Northmarsh", "did you mean Northmark?"),
+            ("constellation/Aldr", "did you mean Alder?"),
+            ("picture/region/Nowhere", "Unknown region: Nowhere"),
             (
-                "starmap://system/Juta",
-                missing,
-                "Unknown system: Juta; did you mean Jita?",
-            ),
-            (
-                "starmap://region/Northmarsh",
-                missing,
-                "did you mean Northmark?",
-            ),
-            (
-                "starmap://constellation/Aldr",
-                missing,
-                "did you mean Alder?",
-            ),
-            (
-                "starmap://picture/region/Nowhere",
-                missing,
-                "Unknown region: Nowhere",
-            ),
-            (
-                "starmap://picture/route/Jita/Isle-A",
-                missing,
+                "picture/route/Jita/Isle-A",
                 "No route from Jita to Isle-A: ",
             ),
+            ("picture/route/Jita/Amarr?mode=fast", "Invalid mode: "),
             (
-                "starmap://picture/route/Jita/Amarr?mode=fast",
-                -32_602,
-                "Invalid mode: ",
-            ),
-            (
-                "starmap://system/..%2F..%2Fetc%2Fpasswd",
-                missing,
+                "system/..%2F..%2Fetc%2Fpasswd",
                 "Unknown system: ../../etc/passwd",
             ),
-            ("starmap://system/", missing, ""),
-            ("starmap://nothing/x", missing, ""),
-            ("file:///etc/passwd", missing, ""),
+            ("system/", ""),
+            ("nothing/x", ""),
         ] {
-            let (got, message, _) = refused(&client, uri).await;
-            assert_eq!(got, code, "{uri}: {message}");
-            assert!(message.contains(told), "{uri}: {message}");
+            let (code, message, _) = refused(&client, &format!("starmap://{place}")).await;
+            let is_missing = !message.starts_with("Invalid");
+            let expected = if is_missing { missing } else { -32_602 };
+            assert_eq!(code, expected, "{place}: {message}");
+            assert!(message.contains(told), "{place}: {message}");
         }
+        assert_eq!(refused(&client, "file:///etc/passwd").await.0, missing);
         let (.., data) = refused(&client, "starmap://system/Juta").await;
         assert_eq!(
             (&data["code"], &data["details"]),
@@ -217,58 +192,33 @@ async fn names_complete_by_their_beginning_then_by_what_is_in_them() {
     let prompt = |name: &str| json!({"type": "ref/prompt", "name": name});
     for era in ERAS {
         let client = connect(&server, era).await;
+        let system = of("starmap://system/{name}");
+        let region = of("starmap://region/{name}");
+        let constellation = of("starmap://constellation/{name}");
+        let picture = of("starmap://picture/region/{name}");
+        let route = of("starmap://picture/route/{origin}/{destination}{?mode}");
         for (reference, argument, typed, values) in [
+            (&system, "name", "mar", &["Marrow", "Amarr"][..]),
+            (&system, "name", "ISLE", &["Isle-A", "Isle-B"]),
+            (&system, "name", "zzz", &[]),
             (
-                of("starmap://system/{name}"),
-                "name",
-                "mar",
-                json!(["Marrow", "Amarr"]),
-            ),
-            (
-                of("starmap://system/{name}"),
-                "name",
-                "ISLE",
-                json!(["Isle-A", "Isle-B"]),
-            ),
-            (of("starmap://system/{name}"), "name", "zzz", json!([])),
-            (
-                of("starmap://region/{name}"),
+                &region,
                 "name",
                 "o",
-                json!(["Farvoid", "Northmark", "Southreach"]),
+                &["Farvoid", "Northmark", "Southreach"],
             ),
-            (
-                of("starmap://constellation/{name}"),
-                "name",
-                "d",
-                json!(["Dogwood", "Alder", "Cedar"]),
-            ),
-            (
-                of("starmap://picture/region/{name}"),
-                "name",
-                "nor",
-                json!(["Northmark"]),
-            ),
-            (
-                of("starmap://picture/route/{origin}/{destination}{?mode}"),
-                "origin",
-                "ji",
-                json!(["Jita"]),
-            ),
-            (
-                of("starmap://picture/route/{origin}/{destination}{?mode}"),
-                "mode",
-                "sa",
-                json!(["safe", "safer"]),
-            ),
-            (prompt("plan_haul"), "destination", "am", json!(["Amarr"])),
-            (prompt("plan_roam"), "origin", "Quill", json!(["Quill"])),
+            (&constellation, "name", "d", &["Dogwood", "Alder", "Cedar"]),
+            (&picture, "name", "nor", &["Northmark"]),
+            (&route, "origin", "ji", &["Jita"]),
+            (&route, "mode", "sa", &["safe", "safer"]),
+            (&prompt("plan_haul"), "destination", "am", &["Amarr"]),
+            (&prompt("plan_roam"), "origin", "Quill", &["Quill"]),
         ] {
-            let found = complete(&client, &reference, argument, typed).await;
-            assert_eq!(found["values"], values, "{reference} {argument} {typed}");
-            assert_eq!(found["total"], values.as_array().unwrap().len());
+            let found = complete(&client, reference, argument, typed).await;
+            let expected = json!(values);
+            assert_eq!(found["values"], expected, "{reference} {argument} {typed}");
+            assert_eq!(found["total"], values.len());
         }
-        let system = of("starmap://system/{name}");
         let all = complete(&client, &system, "name", "").await;
         assert_eq!(
             all["values"].as_array().unwrap().len(),

@@ -6,19 +6,23 @@ use mcp_proto::Tool;
 use serde_json::{Value, json};
 use starmap_server::UniverseServer;
 
-use crate::harness::{Built, ERAS, call, connect, names};
+use crate::harness::{Built, ERAS, Outcome, ask_in_both_eras, connect, names, to_amarr};
 
 /// Calls one tool of the small map in both eras, which must answer the same.
-pub(super) async fn ask(tool: &str, arguments: Value) -> Result<Value, Value> {
+async fn ask(tool: &str, arguments: Value) -> Outcome {
     // Nothing that is asked changes it, so one serves all tests.
     static SERVER: LazyLock<UniverseServer> = LazyLock::new(|| Built::new().server());
-    let mut answers = Vec::new();
-    for era in ERAS {
-        let client = connect(&SERVER, era).await;
-        answers.push(call(&client, tool, arguments.clone()).await);
-    }
-    assert_eq!(answers[0], answers[1], "{tool} {arguments}");
-    answers.swap_remove(1)
+    ask_in_both_eras(&SERVER, tool, arguments).await
+}
+
+/// The answer of a tool that must succeed.
+pub(super) async fn answer_of(tool: &str, arguments: Value) -> Value {
+    ask(tool, arguments).await.unwrap()
+}
+
+/// The error of a tool that must fail.
+pub(super) async fn error_of(tool: &str, arguments: Value) -> Value {
+    ask(tool, arguments).await.unwrap_err()
 }
 
 #[tokio::test]
@@ -74,12 +78,10 @@ async fn the_tools_are_listed_with_plain_schemas_and_only_read() {
 #[tokio::test]
 async fn a_route_is_told_in_three_sizes() {
     let ends = |detail: &str| json!({"origin": "JITA", "destination": "amarr", "detail": detail});
-    let brief = ask("route", ends("names")).await.unwrap();
+    let brief = answer_of("route", ends("names")).await;
     assert_eq!(brief["names"], json!(["Jita", "Marrow", "Tarn", "Amarr"]));
     assert_eq!(brief.get("systems"), None);
-    let summary = ask("route", json!({"origin": "Jita", "destination": "Amarr"}))
-        .await
-        .unwrap();
+    let summary = answer_of("route", json!({"origin": "Jita", "destination": "Amarr"})).await;
     assert_eq!(
         summary,
         json!({
@@ -95,8 +97,8 @@ async fn a_route_is_told_in_three_sizes() {
             "data_version": "hand-made",
         })
     );
-    assert_eq!(ask("route", ends("summary")).await.unwrap(), summary);
-    let full = ask("route", ends("full")).await.unwrap();
+    assert_eq!(answer_of("route", ends("summary")).await, summary);
+    let full = answer_of("route", ends("full")).await;
     assert_eq!(
         full["systems"][0],
         json!({
@@ -106,75 +108,47 @@ async fn a_route_is_told_in_three_sizes() {
             "neighbors": [["Ostra", 0.8], ["Marrow", 0.4499]],
         })
     );
-    // Without an overlay nobody is told of activity.
+    // Without an overlay no answer speaks of activity.
     assert!(!full.to_string().contains("activity"));
 }
 
 #[tokio::test]
 async fn a_route_prefers_and_avoids_what_it_is_told_to() {
+    let short = ["Jita", "Marrow", "Tarn", "Amarr"].as_slice();
+    let safe = ["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"].as_slice();
+    let bridged = ["Jita", "Pell", "Amarr"].as_slice();
+    let bridge = |bridge: Value| json!({"connections": [bridge]});
     for (more, way) in [
+        (json!({"mode": "safe"}), safe),
+        (json!({"mode": "safer"}), safe),
+        (json!({"mode": "safer", "penalty": 0}), short),
+        (json!({"mode": "unsafe"}), short),
+        (json!({"mode": "less_secure"}), short),
+        (json!({"avoid_systems": ["tarn"]}), safe),
+        (json!({"avoid_security": ["LOW"]}), safe),
+        (bridge(json!({"from": "Jita", "to": "Pell"})), bridged),
+        (bridge(json!({"from": "Pell", "to": "Jita"})), bridged),
         (
-            json!({"mode": "safe"}),
-            vec!["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"],
+            bridge(json!({"from": "Pell", "to": "Jita", "both_ways": false})),
+            short,
         ),
         (
-            json!({"mode": "safer"}),
-            vec!["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"],
-        ),
-        (
-            json!({"mode": "safer", "penalty": 0}),
-            vec!["Jita", "Marrow", "Tarn", "Amarr"],
-        ),
-        (
-            json!({"mode": "unsafe"}),
-            vec!["Jita", "Marrow", "Tarn", "Amarr"],
-        ),
-        (
-            json!({"mode": "less_secure"}),
-            vec!["Jita", "Marrow", "Tarn", "Amarr"],
-        ),
-        (
-            json!({"avoid_systems": ["tarn"]}),
-            vec!["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"],
-        ),
-        (
-            json!({"avoid_security": ["LOW"]}),
-            vec!["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"],
-        ),
-        (
-            json!({"connections": [{"from": "Jita", "to": "Pell"}]}),
-            vec!["Jita", "Pell", "Amarr"],
-        ),
-        (
-            json!({"connections": [{"from": "Pell", "to": "Jita"}]}),
-            vec!["Jita", "Pell", "Amarr"],
-        ),
-        (
-            json!({"connections": [{"from": "Pell", "to": "Jita", "both_ways": false}]}),
-            vec!["Jita", "Marrow", "Tarn", "Amarr"],
-        ),
-        (
-            json!({"connections": [{"from": "Jita", "to": "Pell", "cost": 9.5}]}),
-            vec!["Jita", "Marrow", "Tarn", "Amarr"],
+            bridge(json!({"from": "Jita", "to": "Pell", "cost": 9.5})),
+            short,
         ),
     ] {
-        let mut arguments = json!({"origin": "Jita", "destination": "Amarr", "detail": "names"});
-        arguments
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
-        let route = ask("route", arguments).await.unwrap();
+        let mut arguments = to_amarr(more.clone());
+        arguments["detail"] = json!("names");
+        let route = answer_of("route", arguments).await;
         assert_eq!(route["names"], json!(way), "{more}");
     }
-    let bridged = json!({"origin": "Jita", "destination": "Amarr", "connections": [{"from": "Jita", "to": "Pell"}]});
-    let route = ask("route", bridged).await.unwrap();
+    let bridged = to_amarr(json!({"connections": [{"from": "Jita", "to": "Pell"}]}));
+    let route = answer_of("route", bridged).await;
     assert_eq!(
         route["connections_used"],
         json!([{"from": "Jita", "to": "Pell"}])
     );
-    let here = ask("route", json!({"origin": "Jita", "destination": "Jita"}))
-        .await
-        .unwrap();
+    let here = answer_of("route", json!({"origin": "Jita", "destination": "Jita"})).await;
     assert_eq!(
         (here["jumps"].as_u64(), names(&here["systems"])),
         (Some(0), vec!["Jita"])
@@ -183,8 +157,8 @@ async fn a_route_prefers_and_avoids_what_it_is_told_to() {
 
 #[tokio::test]
 async fn a_route_comes_with_others_and_with_what_safety_costs() {
-    let arguments = json!({"origin": "Jita", "destination": "Amarr", "alternatives": 3, "cost_of_safety": true});
-    let route = ask("route", arguments).await.unwrap();
+    let arguments = to_amarr(json!({"alternatives": 3, "cost_of_safety": true}));
+    let route = answer_of("route", arguments).await;
     let others = route["alternatives"].as_array().unwrap();
     assert!(!others.is_empty());
     assert!(
@@ -195,9 +169,8 @@ async fn a_route_comes_with_others_and_with_what_safety_costs() {
     assert_eq!(route["cost_of_safety"]["more_jumps"], 2);
     // Whatever is asked for besides, the safe one is safe.
     for mode in ["unsafe", "less_secure", "safer"] {
-        let arguments =
-            json!({"origin": "Jita", "destination": "Amarr", "mode": mode, "cost_of_safety": true});
-        let other = ask("route", arguments).await.unwrap();
+        let arguments = to_amarr(json!({"mode": mode, "cost_of_safety": true}));
+        let other = answer_of("route", arguments).await;
         let names = |route: &Value| route["cost_of_safety"]["safe"]["names"].clone();
         assert_eq!(names(&other), names(&route), "{mode}");
     }
@@ -205,9 +178,7 @@ async fn a_route_comes_with_others_and_with_what_safety_costs() {
         route["cost_of_safety"]["safe"]["security_summary"]["lowsec_jumps"],
         0
     );
-    let plain = ask("route", json!({"origin": "Jita", "destination": "Amarr"}))
-        .await
-        .unwrap();
+    let plain = answer_of("route", json!({"origin": "Jita", "destination": "Amarr"})).await;
     assert_eq!(
         (plain.get("alternatives"), plain.get("cost_of_safety")),
         (None, None)
@@ -216,40 +187,23 @@ async fn a_route_comes_with_others_and_with_what_safety_costs() {
 
 #[tokio::test]
 async fn no_route_says_why() {
+    let isle = "Isle-A can be reached only from 2 systems";
+    let avoided = "without avoiding Nadir there is one";
+    let no_gate = |name| format!("no gate leads to or from {name}");
     for (origin, destination, more, told) in [
-        (
-            "Jita",
-            "Isle-A",
-            json!([]),
-            "Isle-A can be reached only from 2 systems",
-        ),
-        (
-            "Jita",
-            "J000001",
-            json!([]),
-            "no gate leads to or from J000001",
-        ),
-        (
-            "Lonely",
-            "Jita",
-            json!([]),
-            "no gate leads to or from Lonely",
-        ),
-        (
-            "Jita",
-            "Umbra",
-            json!(["Nadir"]),
-            "without avoiding Nadir there is one",
-        ),
+        ("Jita", "Isle-A", json!([]), isle.to_owned()),
+        ("Jita", "J000001", json!([]), no_gate("J000001")),
+        ("Lonely", "Jita", json!([]), no_gate("Lonely")),
+        ("Jita", "Umbra", json!(["Nadir"]), avoided.to_owned()),
     ] {
         let arguments =
             json!({"origin": origin, "destination": destination, "avoid_systems": more});
-        let error = ask("route", arguments).await.unwrap_err();
+        let error = error_of("route", arguments).await;
         assert_eq!(error["code"], "ROUTE_NOT_FOUND", "{error}");
         assert_eq!(error["data"]["origin"], origin);
         assert_eq!(error["data"]["destination"], destination);
         let reason = error["data"]["reason"].as_str().unwrap();
-        assert!(reason.contains(told), "{reason}");
+        assert!(reason.contains(&told), "{reason}");
         assert_eq!(
             error["message"],
             format!("No route from {origin} to {destination}: {reason}")
@@ -261,20 +215,20 @@ async fn no_route_says_why() {
 async fn names_are_corrected_only_on_request_and_told() {
     let typed = |correct| json!({"origin": "Juta", "destination": "Amarr", "detail": "names", "correct": correct});
     for correct in [json!(false), json!(null)] {
-        let error = ask("route", typed(correct)).await.unwrap_err();
+        let error = error_of("route", typed(correct)).await;
         assert_eq!(error["code"], "SYSTEM_NOT_FOUND");
     }
-    let route = ask("route", typed(json!(true))).await.unwrap();
+    let route = answer_of("route", typed(json!(true))).await;
     assert_eq!(route["corrections"], json!({"Juta": "Jita"}));
     assert_eq!(route["origin"], "Jita");
-    // Isle-A and Isle-B are equally near: nobody knows which is meant.
+    // Isle-A and Isle-B are equally near: it is not known which is meant.
     let arguments = json!({"origin": "Isle-X", "destination": "Jita", "correct": true});
-    let error = ask("route", arguments).await.unwrap_err();
+    let error = error_of("route", arguments).await;
     assert_eq!(error["data"]["suggestions"], json!(["Isle-A", "Isle-B"]));
     // An unknown name among what is to be avoided is no less an error.
-    let arguments = json!({"origin": "Jita", "destination": "Amarr", "avoid_systems": ["Nowhere"]});
+    let arguments = to_amarr(json!({"avoid_systems": ["Nowhere"]}));
     assert_eq!(
-        ask("route", arguments).await.unwrap_err()["code"],
+        error_of("route", arguments).await["code"],
         "SYSTEM_NOT_FOUND"
     );
 }

@@ -4,6 +4,7 @@ use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientConfig};
 use serde_json::{Value, json};
 
+use crate::assert_has;
 use crate::harness::{Built, ERAS, Listening, binary, call, connect, soon};
 
 fn questions() -> Vec<(&'static str, Value)> {
@@ -87,10 +88,8 @@ async fn a_token_at_the_door_is_asked_for() {
     let listening =
         Listening::new(&built.graph(), &["--token-file", token.to_str().unwrap()]).await;
     let refused = Client::http(&listening.url, ClientConfig::new(Era::Legacy)).await;
-    assert!(
-        refused
-            .unwrap_err()
-            .to_string()
-            .contains("Authorization: Bearer TOKEN")
+    assert_has(
+        &refused.unwrap_err().to_string(),
+        &["Authorization: Bearer TOKEN"],
     );
 }

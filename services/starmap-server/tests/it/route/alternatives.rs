@@ -128,8 +128,8 @@ proptest! {
             return Ok(());
         };
         judge(&map, &query, &found);
-        // Each is the best through one of its systems, and every best way through a system that was left out is like one
-        // that was taken, or passes a system twice.
+        // Each is the best through one of its systems, and every best way through a system that was left out is like
+        // one that was taken, or passes a system twice.
         for via in map.indices() {
             let part = |origin, destination| find(&map, &Query { origin, destination, ..query });
             let (Ok(head), Ok(tail)) = (part(query.origin, via), part(via, query.destination)) else {

@@ -109,7 +109,8 @@ fn several_things_that_cut_it_together_are_named() {
     let NoRoute::Avoided { give_up, jumps } = find(&map, &query).unwrap_err() else {
         panic!("it is avoided");
     };
-    // Southreach and the low Sable must be given up in any case, and then Ostra is in the way, or Marrow, which is low too.
+    // Southreach and the low Sable must be given up in any case, and then Ostra is in the way, or Marrow, which is low
+    // too.
     assert_eq!(give_up, [low, birch, south]);
     assert_eq!(jumps, 8);
 }

@@ -1,4 +1,4 @@
-//! What a pilot is told of a route.
+//! The warnings about a route.
 
 use starmap_server::route::{Extras, Mode, Query, Warning, find, warnings};
 

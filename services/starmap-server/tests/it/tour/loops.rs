@@ -72,8 +72,8 @@ fn the_round_trip_on_the_map_made_by_hand() {
     assert!(around.backtrack_jumps() < found.backtrack_jumps());
 }
 
-/// A row of ten systems to a border, one border half-way, and one beside that: with all three it is 22 jumps instead of 20,
-/// which is near enough.
+/// A row of ten systems to a border, one border half-way, and one beside that: with all three it is 22 jumps instead of
+/// 20, which is near enough.
 #[test]
 fn within_the_tolerance_more_borders_are_better_than_the_exact_length() {
     let mut parts = small_parts();

@@ -66,7 +66,7 @@ fn waypoints_named_twice_and_the_start_among_them_are_visited_once() {
     assert_eq!((there.jumps(), there.systems), (0, one));
 }
 
-/// A waypoint that cannot be reached is told, and the tour past the others has no hole.
+/// A waypoint that cannot be reached is reported, and the tour past the others has no hole.
 #[test]
 fn what_cannot_be_reached_is_listed() {
     let map = small();

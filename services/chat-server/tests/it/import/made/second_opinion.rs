@@ -93,7 +93,7 @@ fn chat_text(talk: &Talk, form: &str) -> (String, Vec<Line>) {
 }
 
 proptest! {
-    // It builds its patterns anew for every file, which takes long.
+    // It builds its patterns again for every file, which takes long.
     #![proptest_config(proptest::test_runner::Config { cases: 48, ..config() })]
 
     #[test]
@@ -128,7 +128,7 @@ proptest! {
     }
 }
 
-/// The differences that are told above are there: if one of them goes, so may its line.
+/// The differences that are listed above are there: if one of them goes, so may its line.
 #[test]
 fn where_chatpack_reads_otherwise() {
     let theirs = |text: &str| opinion(WhatsAppParser::new().parse_str(text).unwrap());

@@ -1,7 +1,8 @@
 //! As sigexport writes it, in both of its files. Lost in both: who is answered if nothing was said, when a message was
 //! edited, forwards, backticks, places, cards and polls (words or nothing there), the zone.
 //!
-//! Lost in `chat.md`: calls are words; fractions of seconds; two blanks at the end of a line, which end it in Markdown; blanks and empty lines at the beginning of a text.
+//! Lost in `chat.md`: calls are words; fractions of seconds; two blanks at the end of a line, which end it in Markdown;
+//! blanks and empty lines at the beginning of a text.
 
 use chat_server::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant, Reaction,
@@ -10,7 +11,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{FILES, PEOPLE, QUOTE, Said, Talk, What, config, talk, times_agree};
+use super::{FILES, PEOPLE, QUOTE, Talk, TalkMessage, What, config, talk, times_agree};
 use crate::import::{options, read};
 
 const NAMES: [&str; 3] = ["Anna", "ZoëMüller", "None"];
@@ -30,7 +31,7 @@ fn words(text: &str) -> String {
     text.trim().to_owned()
 }
 
-struct Written {
+struct WrittenMessage {
     body: String,
     /// Name and path of a file, or what was left out.
     file: Option<(&'static str, bool)>,
@@ -39,8 +40,8 @@ struct Written {
     quote: String,
 }
 
-fn written(talk: &Talk, said: &Said) -> Written {
-    let mut written = Written {
+fn written(talk: &Talk, said: &TalkMessage) -> WrittenMessage {
+    let mut written = WrittenMessage {
         body: String::new(),
         file: None,
         call: None,
@@ -92,7 +93,7 @@ fn path(file: &str) -> String {
     format!("media/{}", file.replace(' ', "%20"))
 }
 
-fn object(talk: &Talk, said: &Said, micros: bool) -> Value {
+fn object(talk: &Talk, said: &TalkMessage, micros: bool) -> Value {
     let written = written(talk, said);
     let at = talk.zone().to_datetime(said.at);
     let reactions: Vec<Value> = said
@@ -116,7 +117,7 @@ fn object(talk: &Talk, said: &Said, micros: bool) -> Value {
     })
 }
 
-fn line(talk: &Talk, said: &Said) -> String {
+fn line(talk: &Talk, said: &TalkMessage) -> String {
     let written = written(talk, said);
     let at = talk
         .zone()
@@ -150,7 +151,7 @@ fn line(talk: &Talk, said: &Said) -> String {
     format!("[{at}] {sender}: {}{body}\n", quote(&written.quote))
 }
 
-fn expected(talk: &Talk, said: &Said, markdown: bool) -> Message {
+fn expected(talk: &Talk, said: &TalkMessage, markdown: bool) -> Message {
     let mut written = written(talk, said);
     if markdown {
         written.body = without_line_ends(&written.body);
@@ -247,7 +248,7 @@ fn check(talk: &Talk, markdown: bool, micros: bool) -> Result<(), TestCaseError>
             prop_assert!(made.reply_to.is_some());
         }
         let text = match written(talk, said) {
-            Written { call: Some(_), .. } if !markdown => String::new(),
+            WrittenMessage { call: Some(_), .. } if !markdown => String::new(),
             written => written.body,
         };
         last.push((text, read.id.clone()));

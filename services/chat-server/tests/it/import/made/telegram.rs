@@ -1,5 +1,5 @@
 //! As Telegram Desktop writes it. Everything comes back but: which pieces of a text are marked how, and what a message
-//! says that Telegram could not export. Without `date_unixtime`, moments come back as far as the clock tells them.
+//! says that Telegram could not export. Without `date_unixtime`, moments come back as far as the clock shows them.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use chat_server::model::{
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{FILES, PEOPLE, QUOTE, Said, Talk, What, config, talk, times_agree};
+use super::{FILES, PEOPLE, QUOTE, Talk, TalkMessage, What, config, talk, times_agree};
 use crate::import::{options, read};
 
 const NAMES: [&str; 5] = ["Anna", "a: b/c", "Zoë 🎉", "קבוצה", "*"];
@@ -95,7 +95,7 @@ fn attachment(
 pub(super) fn written(
     talk: &Talk,
     number: usize,
-    said: &Said,
+    said: &TalkMessage,
     form: Form,
 ) -> (Value, Option<Message>) {
     let zone = talk.zone();
@@ -283,7 +283,7 @@ pub(super) fn written(
         sender: Some(Participant {
             id: format!("user{}", 100 + said.who),
             name: PEOPLE[said.who].to_owned(),
-            // Only the file of an account tells who its owner is.
+            // Only the file of an account shows who its owner is.
             is_me: form.account && said.who == 0,
             ..Participant::default()
         }),

@@ -1,8 +1,6 @@
 //! As WhatsApp exports a chat. Lost: replies, reactions, forwards, when a message was edited, the kind of a file that
 //! Android left out, the number on a card, seconds on Android, and moments as far as the clock does not tell them.
 
-use std::io::Write as _;
-
 use chat_server::model::{
     Attachment, AttachmentKind, AttachmentPlace, Body, ChatKind, Message, Participant,
 };
@@ -10,7 +8,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::whatsapp_style::{Phone, Style, style};
-use super::{FILES, PEOPLE, QUOTE, Said, Talk, What, config, talk, times_agree};
+use super::{FILES, PEOPLE, QUOTE, Talk, TalkMessage, What, config, talk, times_agree};
 use crate::import::{options, read};
 
 const NAMES: [&str; 4] = ["Cleo", "Zoë 🎉", "דוד וחברים", "Team 3 - north"];
@@ -44,7 +42,7 @@ fn file(kind: AttachmentKind, name: Option<&str>) -> Attachment {
 }
 
 /// What stands behind the header, and what is to be read; the id and the moment are not known.
-fn written(talk: &Talk, said: &Said, style: &Style) -> (String, Message) {
+fn written(talk: &Talk, said: &TalkMessage, style: &Style) -> (String, Message) {
     let ios = style.phone != Phone::Android;
     let mut sender = Some(PEOPLE[said.who]);
     let mut attachments = Vec::new();
@@ -83,7 +81,7 @@ fn written(talk: &Talk, said: &Said, style: &Style) -> (String, Message) {
                 (false, _) => file(kind, None),
             });
             let caption = words(caption, style);
-            // Blanks and marks at the beginning of a caption are not told apart from those of WhatsApp.
+            // Blanks and marks at the beginning of a caption are not distinguished from those of WhatsApp.
             let caption = caption
                 .trim_matches(|c: char| c.is_whitespace() || c == '\u{200f}')
                 .to_owned();
@@ -207,15 +205,12 @@ fn check(talk: &Talk, style: &Style) -> Result<(), TestCaseError> {
         .path()
         .join(format!("{name}.{}", if style.zip { "zip" } else { "txt" }));
     if style.zip {
-        let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
         let inner = match style.phone {
             Phone::Android => format!("{name}.txt"),
             _ => "_chat.txt".to_owned(),
         };
-        zip.start_file(inner, zip::write::SimpleFileOptions::default())
-            .unwrap();
-        zip.write_all(text.as_bytes()).unwrap();
-        zip.finish().unwrap();
+        let zip = crate::mcp::harness::zip_of(&[(&inner, text.as_bytes())]);
+        std::fs::write(&path, zip).unwrap();
     } else {
         std::fs::write(&path, &text).unwrap();
     }

@@ -29,7 +29,7 @@ pub(super) struct Style {
     pub(super) crlf: bool,
     pub(super) bom: bool,
     pub(super) zip: bool,
-    /// Whether the day order is told, although the file may tell it.
+    /// Whether the day order is given, although the file may show it.
     pub(super) told: bool,
     pub(super) words: &'static Words,
 }
@@ -159,7 +159,7 @@ pub(super) fn style() -> impl Strategy<Value = Style> {
 }
 
 impl Style {
-    /// Whether the file can tell the order of its dates: it must be told else.
+    /// Whether the file shows the order of its dates: else it must be given.
     pub(super) fn tells_order(&self, days: impl Iterator<Item = i8>) -> bool {
         match self.order {
             DayOrder::YearFirst => self.long_year,

@@ -141,23 +141,15 @@ fn the_hour_that_comes_twice() {
 
 #[test]
 fn folders_of_zips_and_of_unpacked_chats() {
-    use std::io::Write as _;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("WhatsApp Chat - Anna.zip");
-    let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
-    for (name, bytes) in [
-        (
-            "_chat.txt",
-            &b"[13/12/2023, 18:05:09] Anna: \xe2\x80\x8e<attached: 1-a.jpg>\n"[..],
-        ),
+    let chat = "[13/12/2023, 18:05:09] Anna: \u{200e}<attached: 1-a.jpg>\n";
+    let zip = crate::mcp::harness::zip_of(&[
+        ("_chat.txt", chat.as_bytes()),
         ("1-a.jpg", b"picture"),
         ("notes.txt", b"13/12/2023, 18:05 - No: chat\n"),
-    ] {
-        zip.start_file(name, zip::write::SimpleFileOptions::default())
-            .unwrap();
-        zip.write_all(bytes).unwrap();
-    }
-    zip.finish().unwrap();
+    ]);
+    std::fs::write(&path, zip).unwrap();
     std::fs::write(
         dir.path().join("WhatsApp Chat with Bob.txt"),
         "13/12/2023, 18:05 - Bob: x\n",

@@ -19,7 +19,7 @@ use super::counted;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
-pub(in super::super) struct Arguments {
+pub(in super::super) struct RiskArguments {
     /// In order; or give origin and destination
     #[schemars(length(min = 1, max = 500))]
     route: Option<List>,
@@ -73,7 +73,7 @@ impl Risk {
 
 pub(in super::super) fn gatecamp_risk(
     now: &Snapshot,
-    asked: &Arguments,
+    asked: &RiskArguments,
 ) -> Result<Answer<Risks>, UniverseError> {
     let map = &*now.map;
     let overlay = counted(now, "gatecamp_risk", Measure::Kills)?;
@@ -114,7 +114,7 @@ pub(in super::super) fn gatecamp_risk(
 /// The systems of the way that is asked about.
 fn way(
     now: &Snapshot,
-    asked: &Arguments,
+    asked: &RiskArguments,
     names: &mut Names<'_>,
 ) -> Result<Vec<SystemIndex>, UniverseError> {
     match (&asked.route, &asked.origin, &asked.destination) {

@@ -19,7 +19,7 @@ use super::{lacks, overlay};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
-pub(in super::super) struct Arguments {
+pub(in super::super) struct WarfareArguments {
     /// Only what it owns or occupies: name, or first word of it
     faction: Option<String>,
     /// Default 50
@@ -68,7 +68,7 @@ impl Front {
 
 pub(in super::super) fn fw_frontlines(
     now: &Snapshot,
-    arguments: &Arguments,
+    arguments: &WarfareArguments,
 ) -> Result<Answer<Frontlines>, UniverseError> {
     let map = &*now.map;
     let overlay = overlay(now, "fw_frontlines")?;

@@ -1,7 +1,9 @@
-//! An event store in memory, shared by several services of a test, of which each is one process to it.
+//! An event store in memory that several services of one process share. Each of them is a process to it; a test says which
+//! have ended.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -10,6 +12,9 @@ use mcp_proto::{
     EventStore, EventStoreError, SessionId, StreamEvent, StreamFate, StreamWrite, Tailed,
 };
 use tokio::sync::watch;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 type Answer<'a, T> = BoxFuture<'a, Result<T, EventStoreError>>;
 
@@ -86,7 +91,7 @@ impl Logs {
                 changes.changed().await.unwrap();
             }
         };
-        let reached = tokio::time::timeout(crate::common::PATIENCE, reached).await;
+        let reached = tokio::time::timeout(PATIENCE, reached).await;
         reached.unwrap_or_else(|_| panic!("it stays at {:?}", self.kept()));
     }
 

@@ -1,0 +1,111 @@
+//! A stream whose first bytes were read to see which version of HTTP its client speaks.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use http::Version;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// What a client of HTTP/2 sends first (RFC 9113 §3.4).
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// A stream that gives its first bytes again.
+#[derive(Debug)]
+pub(super) struct Begun<I> {
+    stream: I,
+    first: [u8; PREFACE.len()],
+    /// How many of the first bytes there are.
+    filled: usize,
+    /// How many of them were given.
+    given: usize,
+}
+
+impl<I: AsyncRead + Unpin> Begun<I> {
+    /// Reads until the version is known.
+    ///
+    /// # Errors
+    /// Those of the stream. Its end is none: HTTP finds it again.
+    pub(super) async fn read(stream: I) -> io::Result<(Version, Self)> {
+        let mut begun = Self {
+            stream,
+            first: [0; PREFACE.len()],
+            filled: 0,
+            given: 0,
+        };
+        let version = poll_fn(|context| begun.poll_version(context)).await?;
+        Ok((version, begun))
+    }
+
+    fn poll_version(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Version>> {
+        loop {
+            let mut buffer = ReadBuf::new(&mut self.first);
+            buffer.set_filled(self.filled);
+            ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer))?;
+            let filled = buffer.filled();
+            let is_preface = PREFACE.starts_with(filled) && filled.len() > self.filled;
+            self.filled = filled.len();
+            if !is_preface {
+                return Poll::Ready(Ok(Version::HTTP_11));
+            }
+            if self.filled == PREFACE.len() {
+                return Poll::Ready(Ok(Version::HTTP_2));
+            }
+        }
+    }
+}
+
+impl<I: AsyncRead + Unpin> AsyncRead for Begun<I> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.given == self.filled {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        let first = self.first.get(self.given..self.filled).unwrap_or_default();
+        let now = first.get(..buffer.remaining()).unwrap_or(first);
+        buffer.put_slice(now);
+        self.given += now.len();
+        if self.given < self.filled || buffer.remaining() == 0 {
+            return Poll::Ready(Ok(()));
+        }
+        // What follows, too: hyper doubles its buffer for a second piece.
+        match Pin::new(&mut self.stream).poll_read(context, buffer) {
+            Poll::Ready(read) => Poll::Ready(read),
+            Poll::Pending => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+impl<I: AsyncWrite + Unpin> AsyncWrite for Begun<I> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

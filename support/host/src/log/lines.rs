@@ -1,0 +1,96 @@
+//! Lines on their way to stderr: what logs never waits for the reader of the log.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+/// How many bytes wait to be written. A client that asks faster than the log is read must not slow the others down:
+/// further lines are dropped, and counted.
+const MAX_WAITING: usize = 1024 * 1024;
+
+/// About what a waiting line takes besides its text.
+const OVERHEAD: usize = 64;
+
+/// How long the end of the program waits until the last lines are written.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+/// The way to the thread that writes. What is written at once is a line.
+pub(super) struct Lines {
+    sender: Sender<Message>,
+    counts: Arc<Counts>,
+}
+
+enum Message {
+    Line(Vec<u8>),
+    /// There are no more lines; the answer says that all are written.
+    End(Sender<()>),
+}
+
+#[derive(Default)]
+struct Counts {
+    waiting_bytes: AtomicUsize,
+    dropped_lines: AtomicUsize,
+}
+
+impl Lines {
+    /// Starts the thread. Lines are dropped where the system has no thread for it.
+    pub(super) fn to_stderr() -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let counts = Arc::new(Counts::default());
+        let counted = Arc::clone(&counts);
+        let _ = thread::Builder::new()
+            .name("log".to_owned())
+            .spawn(move || write(&receiver, &counted));
+        Self { sender, counts }
+    }
+
+    /// How many lines were dropped because too many bytes waited.
+    pub(super) fn dropped(&self) -> usize {
+        self.counts.dropped_lines.load(Ordering::Relaxed)
+    }
+
+    /// Waits until what is waiting is written, for a second at most. Later lines are lost.
+    pub(super) fn finish(&self) {
+        let (ended, end) = mpsc::channel();
+        if self.sender.send(Message::End(ended)).is_ok() {
+            let _ = end.recv_timeout(LAST_LINES);
+        }
+    }
+}
+
+impl Write for &Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let counts = &self.counts;
+        let size = line.len() + OVERHEAD;
+        let waiting = counts.waiting_bytes.fetch_add(size, Ordering::Relaxed);
+        let line = Message::Line(line.to_vec());
+        if waiting + size > MAX_WAITING || self.sender.send(line).is_err() {
+            counts.waiting_bytes.fetch_sub(size, Ordering::Relaxed);
+            counts.dropped_lines.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(size - OVERHEAD)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes lines until the last. Where stderr is no longer read, they are lost.
+fn write(messages: &Receiver<Message>, counts: &Counts) {
+    for message in messages {
+        let line = match message {
+            Message::Line(line) => line,
+            Message::End(ended) => {
+                let _ = ended.send(());
+                return;
+            }
+        };
+        let _ = io::stderr().lock().write_all(&line);
+        let size = line.len() + OVERHEAD;
+        counts.waiting_bytes.fetch_sub(size, Ordering::Relaxed);
+    }
+}

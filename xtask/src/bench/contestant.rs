@@ -1,0 +1,267 @@
+//! The servers of the comparison: what each is, how it is built, started and called.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::case::Era;
+use super::figure::Measured;
+use crate::install::{self, Toolbox};
+use crate::process::{self, Server};
+use crate::programs::cargo;
+use crate::{Result, root, target};
+
+/// How long cargo may take for one of them: an hour, since others may use the machine.
+pub(super) const BUILD_DEADLINE: Duration = Duration::from_secs(3_600);
+/// The workspace of the servers that cargo builds.
+const WORKSPACE: &str = "xtask/bench";
+/// The npm packages, which the servers for the client have, too.
+const TYPESCRIPT: &str = "xtask/peers/typescript";
+
+/// What is not measured, and why.
+pub(super) type Skipped = (String, String);
+
+/// A server that runs.
+#[derive(Debug, Clone)]
+pub(super) struct Program {
+    pub(super) name: &'static str,
+    pub(super) path: PathBuf,
+    /// The script of an interpreter.
+    script: Option<PathBuf>,
+}
+
+/// A program as it is called.
+#[derive(Debug, Clone)]
+pub(super) struct Contestant {
+    pub(super) program: Program,
+    /// How it differs from the same program called otherwise.
+    pub(super) variant: &'static str,
+    pub(super) era: Era,
+    options: &'static [&'static str],
+    /// Whether it has sessions that `DELETE` ends.
+    pub(super) has_sessions: bool,
+    /// Whether it notifies clients on GET streams.
+    pub(super) has_streams: bool,
+    pub(super) has_stdio: bool,
+}
+
+/// A program that is compared, by name, and how it can be called.
+struct Kind {
+    name: &'static str,
+    calls: &'static [Called],
+}
+
+struct Called {
+    variant: &'static str,
+    era: Era,
+    options: &'static [&'static str],
+    has: &'static [Feature],
+}
+
+#[derive(PartialEq, Eq)]
+enum Feature {
+    Sessions,
+    Streams,
+    Stdio,
+}
+
+use Feature::{Sessions, Stdio, Streams};
+
+const fn called(era: Era, has: &'static [Feature]) -> Called {
+    Called {
+        variant: "",
+        era,
+        options: &[],
+        has,
+    }
+}
+
+const ALL: &[Feature] = &[Sessions, Streams, Stdio];
+
+/// The floor first: all others are compared with it.
+const KINDS: [Kind; 6] = [
+    Kind {
+        name: "floor",
+        calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[Stdio])],
+    },
+    Kind {
+        name: "ours",
+        calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[Stdio])],
+    },
+    Kind {
+        name: "flymcprust",
+        calls: &[
+            called(Era::Legacy, &[Sessions, Stdio]),
+            called(Era::Modern, &[Stdio]),
+        ],
+    },
+    Kind {
+        name: "litemcp",
+        calls: &[called(Era::Modern, &[])],
+    },
+    Kind {
+        name: "rmcp",
+        calls: &[
+            called(Era::Legacy, ALL),
+            Called {
+                variant: "stateless JSON",
+                era: Era::Legacy,
+                options: &["--json"],
+                has: &[],
+            },
+            called(Era::Modern, &[]),
+        ],
+    },
+    Kind {
+        name: NODE,
+        calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[])],
+    },
+];
+
+const NODE: &str = "TypeScript";
+
+impl Program {
+    /// The command line that listens on a free port.
+    fn listening(&self, options: &[&str]) -> Vec<OsString> {
+        let mut words: Vec<OsString> = self.script.iter().map(Into::into).collect();
+        words.push("127.0.0.1:0".into());
+        words.extend(options.iter().map(Into::into));
+        words
+    }
+
+    /// The command line that serves stdin and stdout.
+    pub(super) fn on_stdio(&self) -> Vec<OsString> {
+        let script = self.script.iter().map(Into::into);
+        script.chain(["--stdio".into()]).collect()
+    }
+
+    /// The folder that cargo builds it in; scripts have none.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        self.script.is_none().then(|| folder(self.name))
+    }
+}
+
+impl Measured for Contestant {
+    fn name(&self) -> String {
+        match self.variant {
+            "" => self.program.name.to_owned(),
+            variant => format!("{} ({variant})", self.program.name),
+        }
+    }
+
+    fn era(&self) -> Era {
+        self.era
+    }
+}
+
+impl Contestant {
+    pub(super) fn arguments(&self) -> Vec<OsString> {
+        self.program.listening(self.options)
+    }
+
+    /// Starts it, on the first processor where the machine has a way to say so.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub(super) fn start(&self) -> Result<Server> {
+        start(&self.program.path, self.arguments())
+    }
+}
+
+/// Starts a server on the first processor, so that the load has the others.
+pub(super) fn start(program: &Path, arguments: Vec<OsString>) -> Result<Server> {
+    match install::on_path("taskset") {
+        Some(taskset) => {
+            let mut words = vec!["-c".into(), "0".into(), program.into()];
+            words.extend(arguments);
+            Server::start(&taskset, &words)
+        }
+        None => Server::start(program, &arguments),
+    }
+}
+
+/// Builds or installs those whose names have this in them, and the floor. Also returns those that cannot be, each with the reason.
+///
+/// # Errors
+/// When the floor or the server on this library cannot be built.
+pub(super) fn all(only: &str) -> Result<(Vec<Contestant>, Vec<Skipped>)> {
+    let (mut found, mut skipped) = (Vec::new(), Vec::new());
+    for kind in KINDS {
+        if !kind.name.contains(only) && kind.name != "floor" {
+            continue;
+        }
+        let program = match kind.name {
+            NODE => node(),
+            name => rust(name),
+        };
+        match program {
+            Ok(program) => found.extend(kind.calls.iter().map(|call| Contestant {
+                program: program.clone(),
+                variant: call.variant,
+                era: call.era,
+                options: call.options,
+                has_sessions: call.has.contains(&Sessions),
+                has_streams: call.has.contains(&Streams),
+                has_stdio: call.has.contains(&Stdio),
+            })),
+            Err(reason) if ["floor", "ours"].contains(&kind.name) => return Err(reason),
+            Err(reason) => skipped.push((kind.name.to_owned(), reason.to_string())),
+        }
+    }
+    Ok((found, skipped))
+}
+
+fn folder(name: &str) -> PathBuf {
+    target().join("bench").join(name)
+}
+
+/// Where the processor seconds of the first build are noted.
+pub(super) fn build_note(name: &str) -> PathBuf {
+    folder(name).join("cpu-seconds")
+}
+
+/// Builds one with cargo, in a folder of its own. The first build is a clean one, and what it took is noted.
+fn rust(name: &'static str) -> Result<Program> {
+    let folder = folder(name);
+    let is_first = !build_note(name).exists();
+    if is_first && folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    let mut command = cargo(&["build", "--quiet", "--locked", "--release", "-p"]);
+    command.arg(format!("bench-{name}")).arg("--manifest-path");
+    command.arg(root().join(WORKSPACE).join("Cargo.toml"));
+    command.arg("--target-dir").arg(&folder);
+    let before = children_seconds()?;
+    process::succeed(&mut command, BUILD_DEADLINE)?;
+    if is_first {
+        let seconds = children_seconds()? - before;
+        fs::write(build_note(name), format!("{seconds:.1}\n"))?;
+    }
+    Ok(Program {
+        name,
+        path: folder.join("release").join(format!("bench-{name}")),
+        script: None,
+    })
+}
+
+fn node() -> Result<Program> {
+    let installed =
+        install::install_from(Toolbox::Node, &root().join(TYPESCRIPT), "peers-typescript")?;
+    Ok(Program {
+        name: NODE,
+        path: installed.interpreter().to_owned(),
+        script: Some(installed.folder().join("bench.mjs")),
+    })
+}
+
+/// Processor seconds of all children that have ended (proc(5): fields 16 and 17 of `stat`, in hundredths).
+fn children_seconds() -> Result<f64> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let (_, fields) = stat.rsplit_once(')').ok_or("a stat file without a name")?;
+    let mut times = fields.split_whitespace().skip(13).map(str::parse::<f64>);
+    match (times.next(), times.next()) {
+        (Some(user), Some(system)) => Ok((user? + system?) / 100.0),
+        _ => Err("a stat file without times".into()),
+    }
+}

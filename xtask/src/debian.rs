@@ -1,0 +1,48 @@
+//! Programs of the machine that chores need, which a CI run installs where it may.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::{install, process};
+
+/// How long installing one may take.
+const PACKAGES_DEADLINE: Duration = Duration::from_secs(600);
+
+/// The first of these programs that this machine has. Where there is none, a CI run installs `package` if it may: as the
+/// superuser of a Debian.
+///
+/// # Errors
+/// One line that says what is missing, or why it cannot be installed.
+pub(crate) fn program(names: &[&str], package: &str, ci: bool) -> Result<PathBuf, String> {
+    let found = || names.iter().copied().find_map(install::on_path);
+    if let Some(program) = found() {
+        return Ok(program);
+    }
+    let apt = install::on_path("apt-get").filter(|_| ci && is_superuser());
+    let apt = apt.ok_or_else(|| format!("{package} not found"))?;
+    for arguments in [
+        ["-qq", "update"].as_slice(),
+        &[
+            "-qq",
+            "-o",
+            "DPkg::Lock::Timeout=300",
+            "install",
+            "-y",
+            "--no-install-recommends",
+            package,
+        ],
+    ] {
+        let mut install = Command::new(&apt);
+        install
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive");
+        process::succeed(&mut install, PACKAGES_DEADLINE).map_err(|error| error.to_string())?;
+    }
+    found().ok_or_else(|| format!("{package} was installed and is not on the path"))
+}
+
+fn is_superuser() -> bool {
+    let asked = process::run(Command::new("id").arg("-u"), Duration::from_secs(10));
+    asked.is_ok_and(|answer| answer.stdout.trim() == "0")
+}
