@@ -1,5 +1,6 @@
 //! The client against a server that others wrote, step by step, as a row of the table in `docs/peers.md`:
-//! `peers NAME ERA --url URL` or `peers NAME ERA --command PROGRAM ARGUMENTS`, where `ERA` is `found`, `legacy` or `modern`.
+//! `peers NAME ERA --url URL` or `peers NAME ERA --command PROGRAM ARGUMENTS`, where `ERA` is `found`, `legacy` or
+//! `modern`.
 //!
 //! A step knows the tools of the small servers in `xtask/peers/`, of `server-everything` and of `server-filesystem`. It
 //! passes by its effect alone: what a server echoes, counts, writes, tells or has stopped.
@@ -75,7 +76,8 @@ fn config(era: &str, root: &Path) -> Result<ClientConfig, Error> {
         "modern" => ClientConfig::new(Era::Modern),
         other => return Err(format!("{other} is neither found, legacy nor modern").into()),
     };
-    // On a busy machine an interpreter may take a while to start, and a silent one would be taken for one of the older era.
+    // On a busy machine an interpreter may take a while to start, and a silent one would be taken for one of the older
+    // era.
     config.probe = config.timeout;
     let folder = json!({ "uri": format!("file://{}", root.display()), "name": "peers" });
     let said = json!({ "role": "assistant", "content": { "type": "text", "text": SAID }, "model": "none" });

@@ -305,8 +305,8 @@ impl Client {
     /// from then on ([`ClientError::Closed`]).
     ///
     /// # Errors
-    /// [`ClientError::Timeout`] when the server did not end by itself; [`ClientError::Http`] for a DELETE that failed. A
-    /// server may decline it (405).
+    /// [`ClientError::Timeout`] when the server did not end by itself; [`ClientError::Http`] for a DELETE that failed.
+    /// A server may decline it (405).
     pub async fn close(&self) -> Result<(), ClientError> {
         let limit = self.0.config.timeout;
         let was_closed = self.0.is_closed.swap(true, Ordering::Relaxed);

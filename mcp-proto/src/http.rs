@@ -91,8 +91,8 @@ impl StreamableHttpService {
     /// The endpoint with these bounds and this session store.
     ///
     /// Several processes may share a store: any of them serves any request of any session, and modern requests need
-    /// nothing in common at all. The live parts of a legacy session stay in the process in which they began, unless there
-    /// is an [`EventStore`] beside the store ([`with_stores`](Self::with_stores)):
+    /// nothing in common at all. The live parts of a legacy session stay in the process in which they began, unless
+    /// there is an [`EventStore`] beside the store ([`with_stores`](Self::with_stores)):
     ///
     /// - streams to be resumed: elsewhere the `Last-Event-ID` of a call gets 400, that of a GET stream a fresh stream;
     /// - running calls to be cancelled by `notifications/cancelled`, and the answers to what they ask the client: they
@@ -112,10 +112,10 @@ impl StreamableHttpService {
     }
 
     /// The endpoint with bounds and stores of its own, which it may share with other processes: any of them serves any
-    /// session completely. The streams of calls are resumed in any of them, the answers to what a call asks its client and
-    /// its cancellation may reach any of them, and a DELETE ends at once what runs in the others. What remains is that a
-    /// GET stream that is resumed elsewhere begins afresh, that the bounds count in each process for itself, and that a call
-    /// whose client reads it in another process counts as one that runs on without its client
+    /// session completely. The streams of calls are resumed in any of them, the answers to what a call asks its client
+    /// and its cancellation may reach any of them, and a DELETE ends at once what runs in the others. What remains is
+    /// that a GET stream that is resumed elsewhere begins afresh, that the bounds count in each process for itself, and
+    /// that a call whose client reads it in another process counts as one that runs on without its client
     /// ([`LegacyConfig::detached_calls`]).
     ///
     /// A call that is answered with one JSON body asks the event store nothing.
@@ -166,10 +166,10 @@ impl StreamableHttpService {
         self.0.endpoint.client(head)
     }
 
-    /// Reads what is left of the body of a refused request, in bounds, and drops it: a client that still writes when its
-    /// connection is closed may never see the answer. For endpoints beside this one, before they answer with a refusal.
-    /// At most 256 MiB are read, for at most [`HttpConfig::body_timeout`]; a client that announces more is answered at
-    /// once.
+    /// Reads what is left of the body of a refused request, in bounds, and drops it: a client that still writes when
+    /// its connection is closed may never see the answer. For endpoints beside this one, before they answer with a
+    /// refusal. At most 256 MiB are read, for at most [`HttpConfig::body_timeout`]; a client that announces more is
+    /// answered at once.
     pub async fn discard<B: Body>(&self, head: &request::Parts, body: B) {
         let (client, config) = (self.client(head), &self.0.endpoint.config);
         reading::discard(pin!(body), &head.headers, config, &client).await;

@@ -193,8 +193,8 @@ impl ModernMeta {
         missing(META_PROTOCOL_VERSION)
     }
 
-    /// Takes `_meta` out of the params and judges it: −32602 where it is missing or malformed, then −32022 for a version
-    /// not served.
+    /// Takes `_meta` out of the params and judges it: −32602 where it is missing or malformed, then −32022 for a
+    /// version not served.
     pub(crate) fn take(params: &mut Map<String, Value>) -> Result<Self, ErrorObject> {
         let meta = match params.remove("_meta") {
             Some(Value::Object(meta)) => meta,

@@ -22,8 +22,8 @@ pub struct Prompt {
     /// What it is good for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it can be filled in with. Derived where the handler's arguments have a type; an enumeration there is a closed
-    /// set of values.
+    /// What it can be filled in with. Derived where the handler's arguments have a type; an enumeration there is a
+    /// closed set of values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
     /// Its pictures (since 2025-11-25).

@@ -34,8 +34,8 @@ pub use unix::{UnixConfig, UnixPeer, serve_unix};
 pub struct StdioConfig {
     /// The longest line that is read, in bytes; a longer one is dropped and the next one read. 4 MiB by default.
     pub max_line_bytes: usize,
-    /// The most bytes of memory that a line may take once it is read as JSON, which is up to a hundred times its length;
-    /// one that takes more is answered −32600. [`MAX_TREE_BYTES`], 128 MiB, by default.
+    /// The most bytes of memory that a line may take once it is read as JSON, which is up to a hundred times its
+    /// length; one that takes more is answered −32600. [`MAX_TREE_BYTES`], 128 MiB, by default.
     pub max_line_memory: usize,
     /// The most calls at once; further requests are answered −32600, notifications are still accepted. 1,024 by
     /// default.

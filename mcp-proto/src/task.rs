@@ -1,12 +1,12 @@
 //! Calls that run longer than anybody holds a connection open: tasks, as their tools and their server see them.
 //!
 //! Both forms are one store of tasks with one life: the extension `io.modelcontextprotocol/tasks` of 2026-07-28, whose
-//! server decides what becomes a task, and the experimental tasks of 2025-11-25, whose client does. They differ in how a
-//! task is told and in how it is asked and answered; a task stays in the era that it was created in. The guide is
+//! server decides what becomes a task, and the experimental tasks of 2025-11-25, whose client does. They differ in how
+//! a task is told and in how it is asked and answered; a task stays in the era that it was created in. The guide is
 //! [`guide::tasks`](crate::guide::tasks).
 //!
-//! Where several servers share a store (`task/port.rs`), each answers for the tasks of all: the one that runs a task writes it
-//! through (`task/keeper.rs`), others read and change what the store has (`task/shared.rs`).
+//! Where several servers share a store (`task/port.rs`), each answers for the tasks of all: the one that runs a task
+//! writes it through (`task/keeper.rs`), others read and change what the store has (`task/shared.rs`).
 //!
 //! A task is a name and a state that whoever waits for it watches. Its handler runs in a future apart from every
 //! request; the server has the rest (`server/tasks.rs`).
@@ -50,9 +50,9 @@ pub enum TaskSupport {
     Forbidden,
     /// It does for clients that can take one; for others it runs within its call.
     Optional,
-    /// It is for clients that can take one; others are refused before the handler runs: −32021 in the modern era, −32601
-    /// before. In the modern era it is the handler that starts the task ([`Context::start_task`](crate::Context::start_task)); one that returns
-    /// before that has answered its call.
+    /// It is for clients that can take one; others are refused before the handler runs: −32021 in the modern era,
+    /// −32601 before. In the modern era it is the handler that starts the task
+    /// ([`Context::start_task`](crate::Context::start_task)); one that returns before that has answered its call.
     Required,
 }
 
@@ -60,11 +60,12 @@ pub enum TaskSupport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TasksConfig {
-    /// How many tasks are kept, running and over together; a client's share is that of its principal, or of its address.
-    /// None is put out before its time: a call that would become one more is answered −32603. 10,000 and 1,000 by default.
+    /// How many tasks are kept, running and over together; a client's share is that of its principal, or of its
+    /// address. None is put out before its time: a call that would become one more is answered −32603. 10,000 and 1,000
+    /// by default.
     pub tasks: Bound,
-    /// How long a task is kept after its creation, unless a client of 2025-11-25 asks for another time. Also the longest
-    /// that its handler may run. 1 hour by default.
+    /// How long a task is kept after its creation, unless a client of 2025-11-25 asks for another time. Also the
+    /// longest that its handler may run. 1 hour by default.
     pub ttl: Duration,
     /// The most that any task gets; the least is a second. 24 hours by default.
     pub max_ttl: Duration,

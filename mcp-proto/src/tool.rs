@@ -148,25 +148,27 @@ impl Tool {
 
     /// The same, declared to keep to its own output schema.
     ///
-    /// A structured result that is made by hand is parsed and checked before it is sent, which takes a time proportional
-    /// to its size. A tool that makes large results, and whose tests prove them right, may trust itself: then debug
-    /// builds alone check them, as they do for typed tools, whose schemas come from the type that is sent.
+    /// A structured result that is made by hand is parsed and checked before it is sent, which takes a time
+    /// proportional to its size. A tool that makes large results, and whose tests prove them right, may trust itself:
+    /// then debug builds alone check them, as they do for typed tools, whose schemas come from the type that is sent.
     #[must_use]
     pub fn with_trusted_output(mut self) -> Self {
         self.trusted_output = true;
         self
     }
 
-    /// The same, able to ask the client ([`Context::elicit`](crate::Context::elicit) and its kin): its handler is called
-    /// again with the answers, so its arguments are kept meanwhile. A tool that asks without this fails (−32603).
+    /// The same, able to ask the client ([`Context::elicit`](crate::Context::elicit) and its kin): its handler is
+    /// called again with the answers, so its arguments are kept meanwhile. A tool that asks without this fails
+    /// (−32603).
     #[must_use]
     pub fn asking(mut self) -> Self {
         self.asks = true;
         self
     }
 
-    /// The same, able to run as a task: its handler says from where on ([`Context::start_task`](crate::Context::start_task)).
-    /// The server must have a place for tasks ([`ServerBuilder::tasks`](crate::ServerBuilder::tasks)).
+    /// The same, able to run as a task: its handler says from where on
+    /// ([`Context::start_task`](crate::Context::start_task)). The server must have a place for tasks
+    /// ([`ServerBuilder::tasks`](crate::ServerBuilder::tasks)).
     #[must_use]
     pub fn with_task_support(mut self, support: TaskSupport) -> Self {
         self.task_support = support;

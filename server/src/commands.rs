@@ -289,8 +289,9 @@ impl CommandService {
         Ok(rest.take(page.limit).map(|(_, record)| record).collect())
     }
 
-    /// Applies commands: reads the universe, reduces, makes it durable, notifies subscribers, answers. Of several commands
-    /// all are applied or none, and each gets a revision. Once asked for, it is done even if the future is dropped.
+    /// Applies commands: reads the universe, reduces, makes it durable, notifies subscribers, answers. Of several
+    /// commands all are applied or none, and each gets a revision. Once asked for, it is done even if the future is
+    /// dropped.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], [`ServiceError::Refused`] when this universe does not allow the command,

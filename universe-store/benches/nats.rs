@@ -1,8 +1,8 @@
 //! How fast commands are on NATS, beside messages that a plain client publishes and has acknowledged.
 //!
-//! Each of 64 producers has a universe, or a subject, of its own, and waits for every acknowledgement. Both run in turn on
-//! the same servers, so that a noisy machine disturbs them alike; what counts is the ratio within a round, of which the median
-//! is given. Servers and clients share the processors of this machine.
+//! Each of 64 producers has a universe, or a subject, of its own, and waits for every acknowledgement. Both run in turn
+//! on the same servers, so that a noisy machine disturbs them alike; what counts is the ratio within a round, of which
+//! the median is given. Servers and clients share the processors of this machine.
 
 #![expect(
     clippy::unwrap_used,

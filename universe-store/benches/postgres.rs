@@ -1,11 +1,11 @@
 //! How fast durable commands are on PostgreSQL, beside `pgbench` doing the same writes on the same server.
 //!
-//! 64 clients wait for every acknowledgement, at one node or at three. Either each has a universe of its own, and a node
-//! puts what waits into one statement; or all write one universe, and a node appends what waits as one batch, as the
-//! writer of the universe server does. `pgbench` has as many connections as there are nodes, and each of its statements
-//! moves as many heads, appends as many entries of the same size and notifies as the statement of a node whose clients
-//! all wait. Both run in turn, so that a noisy machine disturbs them alike; what counts is the ratio within a round, of
-//! which the median is given. Server and clients share the processors of this machine.
+//! 64 clients wait for every acknowledgement, at one node or at three. Either each has a universe of its own, and a
+//! node puts what waits into one statement; or all write one universe, and a node appends what waits as one batch, as
+//! the writer of the universe server does. `pgbench` has as many connections as there are nodes, and each of its
+//! statements moves as many heads, appends as many entries of the same size and notifies as the statement of a node
+//! whose clients all wait. Both run in turn, so that a noisy machine disturbs them alike; what counts is the ratio
+//! within a round, of which the median is given. Server and clients share the processors of this machine.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,7 +1,8 @@
-//! What nodes that use one store share of their clients: sessions, what of these is at work, tasks, and which nodes are alive.
+//! What nodes that use one store share of their clients: sessions, what of these is at work, tasks, and which nodes are
+//! alive.
 //!
-//! What is in a record is opaque here. `PostgresStore` and `NatsStore` have them with the same meaning and bounds; one suite
-//! of tests judges both.
+//! What is in a record is opaque here. `PostgresStore` and `NatsStore` have them with the same meaning and bounds; one
+//! suite of tests judges both.
 
 mod lease;
 pub mod logs;

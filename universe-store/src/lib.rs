@@ -1,13 +1,13 @@
 //! The store port: one gapless log per universe, appended by compare-and-set, with a tail.
 //!
-//! A universe is a [`Meta`], a [`Base`] (at first its *genesis*, the body at [`Revision::GENESIS`]) and
-//! the entries appended since. [Trimming](UniverseLog::trim) moves the base towards the head. Bodies are opaque here. Everything that looks like a feed (broadcast, resumption
-//! of an event stream, catching up before a command) is [`UniverseLog::tail`]; snapshots only save
-//! replaying and may be lost at any time.
+//! A universe is a [`Meta`], a [`Base`] (at first its *genesis*, the body at [`Revision::GENESIS`]) and the entries
+//! appended since. [Trimming](UniverseLog::trim) moves the base towards the head. Bodies are opaque here. Everything
+//! that looks like a feed (broadcast, resumption of an event stream, catching up before a command) is
+//! [`UniverseLog::tail`]; snapshots only save replaying and may be lost at any time.
 //!
 //! Adapters: [`MemoryStore`] forgets at exit, [`SqliteStore`] keeps one data directory, `PostgresStore` (feature
-//! `postgres`) a database that many nodes share, `NatsStore` (feature `nats`) streams that they share. One suite of tests
-//! judges all.
+//! `postgres`) a database that many nodes share, `NatsStore` (feature `nats`) streams that they share. One suite of
+//! tests judges all.
 
 #[cfg(any(feature = "nats", feature = "postgres"))]
 pub mod clients;
@@ -68,22 +68,22 @@ pub const MAX_PAGE: usize = 1_000;
 /// most one universe at a time; a universe made again under the id of a deleted one is a new
 /// universe, starting at revision 0.
 pub trait UniverseLog: Send + Sync {
-    /// Whether others may write into it meanwhile: other processes, on other machines. Then what was read is what was, and
-    /// [`record`](Self::record) tells whether it still is. By default only this process writes.
+    /// Whether others may write into it meanwhile: other processes, on other machines. Then what was read is what was,
+    /// and [`record`](Self::record) tells whether it still is. By default only this process writes.
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// How many copies of everything are kept on different machines, where the adapter knows; `None` where it does not, or
-    /// where there is one.
+    /// How many copies of everything are kept on different machines, where the adapter knows; `None` where it does not,
+    /// or where there is one.
     fn copies(&self) -> Option<usize> {
         None
     }
 
-    /// How far a universe comes in a store that is [shared](Self::is_shared): its revision whenever that may be a new one,
-    /// and [`Revision::MAX`] to say that one has to look, at first, where some may have been missed, and when the universe
-    /// is gone. Does nothing until polled, costs no reading of entries, and ends with the universe or when the store does
-    /// not work. By default there are none.
+    /// How far a universe comes in a store that is [shared](Self::is_shared): its revision whenever that may be a new
+    /// one, and [`Revision::MAX`] to say that one has to look, at first, where some may have been missed, and when the
+    /// universe is gone. Does nothing until polled, costs no reading of entries, and ends with the universe or when the
+    /// store does not work. By default there are none.
     fn hints(&self, id: &UniverseId) -> BoxStream<'static, Revision> {
         let _none_to_tell_of = id;
         Box::pin(futures_util::stream::empty())

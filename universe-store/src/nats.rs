@@ -1,10 +1,10 @@
 //! The adapter for many nodes without a database: streams of NATS JetStream, from version 2.12 on.
 //!
-//! The log of an id is a subject of one stream. An append is one message, with all its entries, and names the sequence of the
-//! message that it follows: the server stores it only if that is still the last of its subject. The header of each message has
-//! all that is known of the universe, so the last one is its head. Large bodies, bases and snapshots are in pieces in a stream of
-//! their own. Each node hears of all logs by one consumer, which has the headers alone: they are hints, and a reader finds by
-//! revisions what it has missed.
+//! The log of an id is a subject of one stream. An append is one message, with all its entries, and names the sequence
+//! of the message that it follows: the server stores it only if that is still the last of its subject. The header of
+//! each message has all that is known of the universe, so the last one is its head. Large bodies, bases and snapshots
+//! are in pieces in a stream of their own. Each node hears of all logs by one consumer, which has the headers alone:
+//! they are hints, and a reader finds by revisions what it has missed.
 
 mod bodies;
 mod card;
@@ -61,17 +61,19 @@ use super::{
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NatsOptions {
-    /// How many copies the streams are to have at the least, where the URL does not say it with `replicas`. By default 3 on
-    /// servers that are a cluster, else 1.
+    /// How many copies the streams are to have at the least, where the URL does not say it with `replicas`. By default
+    /// 3 on servers that are a cluster, else 1.
     pub replicas: Option<usize>,
-    /// How long connecting may take, and waiting for a connection that was lost or for a leader to be elected. Default 5 s.
+    /// How long connecting may take, and waiting for a connection that was lost or for a leader to be elected. Default
+    /// 5 s.
     pub connect_timeout: Duration,
-    /// How long a message may take to be acknowledged before it is said not to be known whether it was stored. Default 5 s.
+    /// How long a message may take to be acknowledged before it is said not to be known whether it was stored. Default
+    /// 5 s.
     pub write_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,
-    /// How long the lease of this node lasts ([`NatsStore::nodes`]): after it, others take the node for ended. It is made
-    /// longer five times in that time. Default 15 s.
+    /// How long the lease of this node lasts ([`NatsStore::nodes`]): after it, others take the node for ended. It is
+    /// made longer five times in that time. Default 15 s.
     pub lease: Duration,
 }
 
@@ -116,9 +118,10 @@ impl NatsStore {
         })
     }
 
-    /// Connects to the servers that a URL names, such as `nats://user:password@host:4222,host2:4222/universes?replicas=3`, and
-    /// makes the streams unless they are there. The path is what their names begin with, `universes` by default; `tls://`
-    /// asks for TLS; a user without a password is a token.
+    /// Connects to the servers that a URL names, such as
+    /// `nats://user:password@host:4222,host2:4222/universes?replicas=3`, and makes the streams unless they are there.
+    /// The path is what their names begin with, `universes` by default; `tls://` asks for TLS; a user without a
+    /// password is a token.
     ///
     /// # Errors
     /// [`NatsError`] that says what to change.
@@ -141,8 +144,8 @@ impl NatsStore {
         })
     }
 
-    /// This node among those that use the streams, over the same connection. Its lease begins when it is first asked for. It
-    /// outlives the store.
+    /// This node among those that use the streams, over the same connection. Its lease begins when it is first asked
+    /// for. It outlives the store.
     #[must_use]
     pub fn nodes(&self) -> Arc<Nodes> {
         let start = || Arc::new(Nodes::start(Arc::clone(&self.engine), self.lease));

@@ -1,9 +1,9 @@
 //! The adapter for many nodes: PostgreSQL, from version 13 on.
 //!
-//! Any node may write any universe: an append is one statement that compares the head and sets it, under the row's lock.
-//! Appends of all universes of a node that wait at the same time share one statement, and so one commit. It sends one
-//! notification, which is a hint only: a reader finds by revisions what it has missed, and each node looks once a second
-//! at the heads of the universes that it follows.
+//! Any node may write any universe: an append is one statement that compares the head and sets it, under the row's
+//! lock. Appends of all universes of a node that wait at the same time share one statement, and so one commit. It sends
+//! one notification, which is a hint only: a reader finds by revisions what it has missed, and each node looks once a
+//! second at the heads of the universes that it follows.
 
 mod connect;
 mod error;
@@ -50,8 +50,8 @@ use super::{
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PostgresOptions {
-    /// Most connections that read; there are three besides: one that appends, one for all else that is written, one that
-    /// listens. 1 to 64. Default 3.
+    /// Most connections that read; there are three besides: one that appends, one for all else that is written, one
+    /// that listens. 1 to 64. Default 3.
     pub readers: usize,
     /// How long connecting may take. Default 5 s.
     pub connect_timeout: Duration,
@@ -60,8 +60,8 @@ pub struct PostgresOptions {
     pub statement_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,
-    /// How long the lease of this node lasts ([`PostgresStore::nodes`]): after it, others take the node for ended. It is made
-    /// longer five times in that time. Default 15 s.
+    /// How long the lease of this node lasts ([`PostgresStore::nodes`]): after it, others take the node for ended. It
+    /// is made longer five times in that time. Default 15 s.
     pub lease: Duration,
 }
 
@@ -117,8 +117,8 @@ impl PostgresStore {
     }
 
     /// Connects to the database that a URL names, such as `postgres://user:password@host:5432/universes`, and makes its
-    /// tables or brings them to the present form, under a lock. Several hosts with commas between them are tried in turn;
-    /// only one that can be written to is used.
+    /// tables or brings them to the present form, under a lock. Several hosts with commas between them are tried in
+    /// turn; only one that can be written to is used.
     ///
     /// # Errors
     /// [`PostgresError`] that says what to change.
@@ -155,15 +155,16 @@ impl PostgresStore {
         })
     }
 
-    /// This node among those that use the database, with a connection of its own. Its lease begins when it is first asked
-    /// for. It outlives the store.
+    /// This node among those that use the database, with a connection of its own. Its lease begins when it is first
+    /// asked for. It outlives the store.
     #[must_use]
     pub fn nodes(&self) -> Arc<Nodes> {
         let start = || Arc::new(Nodes::start(&self.connector, &self.options));
         Arc::clone(self.nodes.get_or_init(start))
     }
 
-    /// The sessions of clients in the same database, over the connection of [`nodes`](Self::nodes). They outlive the store.
+    /// The sessions of clients in the same database, over the connection of [`nodes`](Self::nodes). They outlive the
+    /// store.
     #[must_use]
     pub fn sessions(&self, bounds: SessionBounds) -> Sessions {
         Sessions::start(self.nodes(), bounds)
@@ -175,7 +176,8 @@ impl PostgresStore {
         Logs::start(self.nodes(), &self.connector, &self.options, bounds)
     }
 
-    /// The tasks of clients in the same database, over the connection of [`nodes`](Self::nodes). They outlive the store.
+    /// The tasks of clients in the same database, over the connection of [`nodes`](Self::nodes). They outlive the
+    /// store.
     #[must_use]
     pub fn tasks(&self, bounds: TaskBounds) -> Tasks {
         Tasks::start(self.nodes(), bounds)

@@ -1,10 +1,10 @@
 //! What calls cost, beside plain hyper and serde_json doing the same bytes, and beside servers on other libraries.
 //!
 //! The whole comparison runs all servers in turn, round by round, so that what disturbs the machine disturbs all; what
-//! counts are ratios to the floor within a round. Every answer is checked. The counts run under `valgrind
-//! --tool=callgrind`, with few calls and with many, and the difference of the two totals is divided by the difference in
-//! calls, so that starting, connecting and stopping cancel out. They are of user space only: the kernel's share is the
-//! same for all servers.
+//! counts are ratios to the floor within a round. Every answer is checked. The counts run under
+//! `valgrind --tool=callgrind`, with few calls and with many, and the difference of the two totals is divided by the
+//! difference in calls, so that starting, connecting and stopping cancel out. They are of user space only: the kernel's
+//! share is the same for all servers.
 
 mod case;
 mod compare;
@@ -78,8 +78,8 @@ struct Programs {
     server: PathBuf,
 }
 
-/// Measures, or counts. The verdict is whether all that is the project's own could be measured, and whether every call of
-/// the library itself is within its limit.
+/// Measures, or counts. The verdict is whether all that is the project's own could be measured, and whether every call
+/// of the library itself is within its limit.
 ///
 /// # Errors
 /// When a program cannot be built or started, or an answer is not the one expected.

@@ -9,8 +9,8 @@ use crate::{install, process};
 /// How long installing one may take.
 const PACKAGES_DEADLINE: Duration = Duration::from_secs(600);
 
-/// The first of these programs that this machine has. Where there is none, a CI run installs `package` if it may: as the
-/// superuser of a Debian.
+/// The first of these programs that this machine has. Where there is none, a CI run installs `package` if it may: as
+/// the superuser of a Debian.
 ///
 /// # Errors
 /// One line that says what is missing, or why it cannot be installed.

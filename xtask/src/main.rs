@@ -54,8 +54,8 @@ enum Chore {
     Api(api::Arguments),
     /// Shows the view of the universe server in Chromium, inside the official host's side of MCP Apps.
     App(app::Arguments),
-    /// Compares servers on this library with plain hyper and serde_json and with servers on other libraries: speed, memory,
-    /// size (Linux); `--count` and `--short` count the instructions of a call.
+    /// Compares servers on this library with plain hyper and serde_json and with servers on other libraries: speed,
+    /// memory, size (Linux); `--count` and `--short` count the instructions of a call.
     Bench(bench::Arguments),
     /// Makes what this machine can make of the packages: programs, bundles for MCP clients, entries of the MCP
     /// registry, a Debian package, a Homebrew formula.

@@ -1,13 +1,15 @@
 //! Load with faults on three universe servers that share a store.
 //!
 //! Each server is in a network namespace of its own, with one link to the clients and one to the store: a primary of
-//! PostgreSQL with a synchronous standby, or three servers of NATS JetStream. Clients send commands under idempotency keys over REST, over sessions of MCP and
-//! over stateless MCP, each request to another server, and repeat what fails at the next one until it is acknowledged.
-//! Readers follow the feeds from server to server. Meanwhile servers and the store are killed, stopped and cut off
-//! ([`fault`]), in an order that follows from a seed. At last every server is asked for every history ([`verdict`]): what
-//! was acknowledged is there exactly once, each reader had every event once and in order, and the servers agree.
+//! PostgreSQL with a synchronous standby, or three servers of NATS JetStream. Clients send commands under idempotency
+//! keys over REST, over sessions of MCP and over stateless MCP, each request to another server, and repeat what fails
+//! at the next one until it is acknowledged. Readers follow the feeds from server to server. Meanwhile servers and the
+//! store are killed, stopped and cut off ([`fault`]), in an order that follows from a seed. At last every server is
+//! asked for every history ([`verdict`]): what was acknowledged is there exactly once, each reader had every event once
+//! and in order, and the servers agree.
 //!
-//! It needs Linux, root, `ip` and the programs of PostgreSQL or NATS. Without them it is skipped, and fails where `CI=true`.
+//! It needs Linux, root, `ip` and the programs of PostgreSQL or NATS. Without them it is skipped, and fails where
+//! `CI=true`.
 
 mod client;
 pub(crate) mod database;

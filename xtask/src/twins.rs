@@ -1,5 +1,5 @@
-//! Two universe servers on one database, behind a balancer that gives each request to the other one: what was begun at one
-//! server is served by both.
+//! Two universe servers on one database, behind a balancer that gives each request to the other one: what was begun at
+//! one server is served by both.
 
 use std::ffi::OsString;
 use std::fs;

@@ -354,7 +354,8 @@ fn encode(answer: Answer) -> Response<Body> {
     response
 }
 
-/// How long a stream listens for other requests once its server has ended it: what it receives then was answered before.
+/// How long a stream listens for other requests once its server has ended it: what it receives then was answered
+/// before.
 const LAST_WORDS: Duration = Duration::from_millis(1);
 
 fn spoil_stream(

@@ -13,8 +13,8 @@ pub struct Bound {
 
 /// What clients may make a server hold.
 ///
-/// The byte bounds cover the requests and the answers of one service. Events that are kept for sessions, tasks, the buffers
-/// of connections (up to 16 KiB each way) and what the application keeps come on top.
+/// The byte bounds cover the requests and the answers of one service. Events that are kept for sessions, tasks, the
+/// buffers of connections (up to 16 KiB each way) and what the application keeps come on top.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BudgetConfig {

@@ -134,16 +134,16 @@ impl OAuth {
         })
     }
 
-    /// The client as an authorization server knows it already. It is used at the first one that the MCP server names, or
-    /// at that of [`OAuth::with_issuer`], and never at another.
+    /// The client as an authorization server knows it already. It is used at the first one that the MCP server names,
+    /// or at that of [`OAuth::with_issuer`], and never at another.
     #[must_use]
     pub fn with_client(mut self, client: RegisteredClient) -> Self {
         self.settings.client = Some(client);
         self
     }
 
-    /// Where the client's metadata document is, which is its id at servers that take such (client id metadata documents):
-    /// an https URL of the embedder's own, with a path.
+    /// Where the client's metadata document is, which is its id at servers that take such (client id metadata
+    /// documents): an https URL of the embedder's own, with a path.
     #[must_use]
     pub fn with_metadata_document(mut self, url: impl Into<String>) -> Self {
         self.settings.document = Some(url.into());
@@ -171,8 +171,8 @@ impl OAuth {
         self
     }
 
-    /// Takes no token that is not bound to a key of this client (DPoP, RFC 9449). By default tokens are bound where both
-    /// servers can.
+    /// Takes no token that is not bound to a key of this client (DPoP, RFC 9449). By default tokens are bound where
+    /// both servers can.
     #[must_use]
     pub fn with_proofs_required(mut self) -> Self {
         self.settings.needs_proofs = true;
@@ -194,8 +194,8 @@ impl OAuth {
         self.authorize(&challenge, &turn).await
     }
 
-    /// Forgets the token, in the store too, and the registration that it was made for. While no token is in use, as in a
-    /// process that has just begun, the server is asked for its authorization server, to find what the store has.
+    /// Forgets the token, in the store too, and the registration that it was made for. While no token is in use, as in
+    /// a process that has just begun, the server is asked for its authorization server, to find what the store has.
     ///
     /// # Errors
     /// [`OAuthError::Store`], or the error of finding the authorization server: then the store is unchanged.

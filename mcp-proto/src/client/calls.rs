@@ -67,8 +67,8 @@ impl Client {
     /// `tools/call`, in as many rounds as it takes: its result as it came, failures of the tool (`isError`) among them.
     ///
     /// Over HTTP headers repeat the parameters that the tool is listed with for that (`x-mcp-header`, 2026-07-28). A
-    /// call that is refused because they do not, since the tool was not listed yet or is listed otherwise now, lists the
-    /// tools and is made once more.
+    /// call that is refused because they do not, since the tool was not listed yet or is listed otherwise now, lists
+    /// the tools and is made once more.
     ///
     /// # Errors
     /// As for [`Client::request_in_rounds`] and [`Client::list_tools`].

@@ -1,5 +1,5 @@
-//! Listening for changes: one handle over both eras. In the modern one it is a `subscriptions/listen`, made once more when it
-//! ends; in the legacy one `resources/subscribe` and the stream of the session.
+//! Listening for changes: one handle over both eras. In the modern one it is a `subscriptions/listen`, made once more
+//! when it ends; in the legacy one `resources/subscribe` and the stream of the session.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -39,8 +39,8 @@ pub struct Interest {
 pub enum ListenEvent {
     /// A notification, such as `notifications/resources/updated`.
     Notification(Notification),
-    /// Some may have been missed: the connection was lost for a while, or the listener lagged. Everything that it listens
-    /// for may have changed.
+    /// Some may have been missed: the connection was lost for a while, or the listener lagged. Everything that it
+    /// listens for may have changed.
     Missed,
 }
 

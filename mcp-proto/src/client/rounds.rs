@@ -23,8 +23,8 @@ impl Client {
     /// `input_required` result is given back as it came, as [`Client::request`] always does.
     ///
     /// # Errors
-    /// As for [`Client::request`]; [`ClientError::Refused`] when the callback refuses, and [`ClientError::Protocol`] for a
-    /// server that still asks after 32 rounds, or more than 64 questions at once.
+    /// As for [`Client::request`]; [`ClientError::Refused`] when the callback refuses, and [`ClientError::Protocol`]
+    /// for a server that still asks after 32 rounds, or more than 64 questions at once.
     pub async fn request_in_rounds(
         &self,
         method: &str,

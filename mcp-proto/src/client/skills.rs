@@ -52,11 +52,12 @@ impl Client {
         typed("skills/get", skill.unwrap_or_default())
     }
 
-    /// Reads one file of a skill: its size and digest, and the frontmatter of a `SKILL.md`, must be those that the skill
-    /// was listed with.
+    /// Reads one file of a skill: its size and digest, and the frontmatter of a `SKILL.md`, must be those that the
+    /// skill was listed with.
     ///
     /// # Errors
-    /// As for [`Client::read_resource`]; [`ClientError::Protocol`] for a file that is not what was listed, or not listed.
+    /// As for [`Client::read_resource`]; [`ClientError::Protocol`] for a file that is not what was listed, or not
+    /// listed.
     pub async fn read_skill_file(
         &self,
         skill: &ListedSkill,

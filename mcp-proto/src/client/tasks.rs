@@ -178,8 +178,8 @@ impl Task {
         }
     }
 
-    /// `tasks/update` (2026-07-28): brings answers, by the keys of [`TaskStatus::input_requests`]. [`Task::result`] does
-    /// so by the callbacks.
+    /// `tasks/update` (2026-07-28): brings answers, by the keys of [`TaskStatus::input_requests`]. [`Task::result`]
+    /// does so by the callbacks.
     ///
     /// # Errors
     /// As for [`Task::status`].

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value};
 
-/// The longest token that is taken, in bytes. Every report has it, and many reports wait for a client that does not read.
+/// The longest token that is taken, in bytes. Every report has it, and many reports wait for a client that does not
+/// read.
 const MAX_TOKEN_BYTES: usize = 1_024;
 
 /// The token of a request and how far its reports have come.

@@ -12,7 +12,8 @@ use crate::task::{Entry, Owner, TaskMode};
 use crate::version::Era;
 
 impl Context {
-    /// From here on as a task: the client gets its name now and fetches the result later ([guide](crate::guide::tasks)).
+    /// From here on as a task: the client gets its name now and fetches the result later
+    /// ([guide](crate::guide::tasks)).
     ///
     /// Does nothing if the call is a task already, or if the tool's support is
     /// [`Optional`](crate::TaskSupport::Optional) and the client takes no task.

@@ -13,8 +13,9 @@ use crate::version::{Era, ProtocolVersion};
 const KEY: &str = "required-url-";
 
 impl Interrupt {
-    /// The request needs the user to have been at these URLs, to sign in for instance; it comes back afterwards. Whether
-    /// they have done there what was to be done is for the handler to know: an answer says only that they agreed to go.
+    /// The request needs the user to have been at these URLs, to sign in for instance; it comes back afterwards.
+    /// Whether they have done there what was to be done is for the handler to know: an answer says only that they
+    /// agreed to go.
     ///
     /// A client of 2025-11-25 gets the error −32042 with the URLs, and makes its request again when it likes
     /// ([`Context::elicitation_complete`] can notify it when). A modern one gets an `input_required` result with the

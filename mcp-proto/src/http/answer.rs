@@ -23,7 +23,8 @@ use crate::server::Server;
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 impl Exchange {
-    /// The HTTP response to a call: one JSON body if it answers before it says anything else, an event stream otherwise.
+    /// The HTTP response to a call: one JSON body if it answers before it says anything else, an event stream
+    /// otherwise.
     // Not an `async fn`, whose future would keep the exchange twice.
     pub(super) fn respond(
         mut self,

@@ -227,8 +227,8 @@ fn scheme_and_rest(value: &HeaderValue) -> (&[u8], &[u8]) {
     (scheme, rest.trim_ascii_start())
 }
 
-/// Whether a text can be a bearer token: a `b64token` of RFC 6750 §2.1, which is letters, digits and `-._~+/`, with `=` at
-/// the end.
+/// Whether a text can be a bearer token: a `b64token` of RFC 6750 §2.1, which is letters, digits and `-._~+/`, with `=`
+/// at the end.
 #[must_use]
 pub fn is_token(text: &str) -> bool {
     let core = text.trim_end_matches('=');

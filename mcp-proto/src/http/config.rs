@@ -20,8 +20,8 @@ pub struct HttpConfig {
     pub origins: Origins,
     /// The largest body of a POST in bytes; a larger one gets 413. 4 MiB by default.
     pub max_body_bytes: usize,
-    /// The most bytes of memory that a body may take once it is read as JSON, which is up to a hundred times its length;
-    /// one that takes more gets 413. [`MAX_TREE_BYTES`](crate::json::MAX_TREE_BYTES), 128 MiB, by default.
+    /// The most bytes of memory that a body may take once it is read as JSON, which is up to a hundred times its
+    /// length; one that takes more gets 413. [`MAX_TREE_BYTES`](crate::json::MAX_TREE_BYTES), 128 MiB, by default.
     pub max_body_memory: usize,
     /// How long the body of a POST may take to arrive; then 408. 30 s by default.
     ///

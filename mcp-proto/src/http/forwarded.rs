@@ -38,8 +38,8 @@ impl Proxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// The address of the client behind `peer`: the last one on the way that is not a proxy of ours. `None` where `peer`
-    /// is not one, and where no header says more.
+    /// The address of the client behind `peer`: the last one on the way that is not a proxy of ours. `None` where
+    /// `peer` is not one, and where no header says more.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
         if self.0.is_empty() || !self.has(peer) {
             return None;

@@ -40,8 +40,9 @@ pub use stall::Socket;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServeConfig {
-    /// The most connections at once, of all clients and of one; 20,480 and 10,240 by default. One more takes the place of
-    /// one that has no request, of the same client or of the client that has most. If no connection is idle, the new one is closed.
+    /// The most connections at once, of all clients and of one; 20,480 and 10,240 by default. One more takes the place
+    /// of one that has no request, of the same client or of the client that has most. If no connection is idle, the new
+    /// one is closed.
     pub connections: Bound,
     /// Who may call. The programs of this machine by default: to listen elsewhere takes a decision.
     pub callers: Callers,

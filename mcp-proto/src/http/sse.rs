@@ -25,8 +25,8 @@ pub(crate) fn answer(answer: &Response) -> Bytes {
     answer_after(Vec::new(), answer)
 }
 
-/// A notification or a request as an event, after lines that belong to it. JSON text has no line break outside strings and
-/// none inside, so one `data` line is enough.
+/// A notification or a request as an event, after lines that belong to it. JSON text has no line break outside strings
+/// and none inside, so one `data` line is enough.
 pub(crate) fn message_after(mut lines: Vec<u8>, message: &impl Serialize) -> Bytes {
     lines.extend_from_slice(&BEGIN);
     if let Err(error) = serde_json::to_writer(&mut lines, message) {

@@ -1,4 +1,5 @@
-//! The fields of a form: the flat kinds of JSON Schema that every client can show (schema: `PrimitiveSchemaDefinition`).
+//! The fields of a form: the flat kinds of JSON Schema that every client can show (schema:
+//! `PrimitiveSchemaDefinition`).
 
 use serde_json::{Map, Value, json};
 

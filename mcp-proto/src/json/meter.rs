@@ -1,7 +1,7 @@
 //! What a tree of JSON costs in memory, counted while it is read.
 //!
-//! A text and its tree differ in size: `{"":0}` has 6 bytes, and an object with one member takes a node of 640. The count
-//! is that of the blocks that a usual allocator (glibc) hands out for the tree, headers included.
+//! A text and its tree differ in size: `{"":0}` has 6 bytes, and an object with one member takes a node of 640. The
+//! count is that of the blocks that a usual allocator (glibc) hands out for the tree, headers included.
 
 use std::cell::{Cell, RefCell};
 

@@ -18,7 +18,8 @@ pub struct ErrorObject {
     pub data: Option<Value>,
 }
 
-/// Why a text is not a [`Message`](super::Message); becomes the `error` of a response with the id, if there was one to read.
+/// Why a text is not a [`Message`](super::Message); becomes the `error` of a response with the id, if there was one to
+/// read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageError {
     /// The id of the broken request, when it could be read.

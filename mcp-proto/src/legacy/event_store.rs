@@ -14,37 +14,38 @@ use crate::legacy::session::SessionId;
 /// Logs of sessions, beside a [`SessionStore`](crate::SessionStore) that several processes share. With it any of them
 /// serves any session completely ([`StreamableHttpService::with_stores`](crate::StreamableHttpService::with_stores)).
 ///
-/// A session has two kinds of logs. Its *inbox* has messages of the client that reached a process where no call waits for
-/// them: an answer, a cancellation. A *stream* has the events of calls that one process runs, for a client that comes back
-/// to another one (2025-03-26 to 2025-11-25, Streamable HTTP, "Resumability and Redelivery"). All texts are opaque to the
-/// store.
+/// A session has two kinds of logs. Its *inbox* has messages of the client that reached a process where no call waits
+/// for them: an answer, a cancellation. A *stream* has the events of calls that one process runs, for a client that
+/// comes back to another one (2025-03-26 to 2025-11-25, Streamable HTTP, "Resumability and Redelivery"). All texts are
+/// opaque to the store.
 ///
 /// A quiet call does not use it. The store is asked in bounded time ([`LegacyConfig::store_timeout`]); without it calls
 /// go on, and are only not to be found by other processes.
 ///
 /// [`LegacyConfig::store_timeout`]: crate::http::LegacyConfig::store_timeout
 pub trait EventStore: fmt::Debug + Send + Sync + 'static {
-    /// Puts a message into the inbox of a session, for every process that reads it now. It may be dropped after a minute.
+    /// Puts a message into the inbox of a session, for every process that reads it now. It may be dropped after a
+    /// minute.
     fn send<'a>(
         &'a self,
         session: &'a SessionId,
         message: Bytes,
     ) -> BoxFuture<'a, Result<(), EventStoreError>>;
 
-    /// The messages that other processes put into the inbox of a session from now on, each once, in order; ends when the
-    /// session does. A process has one of these for each session that it runs calls of, also while they are quiet: the
-    /// store is to be asked only when there may be something.
+    /// The messages that other processes put into the inbox of a session from now on, each once, in order; ends when
+    /// the session does. A process has one of these for each session that it runs calls of, also while they are quiet:
+    /// the store is to be asked only when there may be something.
     fn inbox(&self, session: &SessionId) -> BoxStream<'static, Bytes>;
 
-    /// Brings streams of this process to their present state, in order. Each has one process that writes it. A write that
-    /// failed, or whose outcome is not known, is made again; events that are there already are passed over. One of a
-    /// session that has ended does nothing.
+    /// Brings streams of this process to their present state, in order. Each has one process that writes it. A write
+    /// that failed, or whose outcome is not known, is made again; events that are there already are passed over. One of
+    /// a session that has ended does nothing.
     fn write<'a>(&'a self, writes: &'a [StreamWrite])
     -> BoxFuture<'a, Result<(), EventStoreError>>;
 
     /// The events of a stream after the one of this number, first those that are kept, then those to come, in order;
-    /// `None` when the session has no such stream. Ends when the stream has ended, or is not kept any more. While the store
-    /// is away it waits.
+    /// `None` when the session has no such stream. Ends when the stream has ended, or is not kept any more. While the
+    /// store is away it waits.
     fn tail<'a>(
         &'a self,
         session: &'a SessionId,
@@ -52,8 +53,8 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         after: u64,
     ) -> BoxFuture<'a, Result<Option<BoxStream<'static, Tailed>>, EventStoreError>>;
 
-    /// A session was ended by its client: its inbox and its streams end in all processes. By default nothing is done, for
-    /// a store that knows of it by its sessions.
+    /// A session was ended by its client: its inbox and its streams end in all processes. By default nothing is done,
+    /// for a store that knows of it by its sessions.
     fn remove<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), EventStoreError>> {
         let _knows_by_itself = session;
         Box::pin(ready(Ok(())))

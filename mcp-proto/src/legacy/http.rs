@@ -174,7 +174,8 @@ impl Legacy {
         }
     }
 
-    /// A request of a session, or the one that opens it. What need not wait is done at once: a future is made of the rest.
+    /// A request of a session, or the one that opens it. What need not wait is done at once: a future is made of the
+    /// rest.
     fn call<'h>(
         &'h self,
         head: &'h mut request::Parts,

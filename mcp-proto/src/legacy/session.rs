@@ -36,8 +36,8 @@ pub struct Session {
     pub protocol_version: ProtocolVersion,
     /// Who the client says it is.
     pub client_info: Arc<Implementation>,
-    /// What the client can do. Together with `client_info` at most [`MAX_CLIENT_BYTES`](crate::MAX_CLIENT_BYTES) as JSON,
-    /// where a handshake made it.
+    /// What the client can do. Together with `client_info` at most [`MAX_CLIENT_BYTES`](crate::MAX_CLIENT_BYTES) as
+    /// JSON, where a handshake made it.
     pub client_capabilities: Arc<ClientCapabilities>,
     /// The authenticated caller who opened it; nobody else may use it.
     pub principal: Option<String>,
@@ -75,8 +75,8 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
         id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>>;
 
-    /// [`load`](Self::load) by a store that need not wait for it: `Some` with the session, if it lives. `None` by default: the
-    /// store is asked by `load`.
+    /// [`load`](Self::load) by a store that need not wait for it: `Some` with the session, if it lives. `None` by
+    /// default: the store is asked by `load`.
     fn load_now(&self, id: &SessionId) -> Option<Option<Arc<Session>>> {
         let _ = id;
         None

@@ -1,5 +1,5 @@
-//! The experimental tasks of 2025-11-25: calls that clients make tasks of, `tasks/get`, `tasks/result`, `tasks/list` and
-//! `tasks/cancel`.
+//! The experimental tasks of 2025-11-25: calls that clients make tasks of, `tasks/get`, `tasks/result`, `tasks/list`
+//! and `tasks/cancel`.
 
 pub(crate) mod stream;
 

@@ -1,5 +1,5 @@
-//! Publishing a schema without enforcing it, for builds without the feature `validate`: what a handler gets is judged by
-//! its own type alone.
+//! Publishing a schema without enforcing it, for builds without the feature `validate`: what a handler gets is judged
+//! by its own type alone.
 
 use serde_json::Value;
 

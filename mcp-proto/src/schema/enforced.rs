@@ -115,8 +115,8 @@ impl CompiledSchema {
 
     /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
     /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says. In an
-    /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000), or nested too
-    /// deep for a schema that refers back to itself in several alternatives, they are findings like others. What is
+    /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000), or nested
+    /// too deep for a schema that refers back to itself in several alternatives, they are findings like others. What is
     /// refused is given back.
     pub(crate) fn accept(
         &self,

@@ -13,7 +13,8 @@ use crate::json;
 const KEYWORD: &str = "x-mcp-header";
 /// What stands before its value in the header's name.
 const PREFIX: &str = "mcp-param-";
-/// The longest value of the keyword, in bytes, and the most of them in one schema: servers take about a hundred headers.
+/// The longest value of the keyword, in bytes, and the most of them in one schema: servers take about a hundred
+/// headers.
 const MAX_NAME: usize = 128;
 const MAX_MIRRORED: usize = 32;
 

@@ -187,8 +187,9 @@ fn simplify(schema: &mut Schema) {
     members.remove("format");
 }
 
-/// What a part that takes any value says, such as a `serde_json::Value`: `true` where it comes from, `{}` here. It is the
-/// same, but the schema of MCP knows objects alone there up to 2025-11-25, and clients refuse the whole list for less.
+/// What a part that takes any value says, such as a `serde_json::Value`: `true` where it comes from, `{}` here. It is
+/// the same, but the schema of MCP knows objects alone there up to 2025-11-25, and clients refuse the whole list for
+/// less.
 fn spell_out(members: &mut Map<String, Value>) {
     let spell = |schema: &mut Value| {
         if *schema == Value::Bool(true) {

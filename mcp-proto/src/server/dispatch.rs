@@ -219,7 +219,8 @@ impl Server {
         prompt::unknown(name).with_data(json!({ "prompts": names }))
     }
 
-    /// Whether the modern era has a method here: the transport answers 404 before it looks at anything else of the params.
+    /// Whether the modern era has a method here: the transport answers 404 before it looks at anything else of the
+    /// params.
     pub(crate) fn knows(&self, method: &str) -> bool {
         self.method(method, Era::Modern).is_some() || self.0.methods.has(method)
     }

@@ -197,8 +197,8 @@ impl Server {
         self.complete(&list, Some(hint), None, context.era())
     }
 
-    /// The same for all pages of a list. What a handler lists may depend on its caller, and so does what needs scopes or is
-    /// visible to some, so it is never public.
+    /// The same for all pages of a list. What a handler lists may depend on its caller, and so does what needs scopes
+    /// or is visible to some, so it is never public.
     pub(super) fn list_hint(&self, offered: &Offered, method: Method) -> CacheHint {
         let chosen = self.0.list_cache;
         let made = offered.resources.lists_more() && method == Method::ListResources;

@@ -25,8 +25,8 @@ use crate::version::{Era, ProtocolVersion};
 /// How many bytes a failure of a tool has at the most: larger results are not looked at for one.
 const FAILURE_BYTES: usize = 64 * 1024;
 
-/// A request that is over. But for `uri`, `client` and the traces, which are the client's words, names are those that the
-/// server knows, so there are few of them.
+/// A request that is over. But for `uri`, `client` and the traces, which are the client's words, names are those that
+/// the server knows, so there are few of them.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Operation<'o> {

@@ -62,8 +62,8 @@ struct Writing {
 /// Learns what became of a chunk.
 type Written = oneshot::Sender<io::Result<()>>;
 
-/// Stdin. What is neither a pipe nor a Unix socket is read ahead by at most 192 KiB. Have one at a time: what one has read
-/// ahead is lost to the next.
+/// Stdin. What is neither a pipe nor a Unix socket is read ahead by at most 192 KiB. Have one at a time: what one has
+/// read ahead is lost to the next.
 ///
 /// Within a runtime, a pipe or a Unix socket is made non-blocking until this is dropped, unless stderr is the same one.
 /// The runtime needs its I/O driver, as for any socket.

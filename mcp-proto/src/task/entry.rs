@@ -141,7 +141,8 @@ impl State {
         self.stage.is_over() || self.ending.is_some()
     }
 
-    /// How far it has come, apart from what it says of itself: its round, how many questions are open, whether it has an end.
+    /// How far it has come, apart from what it says of itself: its round, how many questions are open, whether it has
+    /// an end.
     pub(super) fn step(&self) -> (usize, usize, bool) {
         let open = match &self.stage {
             Stage::InputRequired(open) => open.len(),

@@ -1,7 +1,8 @@
 //! What keeps the record of a task that runs here: it writes what changes, and takes what clients of other servers have
 //! answered or cancelled.
 //!
-//! The end of such a task is proposed by its handler and counts once the store has it: no two servers report different ends.
+//! The end of such a task is proposed by its handler and counts once the store has it: no two servers report different
+//! ends.
 
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Weak};

@@ -35,8 +35,8 @@ pub trait TaskStore: fmt::Debug + Send + Sync + 'static {
     /// The result of the task of that name, as JSON, if it has one and its time is not over.
     fn result<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, TaskStoreError>>;
 
-    /// Puts `body` and `result` in the place of what is there, if that still has this version; the next version is one more.
-    /// Other servers are notified. Whether it was done.
+    /// Puts `body` and `result` in the place of what is there, if that still has this version; the next version is one
+    /// more. Other servers are notified. Whether it was done.
     fn replace<'a>(
         &'a self,
         id: &'a str,
@@ -49,7 +49,8 @@ pub trait TaskStore: fmt::Debug + Send + Sync + 'static {
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>>;
 
     /// Reports whenever another server may have changed a task. A hint only: it may come too often. Where it comes too
-    /// late or never, as by default, clients that wait find out within 5 seconds, and the server that runs a task within 30.
+    /// late or never, as by default, clients that wait find out within 5 seconds, and the server that runs a task
+    /// within 30.
     fn hints(&self, id: &str) -> BoxStream<'static, ()> {
         let _never = id;
         Box::pin(stream::pending())

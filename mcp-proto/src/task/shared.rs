@@ -1,5 +1,5 @@
-//! Tasks that several servers share, by their records in a [`TaskStore`]: read, changed, and followed from a server that does
-//! not run them.
+//! Tasks that several servers share, by their records in a [`TaskStore`]: read, changed, and followed from a server
+//! that does not run them.
 //!
 //! A record is a task as it stands, so what is done to a task that runs elsewhere is done to what was read, by the same
 //! transitions as ever, and written if nothing else was written meanwhile.
@@ -236,8 +236,8 @@ impl Shared {
         self.store.replace(&entry.id, version, body, result).await
     }
 
-    /// The task of a record; `Some(None)` for one that cannot be read. One whose server has ended fails, once; `None` when
-    /// something else was written meanwhile, and it has to be loaded again.
+    /// The task of a record; `Some(None)` for one that cannot be read. One whose server has ended fails, once; `None`
+    /// when something else was written meanwhile, and it has to be loaded again.
     async fn read(
         &self,
         record: TaskRecord,

@@ -1,5 +1,5 @@
-//! The tasks of a server, in memory and in bounds. Nothing runs in the background: whoever uses the store puts out a few
-//! tasks whose time is over. `store/together.rs` adds those of other servers.
+//! The tasks of a server, in memory and in bounds. Nothing runs in the background: whoever uses the store puts out a
+//! few tasks whose time is over. `store/together.rs` adds those of other servers.
 
 mod table;
 mod together;

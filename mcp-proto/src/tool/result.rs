@@ -24,8 +24,8 @@ pub struct CallToolResult {
     pub is_error: bool,
     /// Metadata.
     pub meta: Option<Map<String, Value>>,
-    /// JSON text of a handler's typed result, in the place of the two above: it is copied when the result is written, and not
-    /// before.
+    /// JSON text of a handler's typed result, in the place of the two above: it is copied when the result is written,
+    /// and not before.
     pub(crate) typed: Option<String>,
 }
 

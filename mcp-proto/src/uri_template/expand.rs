@@ -79,9 +79,9 @@ impl Expansion<'_> {
         }
     }
 
-    /// A pair of an exploded map, whose key takes the place of the name. Appendix A hints at keeping reserved characters
-    /// in the keys of named pairs, as in literals; then a `&` in a key would make two parameters of one. Like other
-    /// implementations, this encodes keys as values.
+    /// A pair of an exploded map, whose key takes the place of the name. Appendix A hints at keeping reserved
+    /// characters in the keys of named pairs, as in literals; then a `&` in a key would make two parameters of one.
+    /// Like other implementations, this encodes keys as values.
     fn pair(&mut self, key: &str, value: &str) {
         self.mark();
         self.value(key);

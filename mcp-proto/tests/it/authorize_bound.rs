@@ -44,8 +44,8 @@ impl Callers {
         opened.header("mcp-session-id").unwrap().to_owned()
     }
 
-    /// One request of each: by a stranger it is refused with this code, by its owner it is answered, and without a token
-    /// nobody looks at it.
+    /// One request of each: by a stranger it is refused with this code, by its owner it is answered, and without a
+    /// token nobody looks at it.
     async fn is_of_ada(&self, by_eve: Raw, by_ada: Raw, status: u16, code: i64) -> Value {
         let refused = self.send(by_eve, &self.eve).await;
         let (seen, seen_code, _) = refused.refusal();

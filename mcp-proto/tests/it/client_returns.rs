@@ -1,5 +1,5 @@
-//! When the client comes back to a server by itself, and when it must not: lost sessions, streams that end, calls that may
-//! have been done, connections that are closed.
+//! When the client comes back to a server by itself, and when it must not: lost sessions, streams that end, calls that
+//! may have been done, connections that are closed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Handlers whose state stays on one thread: run there, side by side and in bounds, and dropped with their callers, over
-//! HTTP and stdio in both eras.
+//! Handlers whose state stays on one thread: run there, side by side and in bounds, and dropped with their callers,
+//! over HTTP and stdio in both eras.
 
 use std::cell::RefCell;
 use std::rc::Rc;

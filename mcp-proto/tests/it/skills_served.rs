@@ -1,5 +1,5 @@
-//! Skills as a server serves them (extension `io.modelcontextprotocol/skills`): listed, looked up, read as resources and
-//! directories, and replaced while it runs.
+//! Skills as a server serves them (extension `io.modelcontextprotocol/skills`): listed, looked up, read as resources
+//! and directories, and replaced while it runs.
 
 use std::time::Duration;
 

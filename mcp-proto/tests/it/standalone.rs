@@ -71,7 +71,8 @@ async fn after_a_minute_a_fresh_stream_is_opened() {
     assert_eq!(stream.event().await.unwrap().data, "");
     assert_ne!(stream_of(&stream.last), stream_of(&last));
     server.close();
-    // What was told meanwhile is lost, so that it says of the tools, all that this server tells of, that they may have changed.
+    // What was told meanwhile is lost, so that it says of the tools, all that this server tells of, that they may have
+    // changed.
     assert_eq!(changes(&stream.rest().await), 1);
 }
 

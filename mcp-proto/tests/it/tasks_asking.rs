@@ -1,4 +1,5 @@
-//! Tasks of 2025-11-25 that ask: on the stream of which `tasks/result`, and what becomes of a question without an answer.
+//! Tasks of 2025-11-25 that ask: on the stream of which `tasks/result`, and what becomes of a question without an
+//! answer.
 
 use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;

@@ -1,5 +1,5 @@
-//! What a server shows to some callers alone: in lists, and as unknown in every request of others, over HTTP and stdio in
-//! both eras.
+//! What a server shows to some callers alone: in lists, and as unknown in every request of others, over HTTP and stdio
+//! in both eras.
 
 use http::Method;
 use mcp_proto::stdio::StdioConfig;

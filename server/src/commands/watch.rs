@@ -8,8 +8,8 @@ use crate::store::UniverseId;
 
 /// Something that this service has made durable.
 ///
-/// What is reported has happened: a reader that reads afterwards finds it. Of one universe, changes are reported in their order
-/// and before the client that asked for them has the answer.
+/// What is reported has happened: a reader that reads afterwards finds it. Of one universe, changes are reported in
+/// their order and before the client that asked for them has the answer.
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'c> {
     /// A universe was created.

@@ -1,8 +1,7 @@
 //! Search over specs: the requirements and purposes that answer a question, best first.
 //!
-//! [`Searcher`] is the door. By default it ranks by BM25 ([`Index`]), is always fresh, and needs nothing but the specs. With
-//! a sentence-embedding model it also finds what says the same in other words, and fuses
-//! both rankings.
+//! [`Searcher`] is the door. By default it ranks by BM25 ([`Index`]), is always fresh, and needs nothing but the specs.
+//! With a sentence-embedding model it also finds what says the same in other words, and fuses both rankings.
 //!
 //! | score | what it is |
 //! |---|---|
@@ -75,8 +74,8 @@ pub struct SearchOutcome {
     pub hits: Vec<Hit>,
     /// What made the scores of the hits.
     pub ranker: Ranker,
-    /// By what the index that was built explicitly differs from the specs of the last update; nothing for an index that is
-    /// always fresh.
+    /// By what the index that was built explicitly differs from the specs of the last update; nothing for an index that
+    /// is always fresh.
     pub outdated: Outdated,
     /// How many passages could not be found by their sense because they are still being embedded.
     pub waiting: usize,
@@ -91,7 +90,8 @@ pub struct Hit {
     pub requirement: Option<String>,
     /// The heading of a text that belongs to no requirement.
     pub section: Option<String>,
-    /// In changes: the change and the file below its folder. `spec_id` is then the capability, empty if it is not about one.
+    /// In changes: the change and the file below its folder. `spec_id` is then the capability, empty if it is not about
+    /// one.
     pub change: Option<(String, String)>,
     /// In 0..=1, by [`SearchOutcome::ranker`].
     pub score: f64,

@@ -3,9 +3,10 @@
 //! What a file is, its content says, never its name alone:
 //!
 //! - the cache of ARIA, `universe_cache.json`, also packed with gzip;
-//! - tables in CSV, as Fuzzwork exports them (`mapSolarSystems.csv`, `mapSolarSystemJumps.csv`, `mapConstellations.csv`,
-//!   `mapRegions.csv`) or in a plainer form (`systems.csv`, `stargates.csv`, `constellations.csv`, `regions.csv`,
-//!   `positions.csv`), each also packed with gzip: their folder, or one of them with the others beside it;
+//! - tables in CSV, as Fuzzwork exports them (`mapSolarSystems.csv`, `mapSolarSystemJumps.csv`,
+//!   `mapConstellations.csv`, `mapRegions.csv`) or in a plainer form (`systems.csv`, `stargates.csv`,
+//!   `constellations.csv`, `regions.csv`, `positions.csv`), each also packed with gzip: their folder, or one of them
+//!   with the others beside it;
 //! - the official Static Data Export in JSON Lines: the zip as it is downloaded, or its folder, unpacked;
 //! - the own format of this program, which [`write()`] makes.
 //!

@@ -11,8 +11,8 @@ pub(crate) const LEASE: Duration = Duration::from_secs(15);
 /// How often a lease is made longer while it lasts: every 3 s by default.
 pub(crate) const REFRESHES: u32 = 5;
 
-/// The lease of this node. After the store was away no lease holds; so a node judges others only once its own lease has held
-/// for its whole length.
+/// The lease of this node. After the store was away no lease holds; so a node judges others only once its own lease has
+/// held for its whole length.
 pub(crate) struct Lease {
     pub(crate) length: Duration,
     held: Mutex<Option<Held>>,

@@ -40,8 +40,8 @@ pub struct LogBounds {
     pub of_session: LetterBound,
     /// The same for all sessions of one owner: 1,024 letters by default, and 32 MiB.
     pub of_owner: LetterBound,
-    /// The most bytes of all letters, as of the last count: 256 MiB by default. Each node counts once in 30 s, and its own
-    /// between.
+    /// The most bytes of all letters, as of the last count: 256 MiB by default. Each node counts once in 30 s, and its
+    /// own between.
     pub bytes: usize,
     /// How long a letter is kept, give or take 30 s. A minute by default.
     pub keep_letters: Duration,
@@ -129,8 +129,8 @@ pub trait Logs: fmt::Debug + Send + Sync {
         letter: &'a [u8],
     ) -> BoxFuture<'a, Result<(), LogError>>;
 
-    /// The letters that other nodes put into the inbox of a session from now on, in order; ends when the session does. The
-    /// store is asked only when it has notified of something, or had been away.
+    /// The letters that other nodes put into the inbox of a session from now on, in order; ends when the session does.
+    /// The store is asked only when it has notified of something, or had been away.
     fn inbox(&self, session: &str) -> BoxStream<'static, Bytes>;
 
     /// Brings streams of this node to what they have come to, at most one write of each. May be repeated. A stream of a

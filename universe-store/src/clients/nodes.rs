@@ -8,8 +8,8 @@ use uuid::Uuid;
 #[error("the store is unavailable")]
 pub struct Unavailable;
 
-/// This node among those that use one store. A node whose lease is over has ended, or is cut off from the store. The time is
-/// the store's.
+/// This node among those that use one store. A node whose lease is over has ended, or is cut off from the store. The
+/// time is the store's.
 pub trait Nodes: Send + Sync {
     /// The name of this node: another one with each start.
     fn id(&self) -> Uuid;

@@ -52,8 +52,8 @@ pub enum SessionError {
     },
 }
 
-/// The sessions of all nodes that use one store. Every use is a look into the store, so that what one node changes or ends
-/// counts for all at once. The time is the store's.
+/// The sessions of all nodes that use one store. Every use is a look into the store, so that what one node changes or
+/// ends counts for all at once. The time is the store's.
 pub trait Sessions: fmt::Debug + Send + Sync {
     /// Keeps a new session under a name that is not taken, such as a random one.
     ///
@@ -72,8 +72,8 @@ pub trait Sessions: fmt::Debug + Send + Sync {
     /// [`SessionError::Unavailable`].
     fn load<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, SessionError>>;
 
-    /// Puts what `change` makes of a session in its place, and notifies the other nodes; gives what is in it then, or `None`
-    /// when it is no more. Of changes at once, each is made to what the one before has left. Counts as use.
+    /// Puts what `change` makes of a session in its place, and notifies the other nodes; gives what is in it then, or
+    /// `None` when it is no more. Of changes at once, each is made to what the one before has left. Counts as use.
     ///
     /// # Errors
     /// [`SessionError::Unavailable`].
@@ -89,8 +89,8 @@ pub trait Sessions: fmt::Debug + Send + Sync {
     /// [`SessionError::Unavailable`].
     fn remove<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<bool, SessionError>>;
 
-    /// Reports whenever another node may have changed or ended a session: a hint only, and always one after this node had
-    /// no connection for a while. Ends with the sessions.
+    /// Reports whenever another node may have changed or ended a session: a hint only, and always one after this node
+    /// had no connection for a while. Ends with the sessions.
     fn hints(&self, name: &str) -> BoxStream<'static, ()>;
 
     /// How many there are, as of the last count.

@@ -14,8 +14,8 @@ use super::nodes::Unavailable;
 pub struct TaskBounds {
     /// The most tasks of one client, over all nodes. 2,000 by default.
     pub tasks_per_client: usize,
-    /// The most that is kept of the tasks of one client, over all nodes, in bytes; judged when one more is begun. 64 MiB
-    /// by default.
+    /// The most that is kept of the tasks of one client, over all nodes, in bytes; judged when one more is begun. 64
+    /// MiB by default.
     pub bytes_per_client: usize,
     /// The most that is in one record, in bytes. 16 MiB by default.
     pub record_bytes: usize,
@@ -62,9 +62,9 @@ pub struct Found {
     pub body: Vec<u8>,
 }
 
-/// The tasks of all nodes that use one store. A record is found by the hash of its name, and its owner is compared by a hash.
-/// The name itself is kept only where there is an owner besides: who reads the store can take part in no task. The time is
-/// the store's.
+/// The tasks of all nodes that use one store. A record is found by the hash of its name, and its owner is compared by a
+/// hash. The name itself is kept only where there is an owner besides: who reads the store can take part in no task.
+/// The time is the store's.
 pub trait Tasks: fmt::Debug + Send + Sync {
     /// Keeps a new task, which this node runs, for some time. Its number.
     ///
@@ -107,8 +107,8 @@ pub trait Tasks: fmt::Debug + Send + Sync {
         max: usize,
     ) -> BoxFuture<'a, Result<Vec<Found>, TaskError>>;
 
-    /// Puts `body` and `result` in the place of what is there, if that still has this version, and notifies the other nodes.
-    /// Whether it was done. The version is one more then.
+    /// Puts `body` and `result` in the place of what is there, if that still has this version, and notifies the other
+    /// nodes. Whether it was done. The version is one more then.
     ///
     /// # Errors
     /// [`TaskError`].

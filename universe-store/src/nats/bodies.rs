@@ -15,8 +15,8 @@ use super::names::Names;
 use crate::ReadError;
 use crate::failure::Failure;
 
-/// Up to this many bytes a body is in its message, and each piece of a larger one has this many. A message has as much at
-/// least beside it for what else it says.
+/// Up to this many bytes a body is in its message, and each piece of a larger one has this many. A message has as much
+/// at least beside it for what else it says.
 pub(super) const PIECE: usize = 128 << 10;
 
 /// How many pieces are on their way at a time.
@@ -30,7 +30,8 @@ fn piece_size(link: &Link) -> usize {
     PIECE.min(link.client().max_payload() / 2)
 }
 
-/// Puts a body into a message, or in pieces where it is too large; what becomes of it is called `name`, which is used once.
+/// Puts a body into a message, or in pieces where it is too large; what becomes of it is called `name`, which is used
+/// once.
 pub(super) async fn keep(
     link: &Link,
     names: &Names,

@@ -1,5 +1,5 @@
-//! What a message says in its header, so that the last one of a log tells all of a universe but its bodies; and entries as
-//! they are in its body.
+//! What a message says in its header, so that the last one of a log tells all of a universe but its bodies; and entries
+//! as they are in its body.
 
 use async_nats::HeaderMap;
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};

@@ -61,8 +61,8 @@ async fn last_sequence(follower: &impl Follower) -> Result<u64, Away> {
     Ok(info.state.last_sequence)
 }
 
-/// Until it is dropped. Begins again, with the last message of each subject, whenever the connection was lost, or the consumer
-/// falls silent.
+/// Until it is dropped. Begins again, with the last message of each subject, whenever the connection was lost, or the
+/// consumer falls silent.
 pub(super) async fn run<F: Follower>(follower: Arc<F>) {
     let received = AtomicU64::new(0);
     loop {

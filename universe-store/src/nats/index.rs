@@ -1,7 +1,7 @@
 //! All universes as far as they are known here: their cards, by id and by age, but not their entries.
 //!
-//! What is here may be behind. A list waits for what had been acknowledged before it was asked for; an append says of which
-//! message it believes that it is the last, and the server knows.
+//! What is here may be behind. A list waits for what had been acknowledged before it was asked for; an append says of
+//! which message it believes that it is the last, and the server knows.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
@@ -38,7 +38,8 @@ impl Index {
         self.tables().by_number.get(&uni).cloned()
     }
 
-    /// Takes what was read or written here. Only what comes in the order of the stream brings universes or takes them away.
+    /// Takes what was read or written here. Only what comes in the order of the stream brings universes or takes them
+    /// away.
     pub(super) fn improve(&self, id: &UniverseId, known: &Known) {
         let mut tables = self.tables();
         if tables.by_id.contains_key(id) && !known.card.deleted {

@@ -242,7 +242,8 @@ impl Link {
             .await
     }
 
-    /// Messages of a subject from a sequence on, as any copy of the stream has them: none or too few of them mean nothing.
+    /// Messages of a subject from a sequence on, as any copy of the stream has them: none or too few of them mean
+    /// nothing.
     pub(super) async fn series(
         &self,
         stream: &str,

@@ -1,7 +1,8 @@
 //! What nodes share of sessions that are at work: an inbox for each, and the event streams of its calls.
 //!
-//! A letter is a record, which the servers take away after a while. A stream of events is a record, its head, which says who
-//! writes it and which events there are; each event is a message of a stream of its own, which no node follows.
+//! A letter is a record, which the servers take away after a while. A stream of events is a record, its head, which
+//! says who writes it and which events there are; each event is a message of a stream of its own, which no node
+//! follows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -159,7 +160,8 @@ impl Logs {
         Err(Unavailable)
     }
 
-    /// Writes the events of a stream and then its head, which was found; `false` if another node has written it meanwhile.
+    /// Writes the events of a stream and then its head, which was found; `false` if another node has written it
+    /// meanwhile.
     async fn advance(
         &self,
         write: &Write<'_>,

@@ -15,8 +15,8 @@ use super::records::{Label, Records, Table};
 use crate::clients::REFRESHES;
 use crate::clients::nodes::{self, Unavailable};
 
-/// How many lengths of its lease after it was made longer the servers forget a node. Not at once: while they were away, nodes
-/// could not make their leases longer.
+/// How many lengths of its lease after it was made longer the servers forget a node. Not at once: while they were away,
+/// nodes could not make their leases longer.
 const FORGOTTEN: i64 = 20;
 
 /// How often what is over is forgotten here.

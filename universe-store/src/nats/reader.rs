@@ -159,7 +159,8 @@ impl Engine {
         }
     }
 
-    /// The revision of a key's entry, if that is there, and young enough to count: keys are written before their entries.
+    /// The revision of a key's entry, if that is there, and young enough to count: keys are written before their
+    /// entries.
     async fn holds(
         &self,
         id: &UniverseId,

@@ -1,9 +1,9 @@
-//! What nodes share of their clients, as messages of one stream: the last one of a subject is a record, and its header has
-//! all of it but its body.
+//! What nodes share of their clients, as messages of one stream: the last one of a subject is a record, and its header
+//! has all of it but its body.
 //!
-//! Each node receives the headers of all by one consumer, and keeps them: so it counts shares, finds what is old, and reports
-//! what others change. What one record has is read from the leader of the stream, and a write names the message that it
-//! replaces. A record ends with a message that the servers take away after a minute.
+//! Each node receives the headers of all by one consumer, and keeps them: so it counts shares, finds what is old, and
+//! reports what others change. What one record has is read from the leader of the stream, and a write names the message
+//! that it replaces. A record ends with a message that the servers take away after a minute.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -202,8 +202,8 @@ impl Records {
         *self.known.borrow()
     }
 
-    /// Stores a record, and gives its sequence; `None` if another message has come after that of the sequence `after`. The
-    /// servers take it away when the time of its label is over.
+    /// Stores a record, and gives its sequence; `None` if another message has come after that of the sequence `after`.
+    /// The servers take it away when the time of its label is over.
     pub(super) async fn put(
         &self,
         path: &str,
@@ -292,7 +292,8 @@ impl Records {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lease of this node has come back from the servers: it holds, what is known here is fresh, and so is their clock.
+    /// The lease of this node has come back from the servers: it holds, what is known here is fresh, and so is their
+    /// clock.
     fn refreshed(&self, label: &Label, published: i64) {
         let sent = *self.sent();
         if let Some((number, at, time)) = sent

@@ -1,7 +1,7 @@
 //! Takes away what is left of deleted universes.
 //!
-//! The end of a universe is a message of its log, which stays for an hour, so that all nodes come to see it. What is before it
-//! goes at once, by the node that deleted it; and if that has died over it, then, too.
+//! The end of a universe is a message of its log, which stays for an hour, so that all nodes come to see it. What is
+//! before it goes at once, by the node that deleted it; and if that has died over it, then, too.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -30,8 +30,8 @@ pub(super) enum Login {
 }
 
 impl NatsUrl {
-    /// Reads `nats://user:password@host:4222,host2:4222/prefix?replicas=3`; `tls://` asks for TLS. What it says of an error
-    /// has no part of the user in it.
+    /// Reads `nats://user:password@host:4222,host2:4222/prefix?replicas=3`; `tls://` asks for TLS. What it says of an
+    /// error has no part of the user in it.
     pub(super) fn read(url: &str) -> Result<Self, NatsError> {
         let wrong = |problem: &str| NatsError::Url(problem.to_owned());
         let (scheme, rest) = url.split_once("://").ok_or(wrong("it has no scheme"))?;

@@ -68,7 +68,8 @@ impl Connector {
         }
     }
 
-    /// Connects again and again, without end. Each connection lasts until it is lost, or what `serve` does with it is done.
+    /// Connects again and again, without end. Each connection lasts until it is lost, or what `serve` does with it is
+    /// done.
     pub(super) async fn keep<F: Future<Output = ()>>(
         &self,
         receive: impl Fn(AsyncMessage),
@@ -168,7 +169,8 @@ impl Link {
                         return;
                     }
                     published.send_replace(Some(Arc::new(client)));
-                    // Ends when the user wants another connection. Nothing comes with the link's end: the task goes then.
+                    // Ends when the user wants another connection. Nothing comes with the link's end: the task goes
+                    // then.
                     let _ = dropped.changed().await;
                 }
             };

@@ -1,7 +1,7 @@
 //! What nodes share of sessions that are at work: an inbox for each, and the event streams of its calls.
 //!
-//! They have a connection of their own, since what goes over it may be large. Its other end knows a session by the hash of
-//! its name alone.
+//! They have a connection of their own, since what goes over it may be large. Its other end knows a session by the hash
+//! of its name alone.
 
 mod inbox;
 mod streams;

@@ -1,8 +1,9 @@
 //! The nodes that use one database: each has a name and a lease, and is notified of what others do to records that it
 //! watches.
 //!
-//! A node whose lease is over has ended, or is cut off from the database. The time is the database's. After the database
-//! was away itself no lease holds; so a node judges others only once its own lease has held for its whole length.
+//! A node whose lease is over has ended, or is cut off from the database. The time is the database's. After the
+//! database was away itself no lease holds; so a node judges others only once its own lease has held for its whole
+//! length.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,7 +36,8 @@ const TRIES: usize = 16;
 
 pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
-/// This node among those that use one database. It has one connection, which what nodes share of their clients uses, too.
+/// This node among those that use one database. It has one connection, which what nodes share of their clients uses,
+/// too.
 ///
 /// Dropping it leaves its lease to end by itself; [`end`](nodes::Nodes::end) ends it at once.
 pub struct Nodes {
@@ -97,8 +99,8 @@ impl Nodes {
         self.lease.judges()
     }
 
-    /// Reports whenever another node may have changed or ended a record: a hint only, and always one after this node had
-    /// no connection for a while. Ends with this.
+    /// Reports whenever another node may have changed or ended a record: a hint only, and always one after this node
+    /// had no connection for a while. Ends with this.
     pub(super) fn hints(&self, key: Key) -> BoxStream<'static, ()> {
         Watched::hints(&self.watched, key)
     }

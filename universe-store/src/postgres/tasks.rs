@@ -25,8 +25,8 @@ const LOOK: Duration = Duration::from_secs(30);
 /// How many go with one statement.
 const STEP: i64 = 500;
 
-/// What every record is read by: its name, number and version, what is left of its time in seconds, whether its node has
-/// ended, as far as $1 says that this can be known, and what is in it.
+/// What every record is read by: its name, number and version, what is left of its time in seconds, whether its node
+/// has ended, as far as $1 says that this can be known, and what is in it.
 const COLUMNS: &str = "task.name, task.number, task.version, \
     greatest(extract(epoch FROM task.expires - now()), 0)::float8, \
     $1 AND NOT EXISTS (SELECT 1 FROM universe_node WHERE id = task.node AND alive_until > now()), task.body";

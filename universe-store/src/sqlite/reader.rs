@@ -338,8 +338,8 @@ fn to_entry(
     })
 }
 
-/// The `body` of a table at the place that a column has, with its sum in the column after it. Large ones are not in memory
-/// twice, as a row's are. The row that is being read keeps the view of the tables as it is.
+/// The `body` of a table at the place that a column has, with its sum in the column after it. Large ones are not in
+/// memory twice, as a row's are. The row that is being read keeps the view of the tables as it is.
 fn state(
     connection: &Connection,
     table: &str,

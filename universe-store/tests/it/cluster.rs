@@ -1,4 +1,5 @@
-//! A server of PostgreSQL for tests, from the programs that are installed here. The tests of the universe server use it, too.
+//! A server of PostgreSQL for tests, from the programs that are installed here. The tests of the universe server use
+//! it, too.
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write as _};
@@ -290,7 +291,8 @@ fn program(name: &str) -> Option<PathBuf> {
     Some(programs.as_ref()?.join(name))
 }
 
-/// Where the newest version that is installed has its programs: beside each other by version as in Debian, or on the path.
+/// Where the newest version that is installed has its programs: beside each other by version as in Debian, or on the
+/// path.
 fn find() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()

@@ -220,8 +220,8 @@ fn is_new_enough(program: &Path) -> bool {
     (major, minor) >= VERSION
 }
 
-/// Unpacks the package of Debian's newest branch, where that is Debian. Nothing of the machine is changed: lists and packages
-/// are in a folder of their own.
+/// Unpacks the package of Debian's newest branch, where that is Debian. Nothing of the machine is changed: lists and
+/// packages are in a folder of their own.
 fn install() {
     if !Path::new("/usr/bin/apt-get").exists() {
         return;

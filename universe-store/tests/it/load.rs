@@ -1,5 +1,5 @@
-//! Writers on one node and readers on another one, while something happens to the store; and whether all is there that was
-//! acknowledged, once.
+//! Writers on one node and readers on another one, while something happens to the store; and whether all is there that
+//! was acknowledged, once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,8 +63,8 @@ impl Load {
         }
     }
 
-    /// Stops it: every acknowledged entry is there once, each that was called unknown is there once or not at all, and the
-    /// readers have seen what is there, in order and once.
+    /// Stops it: every acknowledged entry is there once, each that was called unknown is there once or not at all, and
+    /// the readers have seen what is there, in order and once.
     pub(crate) async fn judge(self) {
         self.stop.send_replace(true);
         let (mut acknowledged, mut open) = (0, 0);

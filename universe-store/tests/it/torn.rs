@@ -12,7 +12,8 @@ use super::{OnDisk, Subject, after, entry, id, meta, next_entry, stored};
 
 const BATCH: u64 = 20;
 
-/// What is in the directory as it lies there now, with the write-ahead log cut off after so many bytes, followed by others.
+/// What is in the directory as it lies there now, with the write-ahead log cut off after so many bytes, followed by
+/// others.
 fn torn(dir: &Path, length: usize, rest: &[u8]) -> TempDir {
     let copy = TempDir::new().unwrap();
     fs::copy(dir.join("universes.db"), copy.path().join("universes.db")).unwrap();

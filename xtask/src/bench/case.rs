@@ -48,7 +48,8 @@ pub(super) struct Case {
     pub(super) program: Program,
     pub(super) era: Era,
     pub(super) tool: Tool,
-    /// What it cost when it was measured last, as a multiple of the floor's instructions; for cases of the library itself.
+    /// What it cost when it was measured last, as a multiple of the floor's instructions; for cases of the library
+    /// itself.
     pub(super) baseline: Option<f64>,
     /// The same for programs that are not optimised, as tests are built.
     pub(super) plain: Option<f64>,

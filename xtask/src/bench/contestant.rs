@@ -181,7 +181,8 @@ pub(super) fn start(program: &Path, arguments: Vec<OsString>) -> Result<Server> 
     }
 }
 
-/// Builds or installs those whose names have this in them, and the floor. Also returns those that cannot be, each with the reason.
+/// Builds or installs those whose names have this in them, and the floor. Also returns those that cannot be, each with
+/// the reason.
 ///
 /// # Errors
 /// When the floor or the server on this library cannot be built.

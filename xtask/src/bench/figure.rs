@@ -108,8 +108,8 @@ impl Row {
     }
 }
 
-/// Measures servers one after another, `rounds` times, so that what disturbs the machine disturbs all. One that fails is
-/// left out from then on.
+/// Measures servers one after another, `rounds` times, so that what disturbs the machine disturbs all. One that fails
+/// is left out from then on.
 ///
 /// # Errors
 /// When nothing can be printed.

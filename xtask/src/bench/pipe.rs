@@ -64,7 +64,8 @@ impl Pipe {
         Ok(pipe)
     }
 
-    /// Calls a second with this many under way, and the server's processor time for each in microseconds. What comes at once is answered by as many calls in one write.
+    /// Calls a second with this many under way, and the server's processor time for each in microseconds. What comes at
+    /// once is answered by as many calls in one write.
     ///
     /// # Errors
     /// When an answer is wrong.

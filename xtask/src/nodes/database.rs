@@ -144,8 +144,8 @@ impl Database {
         Ok(())
     }
 
-    /// Starts one of the two. What is left of it after a crash may hold its memory for a moment yet, so this is tried for
-    /// a while.
+    /// Starts one of the two. What is left of it after a crash may hold its memory for a moment yet, so this is tried
+    /// for a while.
     fn serve(&self, which: usize) -> Result<()> {
         let end = Instant::now() + DEADLINE;
         while !self.try_serve(which)? {

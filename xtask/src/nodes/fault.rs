@@ -24,8 +24,8 @@ pub(super) enum Fault {
     Kill,
     /// All servers are ended (SIGTERM) and started again, one after the other.
     Rolling,
-    /// The primary is killed and the standby takes its place; then another standby is made. On NATS the leader is killed, and
-    /// comes back.
+    /// The primary is killed and the standby takes its place; then another standby is made. On NATS the leader is
+    /// killed, and comes back.
     Failover,
     /// As `Failover`, while a server is frozen: it goes on with connections to a primary that is gone.
     FrozenFailover,

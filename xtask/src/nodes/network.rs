@@ -129,7 +129,8 @@ pub(super) fn join(node: usize, side: Side) -> Result<()> {
 /// # Errors
 /// When `tc` is not there, or this kernel has neither way to do so.
 pub(super) fn slow(node: usize, side: Side) -> Result<()> {
-    // Late and lost at random, where the kernel has that; else a narrow link, which delays what queues and drops the rest.
+    // Late and lost at random, where the kernel has that; else a narrow link, which delays what queues and drops the
+    // rest.
     let ways: [&[&str]; 2] = [
         &["netem", "delay", "60ms", "30ms", "loss", "3%"],
         &["tbf", "rate", "400kbit", "burst", "8kb", "latency", "250ms"],

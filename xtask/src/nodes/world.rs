@@ -187,7 +187,8 @@ impl World {
         lock(&self.heads).as_ref()?.get(universe).copied()
     }
 
-    /// Ends the load: lets clients finish what they have begun, and readers come to the end. Gives how long the load ran.
+    /// Ends the load: lets clients finish what they have begun, and readers come to the end. Gives how long the load
+    /// ran.
     pub(super) fn stop(&self, patience: Duration) -> Duration {
         self.stopping.store(true, Ordering::SeqCst);
         let time = self.begun.elapsed();

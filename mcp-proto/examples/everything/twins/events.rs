@@ -1,5 +1,5 @@
-//! An event store in memory that several services of one process share. Each of them is a process to it; a test says which
-//! have ended.
+//! An event store in memory that several services of one process share. Each of them is a process to it; a test says
+//! which have ended.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};

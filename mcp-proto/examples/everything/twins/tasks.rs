@@ -1,4 +1,5 @@
-//! A store of tasks that several servers of one process share. The test says when it is away, and which servers have ended.
+//! A store of tasks that several servers of one process share. The test says when it is away, and which servers have
+//! ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! From an MCP server to its authorization server (MCP "Authorization Server Location" and "Authorization Server Metadata
-//! Discovery"; RFC 9728, RFC 8414).
+//! From an MCP server to its authorization server (MCP "Authorization Server Location" and "Authorization Server
+//! Metadata Discovery"; RFC 9728, RFC 8414).
 
 use oauth2::url::Url;
 

@@ -17,7 +17,8 @@ pub enum Grant {
     /// The client itself is the caller (client credentials): it needs
     /// [`OAuth::with_client`](super::OAuth::with_client).
     ClientCredentials,
-    /// The platform vouches for the program that calls (workload identity federation): its JWT is the grant (RFC 7523 §2.1).
+    /// The platform vouches for the program that calls (workload identity federation): its JWT is the grant (RFC 7523
+    /// §2.1).
     Workload(Arc<dyn Assertions>),
     /// The identity provider of an organization decides which of its people may use the server (enterprise-managed
     /// authorization): an ID token is exchanged there for the grant (RFC 8693, RFC 7523).

@@ -98,8 +98,8 @@ impl Denied {
     }
 }
 
-/// The value of `WWW-Authenticate`, with a challenge for each scheme that would do; `None` where another token would not
-/// help.
+/// The value of `WWW-Authenticate`, with a challenge for each scheme that would do; `None` where another token would
+/// not help.
 fn challenge(refusal: &Refusal) -> Option<HeaderValue> {
     let (denied, proofs) = (&refusal.denied, refusal.proofs.as_ref());
     if let Denied::Unavailable(_) = denied {

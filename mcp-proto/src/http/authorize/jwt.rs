@@ -1,4 +1,5 @@
-//! Access tokens as JSON Web Tokens (RFC 7519, RFC 9068): their issuer signed them, and this server verifies them alone.
+//! Access tokens as JSON Web Tokens (RFC 7519, RFC 9068): their issuer signed them, and this server verifies them
+//! alone.
 
 mod algorithm;
 mod dpop;

@@ -27,8 +27,8 @@ struct Document<'a> {
 }
 
 impl ProtectedResource {
-    /// The server whose MCP endpoint has this URL, such as `https://tools.example/mcp`, and the issuers of the tokens that
-    /// it accepts. `None` if the URL is not one of http or https without a query, or no issuer is named.
+    /// The server whose MCP endpoint has this URL, such as `https://tools.example/mcp`, and the issuers of the tokens
+    /// that it accepts. `None` if the URL is not one of http or https without a query, or no issuer is named.
     #[must_use]
     pub fn new(url: &str, servers: Vec<String>) -> Option<Self> {
         let uri: http::Uri = url.parse().ok()?;

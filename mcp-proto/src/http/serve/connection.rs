@@ -38,7 +38,8 @@ const MAX_STREAM_BUFFER: usize = 64 * 1024;
 
 /// How often a connection is looked at in the time that a head may take.
 ///
-/// hyper could time heads itself, with a timer and one more turn of its loop for each request: a fortieth of a small call.
+/// hyper could time heads itself, with a timer and one more turn of its loop for each request: a fortieth of a small
+/// call.
 const CHECKS: u32 = 4;
 
 /// How many headers hyper takes unasked. For another number it allocates their places with each request.
@@ -177,7 +178,8 @@ where
         }
     });
     let stream = TokioIo::new(stream);
-    // hyper-util chooses the version, too, but lets hyper read the first bytes alone, for which it takes twice the buffer.
+    // hyper-util chooses the version, too, but lets hyper read the first bytes alone, for which it takes twice the
+    // buffer.
     let mut connection = match in_streams {
         true => {
             let builder = http2(&config, admitted.connection.lane.clone());

@@ -11,8 +11,8 @@ use super::stall::Socket;
 /// implements this trait with its TLS library.
 ///
 /// It runs on the connection's own task, within the bound of connections, and is dropped after
-/// [`ServeConfig::handshake_timeout`](super::ServeConfig::handshake_timeout), when its place is needed, or at the end of
-/// the server.
+/// [`ServeConfig::handshake_timeout`](super::ServeConfig::handshake_timeout), when its place is needed, or at the end
+/// of the server.
 pub trait Handshake: Send + Sync + 'static {
     /// The stream.
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;

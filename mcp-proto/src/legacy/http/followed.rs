@@ -1,5 +1,5 @@
-//! Subscriptions of a session that were made with another process: the server is asked about each as when it was made, so
-//! that it can begin to follow the resource, before anything of it is told here.
+//! Subscriptions of a session that were made with another process: the server is asked about each as when it was made,
+//! so that it can begin to follow the resource, before anything of it is told here.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What a client sends besides requests, and the end of its session: for calls that run here, and for those that another
-//! process runs.
+//! What a client sends besides requests, and the end of its session: for calls that run here, and for those that
+//! another process runs.
 
 use std::sync::{Arc, Weak};
 

@@ -22,10 +22,11 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Decides which URIs can be subscribed to, and by whom; [`ServerBuilder::subscriptions`] alone takes every URI that a
-    /// resource or a template is for. A URI that it does not find is left out of a listen, which is −32002 for the `resources/subscribe` of the legacy era;
-    /// any other error refuses the request. What it says to the client before a listen is acknowledged is not sent, and a
-    /// listen with more than 1,000 values in its `_meta` is refused, since each call gets a copy.
+    /// Decides which URIs can be subscribed to, and by whom; [`ServerBuilder::subscriptions`] alone takes every URI
+    /// that a resource or a template is for. A URI that it does not find is left out of a listen, which is −32002 for
+    /// the `resources/subscribe` of the legacy era; any other error refuses the request. What it says to the client
+    /// before a listen is acknowledged is not sent, and a listen with more than 1,000 values in its `_meta` is refused,
+    /// since each call gets a copy.
     pub fn on_subscribe<F, R>(mut self, handler: F) -> Self
     where
         F: Fn(S, String, Context) -> R + Send + Sync + 'static,

@@ -22,8 +22,8 @@ pub(crate) const MAX_ROUNDS: usize = 32;
 pub struct InputConfig {
     /// How long a modern client may take to come back with its answers, in whole seconds. 10 minutes by default.
     ///
-    /// The answers travel in the state from the first question to the last. What is sealed has at most 48 KiB: a request
-    /// whose answers are longer, except for those to its last questions, gets −32602.
+    /// The answers travel in the state from the first question to the last. What is sealed has at most 48 KiB: a
+    /// request whose answers are longer, except for those to its last questions, gets −32602.
     pub state_lifetime: Duration,
     /// Whether a `requestState` is good once: a request that was answered cannot be made again with the same answers.
     /// Remembered by this process alone. Implies [`InputConfig::require_state`]. Off by default.

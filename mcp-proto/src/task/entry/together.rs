@@ -1,5 +1,5 @@
-//! What is done to a task because several servers know of it: an end is proposed before it counts, and what others have written
-//! is taken over.
+//! What is done to a task because several servers know of it: an end is proposed before it counts, and what others have
+//! written is taken over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -29,7 +29,8 @@ impl Entry {
         self.state.send_modify(|state| state.ending = Some(stage));
     }
 
-    /// A copy of it as it is to be kept: ended, where an end is proposed. Nothing that is done to the copy is done to it.
+    /// A copy of it as it is to be kept: ended, where an end is proposed. Nothing that is done to the copy is done to
+    /// it.
     pub(in super::super) fn to_keep(&self) -> Self {
         let mut state = self.state().clone();
         state.streams.clear();
@@ -68,8 +69,8 @@ impl Entry {
         }
     }
 
-    /// What clients of other servers have answered, by a record: the answers to questions that are open here, or why one
-    /// does not come.
+    /// What clients of other servers have answered, by a record: the answers to questions that are open here, or why
+    /// one does not come.
     pub(in super::super) fn answered_elsewhere(
         &self,
         kept: &State,

@@ -22,7 +22,8 @@ impl Tasks {
         self.shared.as_ref()
     }
 
-    /// The task of that name, if it is kept, the owner's, and of that era. Waits for nothing where tasks are not shared.
+    /// The task of that name, if it is kept, the owner's, and of that era. Waits for nothing where tasks are not
+    /// shared.
     pub(crate) async fn find(
         &self,
         id: &str,
@@ -37,8 +38,8 @@ impl Tasks {
         Ok(found.map(|found| Arc::new(found.entry)))
     }
 
-    /// At most `max` tasks of an owner and an era after that number, each with its number, the oldest first, and whether
-    /// there are more.
+    /// At most `max` tasks of an owner and an era after that number, each with its number, the oldest first, and
+    /// whether there are more.
     pub(crate) async fn list(
         &self,
         owner: &Owner,

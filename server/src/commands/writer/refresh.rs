@@ -108,7 +108,8 @@ impl Writer {
     }
 }
 
-/// Applies what was written since, and returns whether it replaced the state as a whole. `None` if it cannot be followed.
+/// Applies what was written since, and returns whether it replaced the state as a whole. `None` if it cannot be
+/// followed.
 async fn follow(store: &dyn UniverseLog, loaded: &mut Loaded, record: &Record) -> Option<bool> {
     let from = loaded.universe.revision;
     let missing = record.head.revision.0.checked_sub(from.0)?;

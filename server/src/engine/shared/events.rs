@@ -1,5 +1,5 @@
-//! What is at work of sessions of the handshake revisions of MCP, in a store that servers share: any server goes on with
-//! the streams of another's calls, and passes on what a client sends for them.
+//! What is at work of sessions of the handshake revisions of MCP, in a store that servers share: any server goes on
+//! with the streams of another's calls, and passes on what a client sends for them.
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;

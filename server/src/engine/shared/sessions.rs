@@ -1,4 +1,5 @@
-//! Sessions of the handshake revisions of MCP in a store that servers share: a session that one server has begun any other serves.
+//! Sessions of the handshake revisions of MCP in a store that servers share: a session that one server has begun any
+//! other serves.
 
 use std::sync::Arc;
 

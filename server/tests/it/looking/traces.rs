@@ -1,4 +1,5 @@
-//! Traces: a collector of the test's own receives spans with the names of the conventions, and no request waits for one.
+//! Traces: a collector of the test's own receives spans with the names of the conventions, and no request waits for
+//! one.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! Subscriptions: who is notified of which change, made by REST or by MCP, in both eras. What must not be heard is followed
-//! by something that must be, so that nothing waits for silence.
+//! Subscriptions: who is notified of which change, made by REST or by MCP, in both eras. What must not be heard is
+//! followed by something that must be, so that nothing waits for silence.
 
 use mcp_proto::client::Interest;
 use serde_json::{Map, Value, json};

@@ -103,7 +103,8 @@ async fn what_one_seals_the_other_opens_until_the_key_is_gone() {
         );
         assert!(gone(b.client, &universes[0], &state).await);
 
-        // The second key comes, at first only to open, then to seal; what the first has sealed is taken as long as it is there.
+        // The second key comes, at first only to open, then to seal; what the first has sealed is taken as long as it
+        // is there.
         let old = [
             question(a.client, &universes[1]).await,
             question(a.client, &universes[2]).await,

@@ -62,7 +62,8 @@ async fn a_session_of_one_is_served_by_the_other_and_ends_at_both() {
             node.client.command(&id, &tick()).await;
             updated(&mut stream, &uri).await;
         }
-        // And while the stream is open: it is told that what was subscribed to elsewhere may have changed, and what does.
+        // And while the stream is open: it is told that what was subscribed to elsewhere may have changed, and what
+        // does.
         done(&at_a, "resources/subscribe", &second).await;
         updated(&mut stream, &second).await;
         for node in [&a, &b] {

@@ -1,5 +1,5 @@
-//! Calls of the handshake revisions on several servers: one runs a call, and any other reads its stream, answers what it
-//! asks, cancels it and ends its session.
+//! Calls of the handshake revisions on several servers: one runs a call, and any other reads its stream, answers what
+//! it asks, cancels it and ends its session.
 
 use hyper::body::Incoming;
 use serde_json::{Value, json};

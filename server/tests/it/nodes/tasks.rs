@@ -1,5 +1,5 @@
-//! Tasks of MCP on several servers that share a store. The tools of the universe server make none, so these servers have
-//! tools of their own.
+//! Tasks of MCP on several servers that share a store. The tools of the universe server make none, so these servers
+//! have tools of their own.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use super::outline::Outline;
 use super::text::{is_space, number, trim};
 use crate::model::{Source, Task, Tasks};
 
-/// Reads the tasks: every line with a box, as OpenSpec counts them, nested ones and those in code blocks too, so that none
-/// is lost to a stray ```.
+/// Reads the tasks: every line with a box, as OpenSpec counts them, nested ones and those in code blocks too, so that
+/// none is lost to a stray ```.
 #[must_use]
 pub fn tasks(source: Source) -> Tasks {
     let text = source.text.clone();
@@ -48,8 +48,8 @@ fn task(line: &str) -> Option<(bool, &str)> {
     Some((trim(inside).eq_ignore_ascii_case("x"), trim(behind)))
 }
 
-/// What is in the box of `line` and what is behind it: a bullet (`-`, `*`, `+`, `1.`, `1)`), a box with at most one mark in
-/// it, of which x alone says done, and no link: `- [a](b)` and `- [1][c]` are none.
+/// What is in the box of `line` and what is behind it: a bullet (`-`, `*`, `+`, `1.`, `1)`), a box with at most one
+/// mark in it, of which x alone says done, and no link: `- [a](b)` and `- [1][c]` are none.
 fn boxed(line: &str) -> Option<(&str, &str)> {
     let rest = bullet(line.trim_start_matches(is_space))?;
     let rest = rest.trim_start_matches(is_space).strip_prefix('[')?;

@@ -76,8 +76,8 @@ fn identifier(text: &str, at: usize) -> Option<Vec<Range<usize>>> {
     Some(words)
 }
 
-/// The length in bytes of the word at the beginning of `text`. An apostrophe between letters belongs to the word, though it is
-/// not part of what is looked up.
+/// The length in bytes of the word at the beginning of `text`. An apostrophe between letters belongs to the word,
+/// though it is not part of what is looked up.
 fn word_length(text: &str) -> usize {
     let mut characters = text.char_indices().peekable();
     let mut end = 0;
@@ -135,8 +135,8 @@ fn split(text: &str, words: &[Range<usize>]) -> Vec<Token> {
     tokens
 }
 
-/// The length in bytes of the first part of a word, which ends at a change of case, between letters and digits, and around
-/// scripts without blanks.
+/// The length in bytes of the first part of a word, which ends at a change of case, between letters and digits, and
+/// around scripts without blanks.
 fn part_length(word: &str) -> usize {
     let plain = word.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
     if plain && word.starts_with(|c: char| c.is_ascii_alphabetic()) {

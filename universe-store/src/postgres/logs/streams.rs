@@ -80,8 +80,8 @@ impl Logs {
     }
 
     async fn put(&self, columns: &Columns<'_>) -> Result<(), LogError> {
-        // Sessions are locked in one order, so that nodes do not wait for each other in a circle. A notification takes a
-        // lock of the whole database, so only readers that there are get one.
+        // Sessions are locked in one order, so that nodes do not wait for each other in a circle. A notification takes
+        // a lock of the whole database, so only readers that there are get one.
         let sql = "WITH given AS MATERIALIZED ( \
                      SELECT * FROM unnest($1, $2, $3, $4, $5, $6) \
                        WITH ORDINALITY AS g(key, name, about, ended, first, note, n)), \

@@ -13,7 +13,8 @@ const FREE_SHARE: i64 = 8;
 /// Entries removed in one transaction while there is nothing else to do for anybody.
 const SWEEP: u32 = 10_000;
 
-/// How many entries are removed for each that is appended meanwhile, so that what is to go becomes less however much comes.
+/// How many entries are removed for each that is appended meanwhile, so that what is to go becomes less however much
+/// comes.
 const SWEEP_PER_ENTRY: u32 = 2;
 
 /// How many entries may be removed in the time of giving back a page.
@@ -34,7 +35,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes all entries that nobody sees any more and writes the whole file afresh. Gives the sizes before and after.
+    /// Removes all entries that nobody sees any more and writes the whole file afresh. Gives the sizes before and
+    /// after.
     pub(in crate::sqlite) fn compact(&mut self) -> rusqlite::Result<(Size, Size)> {
         let before = schema::sizes(&self.connection)?;
         while self.sweeping {

@@ -29,8 +29,8 @@ pub const MAX_PROOF_ID_BYTES: usize = 256;
 
 /// Takes tokens that are bound to a key of their client (`cnf.jkt`), with a proof for each request.
 ///
-/// A proof is good for one request within [`PROOF_AGE`]. It is remembered for a minute and a half, in this process alone.
-/// Nonces of the server (§8 of the RFC) are not asked for.
+/// A proof is good for one request within [`PROOF_AGE`]. It is remembered for a minute and a half, in this process
+/// alone. Nonces of the server (§8 of the RFC) are not asked for.
 #[derive(Debug)]
 pub struct Dpop {
     endpoint: Target,

@@ -17,8 +17,8 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::{FetchKeys, MAX_KEY_SET_BYTES};
 
-/// Fetches the keys of an issuer from a URL. It follows no redirect, keeps no connection, and trusts the certificates that
-/// the system trusts.
+/// Fetches the keys of an issuer from a URL. It follows no redirect, keeps no connection, and trusts the certificates
+/// that the system trusts.
 #[derive(Clone)]
 pub struct HttpsKeys {
     uri: Uri,

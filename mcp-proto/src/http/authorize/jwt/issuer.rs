@@ -40,8 +40,8 @@ pub trait FetchKeys: fmt::Debug + Send + Sync {
 /// The public keys of an issuer. Clones share them.
 ///
 /// Fetched keys are fetched when the first token comes, by one fetch at a time, which runs to its end or to
-/// [`KEYS_TIMEOUT`] even if the request that began it goes away. [`KEYS_FRESH`], [`KEYS_KEPT`] and [`KEYS_INTERVAL`] say
-/// when the next one is. It must be used within a tokio runtime.
+/// [`KEYS_TIMEOUT`] even if the request that began it goes away. [`KEYS_FRESH`], [`KEYS_KEPT`] and [`KEYS_INTERVAL`]
+/// say when the next one is. It must be used within a tokio runtime.
 #[derive(Debug, Clone)]
 pub struct IssuerKeys {
     fetch: Option<Arc<dyn FetchKeys>>,

@@ -46,8 +46,8 @@ pub(super) enum Found<'s> {
 }
 
 impl KeySet {
-    /// Reads a JWK set. Keys that are for something else, or of a type that is not known, are passed over, as RFC 7517 §5
-    /// wants it.
+    /// Reads a JWK set. Keys that are for something else, or of a type that is not known, are passed over, as RFC 7517
+    /// §5 wants it.
     pub(super) fn read(text: &str) -> Result<Self, InvalidKeys> {
         let invalid = |problem: String| Err(InvalidKeys(problem));
         if text.len() > MAX_KEY_SET_BYTES {

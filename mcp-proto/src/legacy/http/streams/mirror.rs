@@ -1,8 +1,8 @@
 //! Keeps in the event store what the streams of calls keep here, for clients that come back to another process.
 //!
 //! A stream is not queued event by event: it is noted once that there is something to write, and what that is its ring
-//! says when its turn comes. So a slow store holds nothing up and takes no memory. What the ring has forgotten by then is
-//! not written, as it could not be resumed here either.
+//! says when its turn comes. So a slow store holds nothing up and takes no memory. What the ring has forgotten by then
+//! is not written, as it could not be resumed here either.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

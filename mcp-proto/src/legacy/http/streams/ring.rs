@@ -6,7 +6,8 @@ use bytes::Bytes;
 
 use crate::budget::{Client, Held, Kind, Over};
 
-/// What an event takes besides its text: a place in the ring, which may have twice as many, and how the text is counted.
+/// What an event takes besides its text: a place in the ring, which may have twice as many, and how the text is
+/// counted.
 const OVERHEAD: usize = 96;
 
 /// Up to which length a text is copied, so that it takes no more room than it needs.

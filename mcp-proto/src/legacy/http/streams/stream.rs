@@ -116,7 +116,8 @@ impl Stream {
         self.state().ring.has_room(event)
     }
 
-    /// The key of a reader of everything after the event of this number that is still kept. It takes the place of another one.
+    /// The key of a reader of everything after the event of this number that is still kept. It takes the place of
+    /// another one.
     pub(super) fn resume(&self, after: u64) -> Result<u64, Refusal> {
         let mut state = self.state();
         if state.forgotten || after == 0 || after >= state.ring.next() {

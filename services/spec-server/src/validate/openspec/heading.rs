@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::model::Line;
 use crate::parse::{Heading, Outline, bare_name, trim_start};
 
-/// The headings with a blank behind their `#` in some lines. `###Requirement: x` is a requirement in two of three places;
-/// it never ends what is above it.
+/// The headings with a blank behind their `#` in some lines. `###Requirement: x` is a requirement in two of three
+/// places; it never ends what is above it.
 pub(super) fn headings<'o, 't>(
     outline: &'o Outline<'t>,
     lines: Range<Line>,

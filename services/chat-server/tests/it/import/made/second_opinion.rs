@@ -4,11 +4,11 @@
 //!
 //! - Telegram: only text is read (no files without a caption, places, polls, service messages); whole accounts, `\xNN`
 //!   and ids that are numbers are refused; without `date_unixtime` there is no time; targets of links are left out.
-//! - WhatsApp: blank lines are left out; a name ends at its first colon; `[13/12/2023, …]` is always read month first, and
-//!   a date that cannot be so has no time; a mark before the bracket makes a line part of the message before; what
+//! - WhatsApp: blank lines are left out; a name ends at its first colon; `[13/12/2023, …]` is always read month first,
+//!   and a date that cannot be so has no time; a mark before the bracket makes a line part of the message before; what
 //!   quotes a form more often than the file's own changes the form; marks before names and texts stay; what WhatsApp
-//!   says of files, places, polls, edits is text; texts with English words such as "added" or "left" are left out
-//!   as notices; zips, and forms with words, other digits or other separators, are not read.
+//!   says of files, places, polls, edits is text; texts with English words such as "added" or "left" are left out as
+//!   notices; zips, and forms with words, other digits or other separators, are not read.
 
 use chat_server::model::Body;
 use chatpack::parser::Parser as _;
