@@ -1,5 +1,5 @@
-//! A web service on axum with MCP at `/mcp`: `route_service` mounts it, and the layers of the service are its layers. Run it
-//! by `cargo run -p mcp-proto --example axum`; the guide's page on axum (`docs/axum.md`) goes through it.
+//! A web service on axum with MCP at `/mcp`: `route_service` mounts it, and the layers of the service are its layers.
+//! Run it by `cargo run -p mcp-proto --example axum`; the guide's page on axum (`docs/axum.md`) goes through it.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -33,8 +33,8 @@ async fn hello((): (), _: Nothing, context: Context) -> Result<Greeting, ToolErr
     Ok(greet(context.principal().unwrap_or("stranger")))
 }
 
-/// Who calls, by the token that the request shows. What a middleware puts into the request's extensions reaches handlers of
-/// both dialects.
+/// Who calls, by the token that the request shows. What a middleware puts into the request's extensions reaches
+/// handlers of both dialects.
 async fn authenticate(
     ConnectInfo(address): ConnectInfo<SocketAddr>,
     headers: HeaderMap,

@@ -1,7 +1,7 @@
-//! An issue tracker: REST and MCP on one port, over one state, behind one door. The service asks for a token before either
-//! is reached, and tells MCP who calls. Run it by `cargo run -p mcp-proto --example embed`, open an issue over REST by
-//! `curl 127.0.0.1:3000/issues -H 'authorization: Bearer ann-token' -d '{"title": "The door squeaks"}'`,
-//! and call its tools as the guide's page on embedding (`docs/embedding.md`) does by hand.
+//! An issue tracker: REST and MCP on one port, over one state, behind one door. The service asks for a token before
+//! either is reached, and tells MCP who calls. Run it by `cargo run -p mcp-proto --example embed`, open an issue over
+//! REST by `curl 127.0.0.1:3000/issues -H 'authorization: Bearer ann-token' -d '{"title": "The door squeaks"}'`, and
+//! call its tools as the guide's page on embedding (`docs/embedding.md`) does by hand.
 
 use std::convert::Infallible;
 

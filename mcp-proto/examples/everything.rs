@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Read from top to bottom: what a server is made of, then its tools, resources and prompts. The names and texts are
-//! the suite's. `everything/asking.rs` asks the client, `everything/tasks.rs` takes its time, `everything/runtime.rs` is
-//! for servers among strangers: `#[tokio::main]` does for others. `everything/twins.rs` are two servers that share
+//! the suite's. `everything/asking.rs` asks the client, `everything/tasks.rs` takes its time, `everything/runtime.rs`
+//! is for servers among strangers: `#[tokio::main]` does for others. `everything/twins.rs` are two servers that share
 //! sessions, calls and tasks.
 
 #[path = "everything/asking.rs"]
@@ -38,8 +38,8 @@ use serde_json::{Value, json};
 const PNG: &[u8] = include_bytes!("everything/pixel.png");
 const WAV: &[u8] = include_bytes!("everything/silence.wav");
 
-/// A tool that the suite wants to see, with `allOf` at the root of its schema: vendors of models refuse that, and with it all
-/// tools of a server. `--portable` hides it.
+/// A tool that the suite wants to see, with `allOf` at the root of its schema: vendors of models refuse that, and with
+/// it all tools of a server. `--portable` hides it.
 const NOT_PORTABLE: &str = "json_schema_2020_12_tool";
 
 /// What every handler gets a clone of: a database, in most servers.

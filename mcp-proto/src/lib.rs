@@ -33,8 +33,8 @@
 //! - [Testing a server](guide::testing)
 //! - [Coming from an SDK](guide::migrating)
 //!
-//! `examples/embed.rs` is a service with REST and MCP side by side, to begin from; `examples/everything.rs` is a tour of the
-//! whole: it offers everything there is.
+//! `examples/embed.rs` is a service with REST and MCP side by side, to begin from; `examples/everything.rs` is a tour
+//! of the whole: it offers everything there is.
 //!
 //! # Into a hyper service
 //!
@@ -140,13 +140,13 @@
 //!
 //! # Features
 //!
-//! `http`, `client`, `tls` and `validate` are on by default. A server on stdin and stdout needs none of them and takes half of the
-//! crates.
+//! `http`, `client`, `tls` and `validate` are on by default. A server on stdin and stdout needs none of them and takes
+//! half of the crates.
 //!
 //! - `http`: Streamable HTTP ([`http`]).
 //! - `client`: the client ([`client`]); needs `http`. `tls` adds HTTPS, by rustls.
-//! - `validate`: arguments and results are judged by the whole published schema, with every finding in words. Without it
-//!   the type of a tool's arguments judges them, and the first finding is answered; raw tools judge for themselves.
+//! - `validate`: arguments and results are judged by the whole published schema, with every finding in words. Without
+//!   it the type of a tool's arguments judges them, and the first finding is answered; raw tools judge for themselves.
 //! - `compression`: JSON answers over HTTP in gzip or zstd, for clients that accept them; needs `http`.
 //! - `jwt`: access tokens as JSON Web Tokens (`http::authorize::jwt`); needs `http`. `jwks` fetches the keys of their
 //!   issuers over HTTPS.
@@ -158,8 +158,8 @@
 //! [`TasksConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
 //! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SUBSCRIPTION_BYTES`], [`MAX_QUESTIONS`],
 //! [`MAX_QUESTION_KEY_BYTES`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`MAX_COMPLETIONS`],
-//! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`json::MAX_TREE_BYTES`], [`jsonrpc::MAX_REQUEST_ID_BYTES`], [`Keys::MAX`],
-//! [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong and
+//! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`json::MAX_TREE_BYTES`], [`jsonrpc::MAX_REQUEST_ID_BYTES`],
+//! [`Keys::MAX`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong and
 //! what would be right; none makes the library panic.
 
 // What only another feature uses is not reported in a lean build.

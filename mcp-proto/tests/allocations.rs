@@ -1,7 +1,7 @@
 //! What a quiet `tools/call` allocates, counted: a change that lets every call cost more is seen here.
 //!
-//! The counts stand in ARCHITECTURE.md, with what each block is for. A program of its own, because it counts for the whole
-//! process.
+//! The counts stand in ARCHITECTURE.md, with what each block is for. A program of its own, because it counts for the
+//! whole process.
 
 #![expect(
     clippy::unwrap_used,

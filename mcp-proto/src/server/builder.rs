@@ -147,8 +147,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Adds a tool whose arguments have a type, as those of [`ServerBuilder::tool`], and whose handler makes the result
-    /// by hand: text, pictures, links. Without an output schema; [`Tool::with_output_schema`] adds one, which results are
-    /// checked against as those of [`ServerBuilder::raw_tool`] are.
+    /// by hand: text, pictures, links. Without an output schema; [`Tool::with_output_schema`] adds one, which results
+    /// are checked against as those of [`ServerBuilder::raw_tool`] are.
     pub fn content_tool<A, F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -336,15 +336,15 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Gives tasks a place, within these bounds ([guide](crate::guide::tasks)). Tools say themselves whether they run as one
-    /// ([`Tool::with_task_support`]).
+    /// Gives tasks a place, within these bounds ([guide](crate::guide::tasks)). Tools say themselves whether they run
+    /// as one ([`Tool::with_task_support`]).
     pub fn tasks(mut self, config: TasksConfig) -> Self {
         self.tasks = Some(config);
         self
     }
 
-    /// Shares the tasks of [`tasks`](Self::tasks) with all servers that use this store: each shows, answers and cancels those
-    /// of all ([guide](crate::guide::tasks)). By default a task is known only to the server that runs it.
+    /// Shares the tasks of [`tasks`](Self::tasks) with all servers that use this store: each shows, answers and cancels
+    /// those of all ([guide](crate::guide::tasks)). By default a task is known only to the server that runs it.
     pub fn task_store(mut self, store: Arc<dyn TaskStore>) -> Self {
         self.task_store = Some(store);
         self
@@ -377,8 +377,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Reports each request that is over to `observer`, once: answered, cancelled, or refused because its caller lacks a
-    /// scope ([`OperationError`](crate::OperationError)). For metrics and audits. It must not block. What a transport
+    /// Reports each request that is over to `observer`, once: answered, cancelled, or refused because its caller lacks
+    /// a scope ([`OperationError`](crate::OperationError)). For metrics and audits. It must not block. What a transport
     /// refuses before it is a request that is handled, such as a header that does not fit, is not reported.
     ///
     /// ```
@@ -421,8 +421,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Asks callers over HTTP for scopes: without them they do not see it in a list, and a request for it gets 403 with a
-    /// challenge that names them all. Resources that skills bring are `skill://…`. Said again, the last counts.
+    /// Asks callers over HTTP for scopes: without them they do not see it in a list, and a request for it gets 403 with
+    /// a challenge that names them all. Resources that skills bring are `skill://…`. Said again, the last counts.
     ///
     /// It applies to callers whose [`Scopes`] are known: those that an
     /// [`Authorization`](crate::http::authorize::Authorization) accepted, or those whose scopes the embedding service

@@ -37,8 +37,8 @@ pub(crate) struct Offered {
     pub(super) ready: Vec<(Method, ProtocolVersion, Payload)>,
 }
 
-/// What was offered when the scopes of a request were judged, among its extensions: what answers the request is what its
-/// caller was allowed.
+/// What was offered when the scopes of a request were judged, among its extensions: what answers the request is what
+/// its caller was allowed.
 #[derive(Debug, Clone)]
 pub(super) struct Judged(pub(super) Arc<Offered>);
 

@@ -72,7 +72,8 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         self.of_tools(move |offered| offered.content_tool(tool, state, handler))
     }
 
-    /// Adds a tool whose schemas are written by hand, as [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) does.
+    /// Adds a tool whose schemas are written by hand, as [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool)
+    /// does.
     pub fn raw_tool<F, R>(self, tool: Tool, handler: F) -> Self
     where
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
@@ -102,7 +103,8 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         self.of_resources(move |offered| offered.resource(resource, state, handler))
     }
 
-    /// Adds a family of resources, as [`ServerBuilder::resource_template`](crate::ServerBuilder::resource_template) does.
+    /// Adds a family of resources, as [`ServerBuilder::resource_template`](crate::ServerBuilder::resource_template)
+    /// does.
     pub fn resource_template<O, F, R>(self, template: ResourceTemplate, handler: F) -> Self
     where
         O: Into<ReadResourceResult>,
@@ -168,8 +170,8 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         })
     }
 
-    /// Asks callers for scopes, as [`ServerBuilder::require_scopes`](crate::ServerBuilder::require_scopes) does. They stay
-    /// when what they are for is taken away, and hold for what comes back under its name.
+    /// Asks callers for scopes, as [`ServerBuilder::require_scopes`](crate::ServerBuilder::require_scopes) does. They
+    /// stay when what they are for is taken away, and hold for what comes back under its name.
     pub fn require_scopes(self, guarded: Guarded, scopes: Scopes) -> Self {
         self.then(move |offered| {
             offered.needs.insert(guarded, scopes);
@@ -233,10 +235,10 @@ impl Server {
     /// ```
     ///
     /// # Errors
-    /// [`BuildError`]: the first thing that cannot be served, or that is to be taken away and is not there, or a list of
-    /// which the builder did not declare that it changes
-    /// ([`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed) and its like): clients may keep it
-    /// for ever. Nothing has changed then.
+    /// [`BuildError`]: the first thing that cannot be served, or that is to be taken away and is not there, or a list
+    /// of which the builder did not declare that it changes
+    /// ([`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed) and its like): clients may keep
+    /// it for ever. Nothing has changed then.
     pub fn update<S>(&self, update: Update<S>) -> Result<(), BuildError> {
         let lists = [
             (update.tools, Change::ToolsListChanged, "tools"),

@@ -451,8 +451,8 @@ pub(crate) fn refused(answer: Result<Value, ClientError>) -> ErrorObject {
     }
 }
 
-/// Where only one subscriber exists, tracing asks the thread that comes to a line first whether it wants it, and that may be
-/// another test's: "never" is then remembered for all. With a second one, all are asked.
+/// Where only one subscriber exists, tracing asks the thread that comes to a line first whether it wants it, and that
+/// may be another test's: "never" is then remembered for all. With a second one, all are asked.
 static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::default()));
 
 /// Takes in what this thread logs, until the guard is dropped.

@@ -6,6 +6,9 @@ const LINES: usize = 500;
 /// The most bytes a file may have: a larger one is a dump or an archive that was committed by mistake.
 const BYTES: u64 = 1 << 20;
 
+/// The most characters that a comment's line may have. rustfmt keeps the code's; it leaves comments alone.
+const COLUMNS: usize = 120;
+
 /// Words of unfinished work, in pieces so that this file does not contain them.
 const UNFINISHED: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 
@@ -35,6 +38,11 @@ pub(super) fn check(path: &str, text: &str) -> Vec<String> {
         if lines > LINES {
             findings.push(format!("{path}: {lines} lines, more than {LINES}"));
         }
+        for (number, line) in (1..).zip(text.lines()) {
+            if is_long_comment(line) {
+                findings.push(format!("{path}:{number}: more than {COLUMNS} columns"));
+            }
+        }
     }
     if PROSE_AND_CODE.iter().any(|end| path.ends_with(end)) {
         for (number, line) in (1..).zip(text.lines()) {
@@ -55,6 +63,16 @@ pub(super) fn check(path: &str, text: &str) -> Vec<String> {
 /// The finding about a file of `bytes` bytes, if it is too large.
 pub(super) fn size(path: &str, bytes: u64) -> Option<String> {
     (bytes > BYTES).then(|| format!("{path}: {bytes} bytes, more than {BYTES}"))
+}
+
+/// Whether it is a comment that should go on in the next line. Rows of tables and examples of JSON cannot.
+fn is_long_comment(line: &str) -> bool {
+    let line = line.trim_end();
+    let Some(comment) = line.trim_start().strip_prefix("//") else {
+        return false;
+    };
+    let text = comment.trim_start_matches(['/', '!', ' ']);
+    line.chars().count() > COLUMNS && !text.starts_with(['|', '{'])
 }
 
 fn has_word(line: &str, word: &str) -> bool {
@@ -79,6 +97,14 @@ mod tests {
         let text = format!("a\n{0}HEAD\nb\n{1}theirs\n", UNMERGED[0], UNMERGED[1]);
         assert_eq!(check("a.md", &text).len(), 2);
         assert!(check("a.md", "a\n=======\nb <<<<<<< c\n").is_empty());
+    }
+
+    #[test]
+    fn long_comments_are_found() {
+        let long = "word ".repeat(30);
+        let row = format!("//! x\n//! | {long} |\nlet text = \"{long}\";\n");
+        assert!(check("a.rs", &row).is_empty());
+        assert_eq!(check("a.rs", &format!("//! x\n    /// {long}\n")).len(), 1);
     }
 
     #[test]

@@ -7,9 +7,10 @@ use crate::model::{Line, Section};
 
 /// The lines of a text, which of them are in code blocks, and the headings among the others.
 ///
-/// A code block is opened by three or more
-/// ` or ~ after any white space, with any text after them, and closed by at least as many of the same, with nothing but white space around them; one that is never closed ends with the text. That is how OpenSpec reads them; CommonMark knows two more rules (at most three blanks before, no `
-/// after an opening ```), which it does not follow.
+/// A code block is opened by three or more backticks or tildes after any white space, with any text after them, and
+/// closed by at least as many of the same, with nothing but white space around them; one that is never closed ends with
+/// the text. That is how OpenSpec reads them. CommonMark knows two more rules, which it does not follow: at most three
+/// blanks before, and no backtick after three that open.
 #[derive(Debug, Clone)]
 pub struct Outline<'t> {
     text: &'t str,

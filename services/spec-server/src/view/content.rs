@@ -224,8 +224,8 @@ fn tasks(change: &Change) -> &str {
     change.tasks.as_ref().map_or("", |tasks| &tasks.source.text)
 }
 
-/// The deltas from the part `offset` on that fit, and where the rest begins. Each capability is a part, and behind it each
-/// of its requirements; one that goes on from an earlier page is there with its file.
+/// The deltas from the part `offset` on that fit, and where the rest begins. Each capability is a part, and behind it
+/// each of its requirements; one that goes on from an earlier page is there with its file.
 fn deltas(
     change: &Change,
     offset: usize,

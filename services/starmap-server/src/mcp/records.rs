@@ -51,7 +51,8 @@ pub(crate) struct Answer<T> {
     pub(crate) corrections: BTreeMap<String, String>,
 }
 
-/// Systems in order, as `detail` wants them: `names`; else `systems`, rows under `columns`, or objects with detail full.
+/// Systems in order, as `detail` wants them: `names`; else `systems`, rows under `columns`, or objects with detail
+/// full.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct SystemList {
     #[serde(skip_serializing_if = "Option::is_none")]

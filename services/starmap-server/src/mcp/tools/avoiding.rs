@@ -98,8 +98,8 @@ pub(crate) fn security_class(
 }
 
 impl Wanted<'_> {
-    /// What they name on the map. An unknown name is an error: to pass through what should be avoided is worse than to ask
-    /// again.
+    /// What they name on the map. An unknown name is an error: to pass through what should be avoided is worse than to
+    /// ask again.
     pub(crate) fn things(
         &self,
         map: &Map,

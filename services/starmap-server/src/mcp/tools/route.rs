@@ -22,8 +22,8 @@ use super::live::counted;
 pub(crate) struct RouteArguments {
     pub(crate) origin: Name,
     pub(crate) destination: Name,
-    /// shortest (default): fewest jumps. safe: keeps to high security unless the detour is very long. unsafe: through low
-    /// and null security. safer, less_secure: the game's autopilot settings, with penalty.
+    /// shortest (default): fewest jumps. safe: keeps to high security unless the detour is very long. unsafe: through
+    /// low and null security. safer, less_secure: the game's autopilot settings, with penalty.
     pub(crate) mode: Option<String>,
     /// How much of a detour safer and less_secure take; default 50
     #[schemars(range(min = 0, max = 100))]
