@@ -56,7 +56,7 @@ impl ResourceUpdate {
         self
     }
 
-    /// The same with something for the matcher.
+    /// The same change with details that the matcher of subscriptions reads.
     #[must_use]
     pub fn with_detail(mut self, detail: Arc<dyn Any + Send + Sync>) -> Self {
         self.detail = Some(detail);

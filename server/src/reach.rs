@@ -23,7 +23,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// What may be done with a universe; each includes those before it.
+/// What a caller may do with a universe. Each value includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Access {
     /// Reading it.

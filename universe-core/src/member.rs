@@ -100,19 +100,19 @@ pub enum Mode {
 }
 
 impl Member {
-    /// The same, warned about below zero.
+    /// The same member; a number below zero gets a warning.
     pub(crate) const fn not_negative(mut self) -> Self {
         self.range = Range::NotNegative;
         self
     }
 
-    /// The same, warned about outside of `min` to `max`.
+    /// The same member; a number below `min` or above `max` gets a warning.
     pub(crate) const fn within(mut self, min: f64, max: f64) -> Self {
         self.range = Range::Within(min, max);
         self
     }
 
-    /// The same, warned about outside of `min` to below `max`.
+    /// The same member; a number below `min`, or not below `max`, gets a warning.
     pub(crate) const fn below(mut self, min: f64, max: f64) -> Self {
         self.range = Range::Below(min, max);
         self

@@ -28,10 +28,11 @@ impl Verified {
     }
 }
 
-/// Compares a universe as far as `record` says, from where it was compared before. `None` where it has gone meanwhile.
+/// Compares a universe as far as `record` says, from where it was compared before. `None` if it was
+/// deleted meanwhile.
 ///
 /// # Errors
-/// They differ.
+/// When the two differ.
 pub(super) async fn verify(
     from: &Source,
     to: &Arc<dyn UniverseLog>,

@@ -1,9 +1,9 @@
-//! Which systems are looked for.
+//! A filter for systems.
 
 use super::{Invalid, adjacent_lower};
 use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex, plain};
 
-/// Which systems are looked for: those for which all of it holds. [`Filter::default`] holds for all.
+/// A filter for systems: one passes when it meets every condition. [`Filter::default`] lets all pass.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     /// The lowest unrounded security status, from -1 to 1; -1 by default.

@@ -58,7 +58,7 @@ pub enum Problem {
         /// What is wrong with it.
         reason: String,
     },
-    /// A folder, or a file with others next to it, that has a part of a map.
+    /// The folder has only a part of a map: a table is missing.
     #[error("there is no table of {0} beside the others: {hint}", hint = .0.hint())]
     NoTable(Table),
     /// Two files that may both be meant.

@@ -52,7 +52,7 @@ pub enum RunError {
     /// It cannot be served where it should.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// A thread or a signal of the system.
+    /// The system gave no thread, or no signal could be watched.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

@@ -38,7 +38,7 @@ struct BackgroundStream {
 }
 
 impl Held {
-    /// Opens everything but the running call.
+    /// Opens everything except the running call.
     pub(super) fn take(own: &Own) -> Result<Self> {
         let target = own.target;
         let mut client = target.client();
