@@ -389,17 +389,17 @@ impl Held {
     /// The text that it is held for: it is given back when the last part of that is dropped.
     #[must_use]
     pub fn keep(self, text: Bytes) -> Bytes {
-        Bytes::from_owner(Kept { text, _held: self })
+        Bytes::from_owner(CountedText { text, _held: self })
     }
 }
 
 /// A text that is counted until the last part of it is dropped.
-struct Kept {
+struct CountedText {
     text: Bytes,
     _held: Held,
 }
 
-impl AsRef<[u8]> for Kept {
+impl AsRef<[u8]> for CountedText {
     fn as_ref(&self) -> &[u8] {
         &self.text
     }

@@ -39,7 +39,7 @@ pub use variables::{UriValue, Variables};
 #[derive(Clone)]
 pub struct UriTemplate {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<TemplatePart>,
     /// The names of the variables, each once, in order of appearance.
     names: Vec<String>,
     steps: Vec<Step>,
@@ -187,7 +187,7 @@ impl Hash for UriTemplate {
 
 /// A piece of a template.
 #[derive(Debug, Clone)]
-enum Part {
+enum TemplatePart {
     /// As it appears in URIs: percent-encoded where it must be.
     Literal(String),
     Expression(Operator, Vec<Variable>),
@@ -209,11 +209,11 @@ enum Modifier {
 }
 
 /// The variables of a template in order, with their operators.
-fn variables_of(parts: &[Part]) -> impl Iterator<Item = (Operator, &Variable)> {
+fn variables_of(parts: &[TemplatePart]) -> impl Iterator<Item = (Operator, &Variable)> {
     parts.iter().flat_map(|part| {
         let (operator, variables) = match part {
-            Part::Literal(_) => (Operator::Simple, [].as_slice()),
-            Part::Expression(operator, variables) => (*operator, variables.as_slice()),
+            TemplatePart::Literal(_) => (Operator::Simple, [].as_slice()),
+            TemplatePart::Expression(operator, variables) => (*operator, variables.as_slice()),
         };
         variables.iter().map(move |variable| (operator, variable))
     })

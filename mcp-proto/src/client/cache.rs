@@ -35,7 +35,7 @@ struct Table {
     /// Grows with each change notification: an answer that was on its way then is not kept.
     epoch: u64,
     bytes: usize,
-    answers: HashMap<Key, Kept>,
+    answers: HashMap<Key, CachedAnswer>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ pub(super) struct Key {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedAnswer {
     answer: Value,
     bytes: usize,
     until: Instant,
@@ -113,7 +113,7 @@ impl Cache {
             return;
         }
         table.bytes += bytes;
-        let kept = Kept {
+        let kept = CachedAnswer {
             answer: answer.clone(),
             bytes,
             until: now + Duration::from_millis(ttl).min(LONGEST),
@@ -173,7 +173,7 @@ impl Cache {
 }
 
 impl Table {
-    fn forget(&mut self, is_gone: impl Fn(&Key, &Kept) -> bool) {
+    fn forget(&mut self, is_gone: impl Fn(&Key, &CachedAnswer) -> bool) {
         let mut freed = 0;
         self.answers.retain(|key, kept| {
             let is_gone = is_gone(key, kept);

@@ -33,11 +33,11 @@ const MAX_TOOLS: usize = 10_000;
 
 /// What tools were listed with.
 #[derive(Debug, Default)]
-pub(super) struct Listed(Mutex<HashMap<String, Said>>);
+pub(super) struct Listed(Mutex<HashMap<String, ListedTool>>);
 
 /// What a list says of a tool.
 #[derive(Debug)]
-struct Said {
+struct ListedTool {
     output: Option<Arc<Output>>,
     needs_task: bool,
 }
@@ -195,7 +195,7 @@ impl Listed {
                     compiled: OnceLock::new(),
                 })
             });
-            let said = Said {
+            let said = ListedTool {
                 output,
                 needs_task: tool.task_support == TaskSupport::Required,
             };

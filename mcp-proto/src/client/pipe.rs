@@ -35,7 +35,7 @@ const MEMORY_BUFFER: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct Pipe {
     outgoing: mpsc::Sender<Vec<u8>>,
-    waiting: Arc<Waiting>,
+    waiting: Arc<Waiters>,
     closing: Arc<Notify>,
     reader: JoinHandle<()>,
     writer: JoinHandle<()>,
@@ -54,7 +54,7 @@ enum Peer {
 /// The requests that wait for their answers, one entry for each future that [`Pipe::call`] gave; `None` once the
 /// stream has ended.
 #[derive(Debug)]
-struct Waiting(Mutex<Option<HashMap<RequestId, Waiter>>>);
+struct Waiters(Mutex<Option<HashMap<RequestId, Waiter>>>);
 
 /// A caller that waits for an answer, and the receiver of the notifications before it.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ struct Waiter {
 }
 
 /// Gives a request up when it is dropped before the answer.
-struct Entry<'p> {
+struct WaitingCall<'p> {
     pipe: &'p Pipe,
     request: &'p Request,
     /// It is on its way to the peer.
@@ -110,7 +110,7 @@ impl Pipe {
         hub: Arc<NotificationHub>,
     ) -> Self {
         let (outgoing, lines) = mpsc::channel(OUTGOING);
-        let waiting = Arc::new(Waiting(Mutex::new(Some(HashMap::new()))));
+        let waiting = Arc::new(Waiters(Mutex::new(Some(HashMap::new()))));
         let closing = Arc::new(Notify::new());
         let sender = outgoing.downgrade();
         let reading = Reading {
@@ -144,7 +144,7 @@ impl Pipe {
             Some(table) => table.insert(request.id.clone(), waiter),
             None => return Err(ClientError::Closed),
         };
-        let mut entry = Entry {
+        let mut entry = WaitingCall {
             pipe: self,
             request,
             sent: false,
@@ -209,7 +209,7 @@ impl Drop for Pipe {
     }
 }
 
-impl Drop for Entry<'_> {
+impl Drop for WaitingCall<'_> {
     fn drop(&mut self) {
         let waited = match &mut *self.pipe.waiting.table() {
             Some(table) => table.remove(&self.request.id).is_some(),
@@ -235,7 +235,7 @@ impl Drop for Entry<'_> {
     }
 }
 
-impl Waiting {
+impl Waiters {
     /// The request that receives a notification before all others, by the progress token or the subscription.
     fn own(&self, notification: &Notification) -> Option<Own> {
         let meta = notification.params.get("_meta");
@@ -255,7 +255,7 @@ impl Waiting {
 
 /// What the reading task works with.
 struct Reading {
-    waiting: Arc<Waiting>,
+    waiting: Arc<Waiters>,
     hub: Arc<NotificationHub>,
     answering: Answering<'static>,
 }

@@ -10,7 +10,7 @@ use super::sample::CreateMessage;
 
 /// What a question is kept as.
 #[derive(Serialize, Deserialize)]
-enum Kept {
+enum KeptQuestion {
     Form {
         message: String,
         /// The name of each field, its schema, and whether it is required.
@@ -31,14 +31,14 @@ impl Serialize for Question {
             Self::Form(form) => {
                 let fields = form.fields.into_iter();
                 let fields = fields.map(|(name, field)| (name, field.members, field.required));
-                Kept::Form {
+                KeptQuestion::Form {
                     message: form.message,
                     fields: fields.collect(),
                 }
             }
-            Self::Url(ElicitUrl { message, url, id }) => Kept::Url { message, url, id },
-            Self::Sample(message) => Kept::Sample(message),
-            Self::Roots => Kept::Roots,
+            Self::Url(ElicitUrl { message, url, id }) => KeptQuestion::Url { message, url, id },
+            Self::Sample(message) => KeptQuestion::Sample(message),
+            Self::Roots => KeptQuestion::Roots,
         };
         kept.serialize(serializer)
     }
@@ -46,17 +46,17 @@ impl Serialize for Question {
 
 impl<'de> Deserialize<'de> for Question {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Kept::deserialize(deserializer)? {
-            Kept::Form { message, fields } => {
+        Ok(match KeptQuestion::deserialize(deserializer)? {
+            KeptQuestion::Form { message, fields } => {
                 let fields = fields.into_iter();
                 let fields =
                     fields.map(|(name, members, required)| (name, Field { members, required }));
                 let fields = fields.collect();
                 Self::Form(Box::new(ElicitForm { message, fields }))
             }
-            Kept::Url { message, url, id } => Self::Url(ElicitUrl { message, url, id }),
-            Kept::Sample(message) => Self::Sample(message),
-            Kept::Roots => Self::Roots,
+            KeptQuestion::Url { message, url, id } => Self::Url(ElicitUrl { message, url, id }),
+            KeptQuestion::Sample(message) => Self::Sample(message),
+            KeptQuestion::Roots => Self::Roots,
         })
     }
 }

@@ -38,16 +38,16 @@ struct Writer<'o> {
 }
 
 /// An array or an object on its way.
-struct Open<'w, 'o> {
+struct OpenNode<'w, 'o> {
     writer: &'w mut Writer<'o>,
     is_first: bool,
     end: &'static str,
 }
 
 impl<'o> Writer<'o> {
-    fn open(&mut self, begin: &str, end: &'static str) -> Open<'_, 'o> {
+    fn open(&mut self, begin: &str, end: &'static str) -> OpenNode<'_, 'o> {
         self.out.push_str(begin);
-        Open {
+        OpenNode {
             writer: self,
             is_first: true,
             end,
@@ -55,7 +55,7 @@ impl<'o> Writer<'o> {
     }
 
     /// What is named by a variant: an object of one member.
-    fn open_variant(&mut self, name: &str, begin: &str, end: &'static str) -> Open<'_, 'o> {
+    fn open_variant(&mut self, name: &str, begin: &str, end: &'static str) -> OpenNode<'_, 'o> {
         self.out.push('{');
         push_string(self.out, name);
         self.out.push(':');
@@ -93,13 +93,13 @@ impl<'o> Writer<'o> {
 impl<'w, 'o> Serializer for &'w mut Writer<'o> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Open<'w, 'o>;
-    type SerializeTuple = Open<'w, 'o>;
-    type SerializeTupleStruct = Open<'w, 'o>;
-    type SerializeTupleVariant = Open<'w, 'o>;
-    type SerializeMap = Open<'w, 'o>;
-    type SerializeStruct = Open<'w, 'o>;
-    type SerializeStructVariant = Open<'w, 'o>;
+    type SerializeSeq = OpenNode<'w, 'o>;
+    type SerializeTuple = OpenNode<'w, 'o>;
+    type SerializeTupleStruct = OpenNode<'w, 'o>;
+    type SerializeTupleVariant = OpenNode<'w, 'o>;
+    type SerializeMap = OpenNode<'w, 'o>;
+    type SerializeStruct = OpenNode<'w, 'o>;
+    type SerializeStructVariant = OpenNode<'w, 'o>;
 
     fn serialize_bool(self, value: bool) -> Result<(), Error> {
         self.out.push_str(if value { "true" } else { "false" });
@@ -230,15 +230,15 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
         open.close()
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Open<'w, 'o>, Error> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<OpenNode<'w, 'o>, Error> {
         Ok(self.open("[", "]"))
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Open<'w, 'o>, Error> {
+    fn serialize_tuple(self, _: usize) -> Result<OpenNode<'w, 'o>, Error> {
         Ok(self.open("[", "]"))
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Open<'w, 'o>, Error> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<OpenNode<'w, 'o>, Error> {
         Ok(self.open("[", "]"))
     }
 
@@ -248,15 +248,15 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Open<'w, 'o>, Error> {
+    ) -> Result<OpenNode<'w, 'o>, Error> {
         Ok(self.open_variant(variant, "[", "]}"))
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Open<'w, 'o>, Error> {
+    fn serialize_map(self, _: Option<usize>) -> Result<OpenNode<'w, 'o>, Error> {
         Ok(self.open("{", "}"))
     }
 
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Open<'w, 'o>, Error> {
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<OpenNode<'w, 'o>, Error> {
         self.is_raw = name == RAW;
         Ok(match self.is_raw {
             true => self.open("", ""),
@@ -270,7 +270,7 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Open<'w, 'o>, Error> {
+    ) -> Result<OpenNode<'w, 'o>, Error> {
         Ok(self.open_variant(variant, "{", "}}"))
     }
 
@@ -280,7 +280,7 @@ impl<'w, 'o> Serializer for &'w mut Writer<'o> {
     }
 }
 
-impl Open<'_, '_> {
+impl OpenNode<'_, '_> {
     fn comma(&mut self) {
         if !std::mem::take(&mut self.is_first) {
             self.writer.out.push(',');
@@ -311,7 +311,7 @@ impl Open<'_, '_> {
     }
 }
 
-impl SerializeSeq for Open<'_, '_> {
+impl SerializeSeq for OpenNode<'_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -324,7 +324,7 @@ impl SerializeSeq for Open<'_, '_> {
     }
 }
 
-impl SerializeTuple for Open<'_, '_> {
+impl SerializeTuple for OpenNode<'_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -337,7 +337,7 @@ impl SerializeTuple for Open<'_, '_> {
     }
 }
 
-impl SerializeTupleStruct for Open<'_, '_> {
+impl SerializeTupleStruct for OpenNode<'_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -350,7 +350,7 @@ impl SerializeTupleStruct for Open<'_, '_> {
     }
 }
 
-impl SerializeTupleVariant for Open<'_, '_> {
+impl SerializeTupleVariant for OpenNode<'_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -363,7 +363,7 @@ impl SerializeTupleVariant for Open<'_, '_> {
     }
 }
 
-impl SerializeMap for Open<'_, '_> {
+impl SerializeMap for OpenNode<'_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -382,7 +382,7 @@ impl SerializeMap for Open<'_, '_> {
     }
 }
 
-impl SerializeStruct for Open<'_, '_> {
+impl SerializeStruct for OpenNode<'_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -399,7 +399,7 @@ impl SerializeStruct for Open<'_, '_> {
     }
 }
 
-impl SerializeStructVariant for Open<'_, '_> {
+impl SerializeStructVariant for OpenNode<'_, '_> {
     type Ok = ();
     type Error = Error;
 

@@ -25,7 +25,7 @@ const MAX_SHOWN: usize = 500;
 const TAKING_BACK: Duration = Duration::from_millis(500);
 
 /// What a client is being asked about one request.
-pub(super) struct Asking<'c> {
+pub(super) struct ClientQuestions<'c> {
     context: &'c Context,
     /// The task that asks.
     task: Option<&'c str>,
@@ -33,7 +33,7 @@ pub(super) struct Asking<'c> {
     open: Vec<(RequestId, &'static str)>,
 }
 
-impl<'c> Asking<'c> {
+impl<'c> ClientQuestions<'c> {
     pub(super) fn new(context: &'c Context, task: Option<&'c str>) -> Self {
         Self {
             context,
@@ -44,7 +44,7 @@ impl<'c> Asking<'c> {
 
     /// Puts questions to the client and waits for all answers, or for the first thing that goes wrong, at most `limit`.
     /// `room` is how many bytes of JSON the answers may still have together. Cancel-safe as far as
-    /// [`Asking::take_back`] knows what is open.
+    /// [`ClientQuestions::take_back`] knows what is open.
     pub(super) async fn ask<'q>(
         &mut self,
         questions: impl Iterator<Item = (&'q str, &'q Question)>,

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::input::{Input, Questions};
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::legacy::asking::{Asking, Problem};
+use crate::legacy::asking::{ClientQuestions, Problem};
 use crate::server::rounds::config::MAX_ROUNDS;
 use crate::server::{Method, Offered, Server};
 use crate::tool::ToolError;
@@ -54,7 +54,7 @@ async fn ask_client(
 ) -> Result<BTreeMap<String, Value>, Problem> {
     let limit = server.rounds().config.answer_timeout;
     let mut given = BTreeMap::new();
-    let mut asking = Asking::new(context, None);
+    let mut asking = ClientQuestions::new(context, None);
     let asked = asking.ask(questions.iter(), limit, room, |key, answer| {
         given.insert(key.to_owned(), answer);
         Ok(())

@@ -19,7 +19,7 @@ use crate::lifecycle::ModernMeta;
 use crate::server::{Listener, Server, SharedNotification};
 use crate::stdio::output::{write_answer, write_answers};
 use crate::version::ProtocolVersion;
-use asked::Asked;
+use asked::PendingQuestions;
 use batches::Batches;
 
 /// What a connection keeps for a client that has sent `initialize`, or that may yet.
@@ -28,7 +28,7 @@ pub(crate) struct Legacy {
     /// Names this connection to the tasks that its requests leave behind.
     peer: Arc<str>,
     /// Requests to the client that wait for its answer.
-    asked: Asked,
+    asked: PendingQuestions,
     batches: Batches,
     /// What answered calls have changed of the session since the last look.
     changes: Vec<SessionChange>,
@@ -52,7 +52,7 @@ impl Legacy {
         Self {
             session: None,
             peer: uuid::Uuid::new_v4().to_string().into(),
-            asked: Asked::new(),
+            asked: PendingQuestions::new(),
             batches: Batches::default(),
             changes: Vec::new(),
         }

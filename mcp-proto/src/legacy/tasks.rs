@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::legacy::asking::{ANSWER_INVALID, Asking, CANNOT_BE_ASKED, Problem};
+use crate::legacy::asking::{ANSWER_INVALID, CANNOT_BE_ASKED, ClientQuestions, Problem};
 use crate::legacy::method::Method;
 use crate::seal::{cursor, open_cursor};
 use crate::server::{Offered, Server, wire};
@@ -98,7 +98,7 @@ async fn result_of(
             // Its sender is in the entry.
             Step::Wait => drop(state.changed().await),
             Step::Ask(round, questions) => {
-                let mut asking = Asking::new(context, Some(&entry.id));
+                let mut asking = ClientQuestions::new(context, Some(&entry.id));
                 let asked = tokio::select! {
                     biased;
                     _ = state.wait_for(|state| !attached.may_ask(round, state)) => Ok(()),
@@ -129,7 +129,7 @@ async fn ask_for_task(
     server: &Server,
     entry: &Entry,
     questions: &[Open],
-    asking: &mut Asking<'_>,
+    asking: &mut ClientQuestions<'_>,
 ) -> Result<(), Problem> {
     let config = &server.rounds().config;
     let mut room = config.max_answer_bytes;

@@ -49,7 +49,7 @@ struct Remembered {
 }
 
 /// What is kept of a request while its handler runs, to ask its client.
-struct Kept {
+struct AskingRequest {
     method: Method,
     params: Map<String, Value>,
     principal: Option<String>,
@@ -105,7 +105,7 @@ impl Server {
         params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, ErrorObject> {
-        let kept = Kept {
+        let kept = AskingRequest {
             method,
             params: params.clone(),
             principal: context.principal().map(str::to_owned),
@@ -193,7 +193,11 @@ impl Server {
     }
 
     /// `InputRequiredResult`: the questions, and what must come back with the answers.
-    fn input_required(&self, questions: &Questions, kept: &Kept) -> Result<Payload, ErrorObject> {
+    fn input_required(
+        &self,
+        questions: &Questions,
+        kept: &AskingRequest,
+    ) -> Result<Payload, ErrorObject> {
         let rounds = &self.0.rounds;
         let remembered = Remembered {
             answers: kept

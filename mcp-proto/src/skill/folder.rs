@@ -52,7 +52,7 @@ pub(super) fn load(folder: &Path) -> Result<Skill, SkillError> {
     }
     size = 0;
     let mut files = Vec::with_capacity(found.len());
-    for Found { path, real, .. } in found {
+    for FoundFile { path, real, .. } in found {
         // A file that has grown since its size was taken is still read no further than the bound.
         let bytes =
             read(&real, MAX_SKILL_BYTES - size).map_err(|source| unreadable(&real, source))?;
@@ -93,7 +93,7 @@ fn holds_skill(folder: &Path) -> Result<bool, SkillError> {
 }
 
 /// A file of a skill that is not read yet.
-struct Found {
+struct FoundFile {
     /// Below the skill's folder, with `/` between the segments.
     path: String,
     /// Where it is.
@@ -102,7 +102,7 @@ struct Found {
 }
 
 /// The files below `root`, which is canonical. Depth first, so that a circle of links ends at the bound of depth.
-fn walk(skill: &str, root: &Path) -> Result<Vec<Found>, SkillError> {
+fn walk(skill: &str, root: &Path) -> Result<Vec<FoundFile>, SkillError> {
     let mut found = Vec::new();
     let mut folders = vec![(root.to_owned(), String::new())];
     let mut seen = 1;
@@ -139,7 +139,7 @@ fn walk(skill: &str, root: &Path) -> Result<Vec<Found>, SkillError> {
                 if found.len() == MAX_SKILL_FILES {
                     return Err(too_many(skill, "files", MAX_SKILL_FILES));
                 }
-                found.push(Found {
+                found.push(FoundFile {
                     path,
                     real,
                     size: metadata.len(),

@@ -26,7 +26,7 @@ enum State {
 }
 
 /// What a call says.
-pub(super) enum Said {
+pub(super) enum CallOutput {
     Notification(Notification),
     Request(Request, oneshot::Sender<Response>),
     /// The last item.
@@ -43,9 +43,9 @@ impl Call {
 }
 
 impl Stream for Call {
-    type Item = Said;
+    type Item = CallOutput;
 
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Said>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<CallOutput>> {
         if let State::Running(call) = &mut self.state
             && let Poll::Ready(answer) = call.as_mut().poll(context)
         {
@@ -56,16 +56,18 @@ impl Stream for Call {
         }
         while let Poll::Ready(message) = self.outgoing.poll_recv(context) {
             match message {
-                Outgoing::Notification(said) => return Poll::Ready(Some(Said::Notification(said))),
+                Outgoing::Notification(said) => {
+                    return Poll::Ready(Some(CallOutput::Notification(said)));
+                }
                 Outgoing::Request(request, answer) => {
-                    return Poll::Ready(Some(Said::Request(request, answer)));
+                    return Poll::Ready(Some(CallOutput::Request(request, answer)));
                 }
                 // The stream is the process's own: the connection cannot be closed.
                 Outgoing::Release(_) => {}
             }
         }
         match std::mem::replace(&mut self.state, State::Ended) {
-            State::Answered(answer) => Poll::Ready(Some(Said::Answer(*answer))),
+            State::Answered(answer) => Poll::Ready(Some(CallOutput::Answer(*answer))),
             running => {
                 self.state = running;
                 Poll::Pending

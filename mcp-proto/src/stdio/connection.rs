@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Sleep;
 
 use super::StdioConfig;
-use super::call::{Call, Said};
+use super::call::{Call, CallOutput};
 use super::lines::{Line, Lines};
 use super::output::{Output, has_room, write_answer, write_line};
 use crate::call::{Called, IncomingMessage};
@@ -182,7 +182,7 @@ impl Connection {
         std::future::poll_fn(move |context| {
             while has_room(out) {
                 match Pin::new(&mut *calls).poll_next(context) {
-                    Poll::Ready(Some(Said::Answer(answer))) => {
+                    Poll::Ready(Some(CallOutput::Answer(answer))) => {
                         take_answer(running, legacy, out, answer);
                     }
                     Poll::Ready(Some(said)) => say(said, legacy, out),
@@ -329,7 +329,7 @@ impl Connection {
         let mut first_look = task::Context::from_waker(Waker::noop());
         while batch.is_none() && self.out.has_room() {
             match Pin::new(&mut call).poll_next(&mut first_look) {
-                Poll::Ready(Some(Said::Answer(answer))) => {
+                Poll::Ready(Some(CallOutput::Answer(answer))) => {
                     answered(listens, legacy, &mut self.legacy, self.out.lines(), answer);
                     return Ok(());
                 }
@@ -441,15 +441,15 @@ fn answered(
 }
 
 /// Queues what a call says before its answer.
-fn say(said: Said, legacy: &mut Legacy, out: &mut BytesMut) {
+fn say(said: CallOutput, legacy: &mut Legacy, out: &mut BytesMut) {
     match said {
-        Said::Notification(notification) => write_line(out, &notification),
-        Said::Request(request, asked) => {
+        CallOutput::Notification(notification) => write_line(out, &notification),
+        CallOutput::Request(request, asked) => {
             if legacy.ask(&request, asked) {
                 write_line(out, &request);
             }
         }
-        Said::Answer(answer) => write_answer(out, &answer),
+        CallOutput::Answer(answer) => write_answer(out, &answer),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::jsonrpc::{ErrorObject, Payload};
 use crate::outbox::Outbox;
 use crate::version::ProtocolVersion;
 
-/// A task. Whoever holds it after its time holds a name without contents.
+/// A task. Held after its time, it is a name without contents.
 pub(crate) struct Entry {
     pub(crate) id: Arc<str>,
     /// Later tasks have greater numbers.
@@ -86,7 +86,7 @@ pub(crate) type Problem = (Cow<'static, str>, String);
 pub(crate) struct Open {
     /// Its key for the client.
     pub(crate) key: String,
-    /// Its key for the handler, which may ask it anew.
+    /// Its key for the handler, which may ask it again.
     asked: String,
     pub(crate) question: Question,
 }

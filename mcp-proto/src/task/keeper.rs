@@ -43,7 +43,7 @@ pub(crate) struct Keeper {
 }
 
 /// What came of writing.
-enum Written {
+enum WriteOutcome {
     /// The record is as the task.
     All,
     /// There is nothing more to write.
@@ -102,7 +102,7 @@ impl Keeper {
         let (mut state, mut look, mut begun) = (entry.subscribe(), false, Instant::now());
         loop {
             let stage = state.borrow_and_update().step();
-            if matches!(self.write(look).await, Written::Last) {
+            if matches!(self.write(look).await, WriteOutcome::Last) {
                 return;
             }
             look = tokio::select! {
@@ -130,7 +130,7 @@ impl Keeper {
     }
 
     /// Writes what is not written, after a look at the record if that is wanted.
-    async fn write(&mut self, mut look: bool) -> Written {
+    async fn write(&mut self, mut look: bool) -> WriteOutcome {
         let [mut pause, longest] = PAUSES;
         let mut is_logged = false;
         loop {
@@ -145,7 +145,7 @@ impl Keeper {
             if *self.closed.borrow() || self.tasks.strong_count() == 0 {
                 self.last_tries = self.last_tries.saturating_sub(1);
                 if self.last_tries == 0 {
-                    return Written::Last;
+                    return WriteOutcome::Last;
                 }
             }
             // Once: it is tried many times.
@@ -162,15 +162,15 @@ impl Keeper {
     }
 
     /// One attempt; `None` where something else was written since the last look.
-    async fn step(&mut self, look: bool) -> Result<Option<Written>, ErrorObject> {
+    async fn step(&mut self, look: bool) -> Result<Option<WriteOutcome>, ErrorObject> {
         if look && self.look().await? {
-            return Ok(Some(Written::Last));
+            return Ok(Some(WriteOutcome::Last));
         }
         let copy = self.entry.to_keep();
         let is_over = copy.state().stage.is_over();
         let body = shared::body(&copy, self.kept())?;
         if self.written == Some(digest(&body)) && !is_over {
-            return Ok(Some(Written::All));
+            return Ok(Some(WriteOutcome::All));
         }
         match self.shared.put(&copy, self.version, &body).await {
             Ok(true) => {}
@@ -190,12 +190,12 @@ impl Keeper {
         self.version += 1;
         self.written = Some(digest(&body));
         if !is_over {
-            return Ok(Some(Written::All));
+            return Ok(Some(WriteOutcome::All));
         }
         let mut state = copy.state().clone();
         state.record = self.version.saturating_add(1);
         self.entry.adopt(state);
-        Ok(Some(Written::Last))
+        Ok(Some(WriteOutcome::Last))
     }
 
     /// Takes what others have written; whether the task is over by that.

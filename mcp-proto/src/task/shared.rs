@@ -24,7 +24,7 @@ use crate::jsonrpc::{ErrorObject, Payload};
 use crate::version::Era;
 use record::{owner_key, read};
 
-pub(super) use record::{Found, body};
+pub(super) use record::{LoadedTask, body};
 
 /// How often those that wait for a task of another server look at its record, whatever the store reports.
 const LOOK: Duration = Duration::from_secs(5);
@@ -69,7 +69,7 @@ impl Shared {
         id: &str,
         owner: &Owner,
         era: Era,
-    ) -> Result<Option<Found>, ErrorObject> {
+    ) -> Result<Option<LoadedTask>, ErrorObject> {
         let key = owner_key(owner, era);
         for _ in 0..TRIES {
             let loaded = self.store.load(id, key.as_deref()).await;
@@ -126,7 +126,7 @@ impl Shared {
     pub(super) async fn change(
         &self,
         entry: &Entry,
-        change: impl Fn(&mut Found) -> Result<bool, ErrorObject>,
+        change: impl Fn(&mut LoadedTask) -> Result<bool, ErrorObject>,
     ) -> Result<bool, ErrorObject> {
         for _ in 0..TRIES {
             let Some(mut found) = self.again(entry).await? else {
@@ -210,13 +210,13 @@ impl Shared {
     }
 
     /// The task as the store has it now.
-    pub(super) async fn again(&self, entry: &Entry) -> Result<Option<Found>, ErrorObject> {
+    pub(super) async fn again(&self, entry: &Entry) -> Result<Option<LoadedTask>, ErrorObject> {
         let era = entry.version.era();
         self.find(&entry.id, &entry.owner, era).await
     }
 
     /// Writes a task, unless something else was written since it was read. Whether it was written.
-    async fn replace(&self, found: &mut Found) -> Result<bool, TaskStoreError> {
+    async fn replace(&self, found: &mut LoadedTask) -> Result<bool, TaskStoreError> {
         let body = record::body(&found.entry, found.kept);
         let body = body.map_err(|error| TaskStoreError::Unavailable(error.message))?;
         let done = self.put(&found.entry, found.version, &body).await?;
@@ -242,7 +242,7 @@ impl Shared {
         &self,
         record: TaskRecord,
         owner: &Owner,
-    ) -> Result<Option<Option<Found>>, ErrorObject> {
+    ) -> Result<Option<Option<LoadedTask>>, ErrorObject> {
         let is_orphaned = record.is_orphaned;
         let Some(mut found) = read(record, owner) else {
             return Ok(Some(None));

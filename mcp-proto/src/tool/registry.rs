@@ -26,7 +26,7 @@ const MAX_NAME: usize = 128;
 /// Tools in the order of their registration, which is the order they are listed in. Clones share the tools.
 #[derive(Clone, Default)]
 pub(crate) struct ToolRegistry {
-    tools: Vec<Entry>,
+    tools: Vec<ToolEntry>,
     by_name: HashMap<String, usize>,
     /// Whether there is, or was, a tool with parameters that headers repeat.
     mirrors: bool,
@@ -40,7 +40,7 @@ pub(crate) struct ToolRegistry {
 }
 
 #[derive(Clone)]
-struct Entry {
+struct ToolEntry {
     registered: Arc<Registered>,
     /// Neither listed nor called.
     hidden: bool,
@@ -157,7 +157,7 @@ impl ToolRegistry {
         let registered = Arc::new(Registered::new(tool, nulls, handler)?);
         self.mirrors |= !registered.mirrored.is_empty();
         self.by_name.insert(name, self.tools.len());
-        self.tools.push(Entry { registered, hidden });
+        self.tools.push(ToolEntry { registered, hidden });
         Ok(())
     }
 
@@ -306,7 +306,7 @@ impl ToolRegistry {
         entry.map(|entry| &entry.registered)
     }
 
-    fn get(&self, name: &str) -> Option<&Entry> {
+    fn get(&self, name: &str) -> Option<&ToolEntry> {
         let place = self.by_name.get(name);
         place.and_then(|&index| self.tools.get(index))
     }

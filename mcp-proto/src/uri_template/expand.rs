@@ -2,15 +2,15 @@
 
 use super::encoding::{encode, end_of_encoded, triplet};
 use super::operator::Operator;
-use super::{Modifier, Part, UriValue, Variable, Variables};
+use super::{Modifier, TemplatePart, UriValue, Variable, Variables};
 
 /// The URI that these values make of the parts of a template.
-pub(super) fn expand(parts: &[Part], values: &Variables) -> String {
+pub(super) fn expand(parts: &[TemplatePart], values: &Variables) -> String {
     let mut uri = String::new();
     for part in parts {
         match part {
-            Part::Literal(text) => uri.push_str(text),
-            Part::Expression(operator, variables) => {
+            TemplatePart::Literal(text) => uri.push_str(text),
+            TemplatePart::Expression(operator, variables) => {
                 let mut expansion = Expansion {
                     operator: *operator,
                     uri: &mut uri,

@@ -30,7 +30,7 @@ pub(super) fn read(steps: &[Step], variables: usize, uri: &str) -> Option<Vec<Op
     }
     let table = Table::of(steps, uri);
     table.has(0, 0, FITS).then_some(())?;
-    let mut found = Found(vec![None; variables]);
+    let mut found = MatchedValues(vec![None; variables]);
     let mut at = 0;
     let mut number = 0;
     while let Some(step) = steps.get(number) {
@@ -229,9 +229,9 @@ impl Parameters {
 }
 
 /// The values so far, with the most characters that each may have if it is a prefix.
-struct Found(Vec<Option<(UriValue, Option<usize>)>>);
+struct MatchedValues(Vec<Option<(UriValue, Option<usize>)>>);
 
-impl Found {
+impl MatchedValues {
     fn value(&mut self, value: &Value, text: &str) -> Option<()> {
         let found = match value.separator {
             Some(separator) => {

@@ -2,10 +2,10 @@
 
 use super::encoding::{encode, triplet};
 use super::operator::Operator;
-use super::{Modifier, Part, UriTemplate, UriTemplateError, Variable, variables_of};
+use super::{Modifier, TemplatePart, UriTemplate, UriTemplateError, Variable, variables_of};
 
 /// Reads a template, or returns where it is invalid.
-pub(super) fn parse(text: &str) -> Result<Vec<Part>, UriTemplateError> {
+pub(super) fn parse(text: &str) -> Result<Vec<TemplatePart>, UriTemplateError> {
     if text.len() > UriTemplate::MAX_BYTES {
         let most = UriTemplate::MAX_BYTES;
         return refuse(
@@ -33,7 +33,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Part>, UriTemplateError> {
             check_literal(literal, at)?;
             let mut encoded = String::with_capacity(literal.len());
             encode(literal, true, &mut encoded);
-            parts.push(Part::Literal(encoded));
+            parts.push(TemplatePart::Literal(encoded));
             at += literal.len();
         }
         if variables_of(&parts).count() > UriTemplate::MAX_VARIABLES {
@@ -88,7 +88,7 @@ fn may_be_literal(character: char) -> bool {
 }
 
 /// What stands between braces; `offset` is its place in the template.
-fn expression(body: &str, offset: usize) -> Result<Part, UriTemplateError> {
+fn expression(body: &str, offset: usize) -> Result<TemplatePart, UriTemplateError> {
     let Some(first) = body.chars().next() else {
         return refuse(
             offset,
@@ -111,7 +111,7 @@ fn expression(body: &str, offset: usize) -> Result<Part, UriTemplateError> {
         variables.push(variable(text, at)?);
         at += text.len() + 1;
     }
-    Ok(Part::Expression(
+    Ok(TemplatePart::Expression(
         operator.unwrap_or(Operator::Simple),
         variables,
     ))

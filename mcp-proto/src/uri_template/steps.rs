@@ -2,7 +2,7 @@
 
 use super::encoding::{Charset, normalise};
 use super::operator::Operator;
-use super::{Modifier, Part, Variable};
+use super::{Modifier, TemplatePart, Variable};
 
 /// One thing that a URI must have next.
 #[derive(Debug, Clone)]
@@ -52,15 +52,15 @@ pub(super) struct Parameter {
 }
 
 /// The steps of a template with these names of variables.
-pub(super) fn compile(parts: &[Part], names: &[String]) -> Vec<Step> {
+pub(super) fn compile(parts: &[TemplatePart], names: &[String]) -> Vec<Step> {
     let mut steps = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         match part {
-            Part::Literal(text) => steps.push(Step::Literal(normalise(text).into_owned())),
-            Part::Expression(operator, variables) if operator.is_named() => {
+            TemplatePart::Literal(text) => steps.push(Step::Literal(normalise(text).into_owned())),
+            TemplatePart::Expression(operator, variables) if operator.is_named() => {
                 steps.push(parameters(*operator, variables, names));
             }
-            Part::Expression(operator, variables) => {
+            TemplatePart::Expression(operator, variables) => {
                 let later = parts.get(number + 1..).unwrap_or_default();
                 values(&mut steps, *operator, variables, names, later);
             }
@@ -95,7 +95,7 @@ fn values(
     operator: Operator,
     variables: &[Variable],
     names: &[String],
-    later: &[Part],
+    later: &[TemplatePart],
 ) {
     let separator = operator.separator();
     let allowed = if operator.keeps_reserved() {
@@ -138,11 +138,11 @@ fn values(
 }
 
 /// What a value with reserved characters may have in front of a query or a fragment of the template.
-fn without_what_comes(allowed: Charset, later: &[Part]) -> Charset {
+fn without_what_comes(allowed: Charset, later: &[TemplatePart]) -> Charset {
     let comes = |mark: char| {
         later.iter().any(|part| match part {
-            Part::Literal(text) => text.contains(mark),
-            Part::Expression(operator, _) => operator.first() == Some(mark),
+            TemplatePart::Literal(text) => text.contains(mark),
+            TemplatePart::Expression(operator, _) => operator.first() == Some(mark),
         })
     };
     ['?', '#']

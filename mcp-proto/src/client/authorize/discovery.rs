@@ -15,7 +15,7 @@ const MAX_SERVERS: usize = 16;
 
 /// What was found out about an MCP server.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct Discovery {
     /// What it calls itself as a resource, to the letter.
     pub(super) resource: String,
     /// The scopes that it lists.
@@ -27,7 +27,7 @@ pub(super) struct Found {
     pub(super) server: ServerDocument,
 }
 
-impl Found {
+impl Discovery {
     /// Where its tokens are kept.
     pub(super) fn key(&self) -> StoreKey {
         StoreKey {
@@ -43,7 +43,7 @@ pub(super) async fn find(
     endpoint: &Url,
     challenge: &Challenge,
     only: Option<&str>,
-) -> Result<Found, OAuthError> {
+) -> Result<Discovery, OAuthError> {
     let Some((at, document)) = resource(web, endpoint, challenge).await? else {
         return of_2025_03_26(web, endpoint, challenge, only).await;
     };
@@ -66,7 +66,7 @@ pub(super) async fn find(
         return Err(OAuthError::fetched(issuer, problem));
     };
     let proofs = document.dpop_signing_alg_values_supported.as_ref();
-    Ok(Found {
+    Ok(Discovery {
         scopes: Scopes::of(document.scopes_supported.unwrap_or_default()),
         takes_proofs: challenge.takes_proofs || lists(proofs, "ES256"),
         wants_proofs: challenge.wants_proofs || document.dpop_bound_access_tokens_required,
@@ -126,7 +126,7 @@ async fn of_2025_03_26(
     endpoint: &Url,
     challenge: &Challenge,
     only: Option<&str>,
-) -> Result<Found, OAuthError> {
+) -> Result<Discovery, OAuthError> {
     let origin = endpoint.origin().ascii_serialization();
     if only.is_some_and(|it| it.trim_end_matches('/') != origin) {
         return Err(not_named(endpoint, only));
@@ -138,7 +138,7 @@ async fn of_2025_03_26(
     };
     let mut resource = endpoint.clone();
     resource.set_fragment(None);
-    Ok(Found {
+    Ok(Discovery {
         resource: resource.as_str().trim_end_matches('/').to_owned(),
         scopes: Scopes::default(),
         takes_proofs: challenge.takes_proofs,

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::challenge::Challenge;
 use super::code::Request;
-use super::discovery::{self, Found};
+use super::discovery::{self, Discovery};
 use super::documents::{ServerDocument, lists};
 use super::error::OAuthError;
 use super::grant::{Grant, IdentityProvider};
@@ -15,7 +15,7 @@ use super::identity::{RegisteredClient, Registration, register};
 use super::key::SigningKey;
 use super::session::{Origin, Session};
 use super::store::{self, StoreKey};
-use super::token::{self, Asking, Tokens};
+use super::token::{self, TokenRequest, Tokens};
 use super::{OAuth, Settings, Turn};
 use crate::scopes::Scopes;
 
@@ -45,7 +45,7 @@ impl OAuth {
     }
 
     /// Finds the metadata of the MCP server and its authorization server.
-    pub(super) async fn find(&self, challenge: &Challenge) -> Result<Found, OAuthError> {
+    pub(super) async fn find(&self, challenge: &Challenge) -> Result<Discovery, OAuthError> {
         let only = self.settings.issuer.as_deref();
         discovery::find(&self.web, &self.endpoint, challenge, only).await
     }
@@ -134,13 +134,13 @@ impl OAuth {
     /// Tokens by the grant of the settings.
     async fn granted(
         &self,
-        found: &Found,
+        found: &Discovery,
         client: &RegisteredClient,
         scopes: &Scopes,
     ) -> Result<Tokens, OAuthError> {
         let server = &found.server;
         let key = self.key(found)?;
-        let asking = Asking {
+        let asking = TokenRequest {
             web: &self.web,
             server,
             client,
@@ -189,7 +189,7 @@ impl OAuth {
     async fn exchanged(
         &self,
         provider: &IdentityProvider,
-        found: &Found,
+        found: &Discovery,
         scopes: &Scopes,
     ) -> Result<String, OAuthError> {
         let server = match &provider.token_endpoint {
@@ -205,7 +205,7 @@ impl OAuth {
         };
         let id_token = provider.id_tokens.assertion(&provider.issuer).await;
         let id_token = id_token.map_err(OAuthError::Setup)?;
-        let asking = Asking {
+        let asking = TokenRequest {
             web: &self.web,
             server: &server,
             client: &provider.client,
@@ -257,7 +257,7 @@ impl OAuth {
     }
 
     /// The key to bind the token to, if it should be bound.
-    fn key(&self, found: &Found) -> Result<Option<SigningKey>, OAuthError> {
+    fn key(&self, found: &Discovery) -> Result<Option<SigningKey>, OAuthError> {
         let issuer = &found.server.issuer;
         if self.needs_proofs(found) && !found.server.takes_proofs() {
             let problem = "it must bind tokens to a key by ES256 (dpop_signing_alg_values_supported): the MCP server or the settings want that";
@@ -267,11 +267,11 @@ impl OAuth {
     }
 
     /// Whether tokens must be bound to a key.
-    fn needs_proofs(&self, found: &Found) -> bool {
+    fn needs_proofs(&self, found: &Discovery) -> bool {
         self.settings.needs_proofs || found.wants_proofs
     }
 
-    fn needs_key(&self, found: &Found) -> bool {
+    fn needs_key(&self, found: &Discovery) -> bool {
         (self.needs_proofs(found) || found.takes_proofs) && found.server.takes_proofs()
     }
 
@@ -295,7 +295,7 @@ impl Settings {
     /// The scopes to ask for: those of the challenge, else all that the server lists, and those of before (step-up).
     fn scopes(
         &self,
-        found: &Found,
+        found: &Discovery,
         challenge: &Challenge,
         before: Option<&Tokens>,
     ) -> Result<Scopes, OAuthError> {

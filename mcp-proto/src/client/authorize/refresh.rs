@@ -8,7 +8,7 @@ use oauth2::RefreshToken;
 use super::error::OAuthError;
 use super::session::{Origin, Session};
 use super::store::{self, TokenStore};
-use super::token::{Asking, Grant};
+use super::token::{Grant, TokenRequest};
 use super::web::Web;
 use super::{OAuth, State, Turn};
 
@@ -56,7 +56,7 @@ impl Refresh {
     async fn run(self) -> Result<(), OAuthError> {
         let old = &self.old;
         let (key, granted) = (old.tokens.key(), old.tokens.granted());
-        let asking = Asking {
+        let asking = TokenRequest {
             web: &self.web,
             server: &old.server,
             client: &old.client,

@@ -76,7 +76,7 @@ pub(super) enum Grant<'g> {
 
 /// A token endpoint, the client that asks there, and what for.
 #[derive(Debug)]
-pub(super) struct Asking<'a> {
+pub(super) struct TokenRequest<'a> {
     pub(super) web: &'a Web,
     pub(super) server: &'a ServerDocument,
     pub(super) client: &'a RegisteredClient,
@@ -117,7 +117,7 @@ struct Sending<'s> {
     grant: Option<&'static str>,
 }
 
-impl Asking<'_> {
+impl TokenRequest<'_> {
     /// Asks for tokens.
     pub(super) async fn ask(&self, grant: Grant<'_>) -> Result<Tokens, OAuthError> {
         let response = self.send(grant).await?;

@@ -39,7 +39,7 @@ pub(crate) fn judge(
     config: &HttpConfig,
     noted: &mut Noted,
 ) -> Result<(Verb, Accepts), Rejection> {
-    let seen = Seen::of(&head.headers);
+    let seen = SeenHeaders::of(&head.headers);
     *noted = seen.noted;
     // HTTP/2 and absolute-form requests carry it in the target.
     let host = match head.uri.authority() {
@@ -92,7 +92,7 @@ pub(crate) struct Noted {
 
 /// The headers that each request is judged by, looked at once.
 #[derive(Default)]
-struct Seen<'h> {
+struct SeenHeaders<'h> {
     /// The host; `None` where none is named.
     host: Option<&'h HeaderValue>,
     has_two_hosts: bool,
@@ -107,7 +107,7 @@ struct Seen<'h> {
     is_encoded: bool,
 }
 
-impl<'h> Seen<'h> {
+impl<'h> SeenHeaders<'h> {
     fn of(headers: &'h HeaderMap) -> Self {
         let mut seen = Self::default();
         for (name, value) in headers {

@@ -54,7 +54,7 @@ enum Phase {
 
 /// A task's place in a lane, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct LaneSeat {
     task: Arc<TaskRef>,
     waker: Waker,
 }
@@ -76,7 +76,7 @@ impl Lane {
     }
 
     /// A place for a task.
-    pub(super) fn seat(&self) -> Seat {
+    pub(super) fn seat(&self) -> LaneSeat {
         let key = self.queue().tasks.insert(Task {
             phase: Phase::Idle,
             waker: None,
@@ -85,7 +85,7 @@ impl Lane {
             lane: self.clone(),
             key,
         });
-        Seat {
+        LaneSeat {
             waker: Waker::from(Arc::clone(&task)),
             task,
         }
@@ -127,7 +127,7 @@ impl Queue {
     }
 }
 
-impl Seat {
+impl LaneSeat {
     /// Polls `work` when it is this task's turn, with a waker that lets it wait for its next turn.
     pub(super) fn poll<T>(
         &mut self,
@@ -229,7 +229,7 @@ impl Wake for TaskRef {
     }
 }
 
-impl Drop for Seat {
+impl Drop for LaneSeat {
     fn drop(&mut self) {
         let TaskRef { lane, key } = &*self.task;
         let mut queue = lane.queue();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     /// A task of a lane that notes each of its polls and is woken again so often.
-    async fn task(mut seat: Seat, name: &'static str, polls: Polls, again: usize) {
+    async fn task(mut seat: LaneSeat, name: &'static str, polls: Polls, again: usize) {
         let mut work = pin!(async move {
             for _ in 0..again {
                 polls.lock().unwrap().push(name);

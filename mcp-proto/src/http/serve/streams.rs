@@ -13,7 +13,7 @@ use std::time::Duration;
 use hyper::rt::Executor;
 use tokio::time::Sleep;
 
-use super::lane::{Lane, Seat};
+use super::lane::{Lane, LaneSeat};
 
 tokio::task_local! {
     /// How far the body of the stream is that this task serves.
@@ -40,7 +40,7 @@ pub(super) struct Streams {
 
 /// A stream that ends when its client leaves it unread for too long.
 struct Stream<F> {
-    seat: Seat,
+    seat: LaneSeat,
     work: Work<F>,
 }
 

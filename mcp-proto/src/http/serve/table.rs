@@ -22,12 +22,12 @@ pub(super) struct Table {
     proxies: Proxies,
     /// How many tasks of one client are polled at once.
     at_once: usize,
-    open: Mutex<HashMap<ClientName, Open>>,
+    open: Mutex<HashMap<ClientName, ClientConnections>>,
 }
 
 /// The open connections of one client.
 #[derive(Debug)]
-struct Open {
+struct ClientConnections {
     /// The oldest first.
     connections: Vec<Arc<Connection>>,
     lane: Lane,
@@ -56,7 +56,7 @@ pub(super) struct Admitted {
 
 /// A request whose answer is not wholly written.
 #[derive(Debug)]
-pub(super) struct Running(Arc<Connection>);
+pub(super) struct RunningRequest(Arc<Connection>);
 
 impl Table {
     /// A table for a runtime with this many workers.
@@ -95,10 +95,12 @@ impl Table {
             ClientName::Unknown => usize::MAX,
             _ => self.at_once,
         };
-        let own = open.entry(client.clone()).or_insert_with(|| Open {
-            connections: Vec::new(),
-            lane: Lane::new(at_once),
-        });
+        let own = open
+            .entry(client.clone())
+            .or_insert_with(|| ClientConnections {
+                connections: Vec::new(),
+                lane: Lane::new(at_once),
+            });
         let connection = Arc::new(Connection {
             peer: Peer::new(address),
             lane: own.lane.clone(),
@@ -123,14 +125,17 @@ impl Table {
         place.is_some()
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<ClientName, Open>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<ClientName, ClientConnections>> {
         // Nothing panics while it holds the table.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Ends the oldest connection of a client that has no request, and takes its place.
-fn give_way(open: &mut HashMap<ClientName, Open>, client: &ClientName) -> Option<Held> {
+fn give_way(
+    open: &mut HashMap<ClientName, ClientConnections>,
+    client: &ClientName,
+) -> Option<Held> {
     let connections = &mut open.get_mut(client)?.connections;
     let mut oldest = connections.iter().take(LOOK_AT);
     let at = oldest.position(|connection| connection.running() == 0)?;
@@ -140,7 +145,7 @@ fn give_way(open: &mut HashMap<ClientName, Open>, client: &ClientName) -> Option
 }
 
 /// The client that has most connections.
-fn most(open: &HashMap<ClientName, Open>) -> Option<ClientName> {
+fn most(open: &HashMap<ClientName, ClientConnections>) -> Option<ClientName> {
     let most = open.iter().max_by_key(|(_, own)| own.connections.len());
     most.map(|(client, _)| client.clone())
 }
@@ -157,10 +162,10 @@ impl Connection {
     }
 
     /// Counts a request until the guard is dropped.
-    pub(super) fn begin(self: &Arc<Self>) -> Running {
+    pub(super) fn begin(self: &Arc<Self>) -> RunningRequest {
         self.begun.fetch_add(1, Ordering::Relaxed);
         self.running.fetch_add(1, Ordering::Relaxed);
-        Running(Arc::clone(self))
+        RunningRequest(Arc::clone(self))
     }
 
     /// Waits until it has to end.
@@ -190,7 +195,7 @@ impl Drop for Admitted {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::Relaxed);
     }

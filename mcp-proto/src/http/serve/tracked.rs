@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 use super::streams;
-use super::table::Running;
+use super::table::RunningRequest;
 use crate::http::peer::Peer;
 
 /// How much of a body an HTTP/2 stream is given at once: what it was given cannot be taken back.
@@ -18,7 +18,7 @@ const CHUNK: usize = 16 * 1024;
 pub(super) struct Tracked<B> {
     body: B,
     stream: Option<Stream>,
-    _running: Running,
+    _running: RunningRequest,
 }
 
 /// What a body in HTTP/2 also needs.
@@ -31,7 +31,7 @@ struct Stream {
 
 impl<B> Tracked<B> {
     /// A body in HTTP/1.
-    pub(super) fn whole(body: B, running: Running) -> Self {
+    pub(super) fn whole(body: B, running: RunningRequest) -> Self {
         Self {
             body,
             stream: None,
@@ -40,7 +40,7 @@ impl<B> Tracked<B> {
     }
 
     /// A body in HTTP/2, of the answer to a client.
-    pub(super) fn in_chunks(body: B, running: Running, peer: Peer) -> Self {
+    pub(super) fn in_chunks(body: B, running: RunningRequest, peer: Peer) -> Self {
         let rest = Bytes::new();
         Self {
             body,

@@ -25,7 +25,7 @@ use crate::lifecycle::ModernMeta;
 
 /// What became of the messages of a batch.
 #[derive(Default)]
-struct Taken {
+struct BatchParts {
     /// Calls that have a place and are not begun yet.
     entered: Vec<(Called, Entered)>,
     /// Answers that are there already: refusals.
@@ -72,7 +72,7 @@ impl Legacy {
         };
         let (messages, arrived) = text.parse(config.max_body_memory, read).await?;
         let Arrived { mut held, turn } = arrived;
-        let mut taken = Taken::default();
+        let mut taken = BatchParts::default();
         let mut caller = head.extensions.clone();
         for message in messages {
             match message {
@@ -154,10 +154,10 @@ impl Legacy {
         client: &Client,
         session: &Session,
         mut calls: Calls,
-        taken: Taken,
+        taken: BatchParts,
         turn: LongTurn,
     ) -> Result<Response<ResponseBody>, Rejection> {
-        let Taken {
+        let BatchParts {
             mut answers,
             any,
             ids,

@@ -27,14 +27,14 @@ pub(super) struct Live(Mutex<Table>);
 struct Table {
     sessions: HashMap<SessionId, LiveSession, RandomState>,
     /// The room of a list that was emptied: most sessions have one call at a time, and it comes and goes.
-    spare: Vec<(u64, Running)>,
+    spare: Vec<(u64, RunningCall)>,
     next_key: u64,
 }
 
 #[derive(Debug, Default)]
 struct LiveSession {
     /// In the order of a key of our own: clients do reuse request ids, and one call must never end another's entry.
-    calls: Vec<(u64, Running)>,
+    calls: Vec<(u64, RunningCall)>,
     /// Requests to the client that wait for its answer. Each is also in the list of the call that asked.
     asked: HashMap<RequestId, oneshot::Sender<Response>>,
     /// Reads what reaches other processes for these calls.
@@ -46,7 +46,7 @@ struct LiveSession {
 pub(super) struct Reading(pub(super) AbortHandle);
 
 #[derive(Debug)]
-struct Running {
+struct RunningCall {
     request: RequestId,
     /// Dropping it is the signal.
     _cancel: Cancel,
@@ -115,7 +115,7 @@ impl Live {
                 &mut free.insert(live).calls
             }
         };
-        let running = Running {
+        let running = RunningCall {
             request: request.clone(),
             _cancel: cancel,
             detached: false,
@@ -156,7 +156,7 @@ impl Live {
         let Some(live) = table.sessions.get_mut(session) else {
             return false;
         };
-        let ended = |(_, running): &mut (u64, Running)| running.request == *request;
+        let ended = |(_, running): &mut (u64, RunningCall)| running.request == *request;
         let ended: Vec<_> = live.calls.extract_if(.., ended).collect();
         let any = !ended.is_empty();
         ended
@@ -239,13 +239,13 @@ impl LiveSession {
         }
     }
 
-    fn forget_asked(&mut self, call: Running) {
+    fn forget_asked(&mut self, call: RunningCall) {
         for request in call.asked {
             self.asked.remove(&request);
         }
     }
 
-    fn call(&mut self, key: u64) -> Option<&mut Running> {
+    fn call(&mut self, key: u64) -> Option<&mut RunningCall> {
         let at = self.calls.binary_search_by_key(&key, |(key, _)| *key);
         self.calls.get_mut(at.ok()?).map(|(_, call)| call)
     }

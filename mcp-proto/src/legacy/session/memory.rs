@@ -44,7 +44,7 @@ pub struct MemorySessions {
 
 #[derive(Debug, Default)]
 struct Table {
-    sessions: HashMap<SessionId, Entry, RandomState>,
+    sessions: HashMap<SessionId, SessionEntry, RandomState>,
     /// Sessions that were not used when they were filed here, by the age of their opening.
     unused: Filed,
     /// Sessions by the age of their use as it was when they were last filed here. Using a session does not refile it;
@@ -58,7 +58,7 @@ struct Table {
 type Filed = BTreeSet<(Instant, OrderedId)>;
 
 #[derive(Debug)]
-struct Entry {
+struct SessionEntry {
     session: Arc<Session>,
     /// When it was last used; nothing since it was opened.
     used: Option<Instant>,
@@ -109,7 +109,12 @@ impl MemorySessions {
 
 impl Table {
     /// A session that lives, and does so anew from now on.
-    fn used(&mut self, id: &SessionId, now: Instant, max_idle: Duration) -> Option<&mut Entry> {
+    fn used(
+        &mut self,
+        id: &SessionId,
+        now: Instant,
+        max_idle: Duration,
+    ) -> Option<&mut SessionEntry> {
         let entry = self.sessions.get_mut(id)?;
         let used = entry.used.unwrap_or(entry.filed);
         (now.duration_since(used) < max_idle).then(|| {
@@ -221,7 +226,7 @@ impl Table {
             *entry.or_default() += 1;
         }
         self.unused.insert((now, OrderedId(session.id.clone())));
-        let entry = Entry {
+        let entry = SessionEntry {
             session: Arc::new(session),
             used: None,
             filed: now,

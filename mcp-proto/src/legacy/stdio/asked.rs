@@ -11,14 +11,14 @@ const FEW: usize = 64;
 
 /// What was asked and by whom it is waited for.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingQuestions {
     waiting: HashMap<RequestId, oneshot::Sender<Response>>,
     /// At how many entries those of calls that are over are looked for and taken out.
     sweep_at: usize,
     ended: bool,
 }
 
-impl Asked {
+impl PendingQuestions {
     pub(super) fn new() -> Self {
         Self {
             waiting: HashMap::new(),
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_nobody_waits_for_does_not_pile_up() {
-        let mut asked = Asked::new();
+        let mut asked = PendingQuestions::new();
         let (kept, mut answered) = oneshot::channel();
         assert!(asked.expect(&0.into(), kept));
         for id in 1..10_000 {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_client_ends_every_wait() {
-        let mut asked = Asked::new();
+        let mut asked = PendingQuestions::new();
         let (answer, mut answered) = oneshot::channel();
         assert!(asked.expect(&1.into(), answer));
         asked.end();

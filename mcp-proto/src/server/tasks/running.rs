@@ -31,7 +31,7 @@ pub(super) struct Start {
 }
 
 /// Counts a handler that runs, and sees to its task when it is dropped before its end.
-struct Running {
+struct RunningTask {
     /// Not the server itself: a task must not keep it.
     server: Weak<Inner>,
     entry: Arc<Entry>,
@@ -61,7 +61,7 @@ impl Server {
         };
         let context = context.into_task(Arc::clone(&entry), outbox);
         tasks.count(true);
-        let running = Running {
+        let running = RunningTask {
             server: Arc::downgrade(&self.0),
             entry: Arc::clone(&entry),
         };
@@ -140,7 +140,7 @@ impl Server {
     }
 }
 
-impl Running {
+impl RunningTask {
     fn finish(&self, ended: Result<CallToolResult, ErrorObject>) {
         if let Some(server) = self.server.upgrade() {
             Server(server).finish_task(&self.entry, ended);
@@ -157,7 +157,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningTask {
     fn drop(&mut self) {
         // Changes nothing of a task that is over.
         self.finish(Err(ErrorObject::internal()));

@@ -15,7 +15,7 @@ use crate::task::port::TaskRecord;
 use crate::version::{Era, ProtocolVersion};
 
 /// A task as its record has it.
-pub(in super::super) struct Found {
+pub(in super::super) struct LoadedTask {
     pub(in super::super) entry: Entry,
     pub(in super::super) version: u64,
     /// What is kept of it, in bytes.
@@ -43,7 +43,7 @@ struct ReadBody {
     state: State,
 }
 
-impl Found {
+impl LoadedTask {
     /// Its state, as of its record.
     pub(in super::super) fn state(self) -> State {
         let mut state = self.entry.state.borrow().clone();
@@ -80,7 +80,7 @@ pub(super) fn owner_key(owner: &Owner, era: Era) -> Option<Arc<str>> {
 }
 
 /// The task of a record, unless that is written in a way that is not known here, as by a newer server.
-pub(super) fn read(record: TaskRecord, owner: &Owner) -> Option<Found> {
+pub(super) fn read(record: TaskRecord, owner: &Owner) -> Option<LoadedTask> {
     let body: ReadBody = match serde_json::from_slice(&record.body) {
         Ok(body) => body,
         Err(problem) => {
@@ -103,7 +103,7 @@ pub(super) fn read(record: TaskRecord, owner: &Owner) -> Option<Found> {
         state: watch::Sender::new(state),
         abort: AbortHandle::new_pair().0,
     };
-    Some(Found {
+    Some(LoadedTask {
         entry,
         version: record.version,
         kept: body.kept,

@@ -10,7 +10,7 @@ use jsonwebtoken::DecodingKey;
 use tokio::time::{Instant, timeout};
 
 use super::algorithm::SigningAlgorithm;
-use super::keys::{Found, InvalidKeys, KeySet};
+use super::keys::{InvalidKeys, KeyLookup, KeySet};
 use crate::http::authorize::Denied;
 
 /// How old fetched keys may be before newer ones are fetched; requests are judged by the old ones meanwhile. A key that
@@ -113,19 +113,19 @@ impl IssuerKeys {
             set = self.good();
         }
         let mut set = set.ok_or_else(unavailable)?;
-        if let Found::UnknownId = set.find(id, algorithm) {
+        if let KeyLookup::UnknownId = set.find(id, algorithm) {
             self.refresh().await;
             set = self.good().ok_or_else(unavailable)?;
         }
         match set.find(id, algorithm) {
-            Found::Key(key) => Ok(key.clone()),
+            KeyLookup::Key(key) => Ok(key.clone()),
             // Its key may be one that could not be fetched.
-            Found::UnknownId if self.state().failed => Err(unavailable()),
-            Found::UnknownId => {
+            KeyLookup::UnknownId if self.state().failed => Err(unavailable()),
+            KeyLookup::UnknownId => {
                 let problem = "it names a key (kid) that its issuer does not publish";
                 Err(Denied::Invalid(problem.to_owned()))
             }
-            Found::Unfit(problem) => Err(Denied::Invalid(problem.to_owned())),
+            KeyLookup::Unfit(problem) => Err(Denied::Invalid(problem.to_owned())),
         }
     }
 

@@ -37,7 +37,7 @@ struct Document<'t> {
 }
 
 /// What a set says to a token that names a key.
-pub(super) enum Found<'s> {
+pub(super) enum KeyLookup<'s> {
     Key(&'s DecodingKey),
     /// The set has no key of this id.
     UnknownId,
@@ -72,7 +72,7 @@ impl KeySet {
     }
 
     /// The key that a token names. One that names none fits the only key of its algorithm.
-    pub(super) fn find(&self, id: Option<&str>, algorithm: SigningAlgorithm) -> Found<'_> {
+    pub(super) fn find(&self, id: Option<&str>, algorithm: SigningAlgorithm) -> KeyLookup<'_> {
         let named = |key: &&Key| id.is_none() || key.id.as_deref() == id;
         let mut fitting = self
             .0
@@ -81,11 +81,13 @@ impl KeySet {
             .filter(|key| key.algorithms.contains(&algorithm));
         match (fitting.next(), fitting.next()) {
             (Some(_), Some(_)) if id.is_none() => {
-                Found::Unfit("it names no key (kid), and its issuer has several")
+                KeyLookup::Unfit("it names no key (kid), and its issuer has several")
             }
-            (Some(key), _) => Found::Key(&key.key),
-            (None, _) if id.is_some() && !self.0.iter().any(|key| named(&key)) => Found::UnknownId,
-            (None, _) => Found::Unfit("the key that it names is not for its algorithm (alg)"),
+            (Some(key), _) => KeyLookup::Key(&key.key),
+            (None, _) if id.is_some() && !self.0.iter().any(|key| named(&key)) => {
+                KeyLookup::UnknownId
+            }
+            (None, _) => KeyLookup::Unfit("the key that it names is not for its algorithm (alg)"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::stream;
 
-use super::stream::{Found, Stream};
+use super::stream::{Stream, StreamRead};
 use crate::http::body::ResponseBody;
 use crate::legacy::http::refusal::Refusal;
 
@@ -67,9 +67,9 @@ impl Reader {
             // Before the look, so that what comes after it wakes.
             news.as_mut().enable();
             match self.stream.find(self.key) {
-                Found::Event(event) => return Some(event),
-                Found::End => return None,
-                Found::Nothing => {}
+                StreamRead::Event(event) => return Some(event),
+                StreamRead::End => return None,
+                StreamRead::Nothing => {}
             }
             news.await;
         }

@@ -71,7 +71,7 @@ pub(in crate::legacy::http) enum Audience {
 }
 
 /// What a reader finds.
-pub(super) enum Found {
+pub(super) enum StreamRead {
     Event(Bytes),
     Nothing,
     End,
@@ -256,7 +256,7 @@ impl Stream {
     }
 
     /// What comes next for a reader.
-    pub(super) fn find(&self, key: u64) -> Found {
+    pub(super) fn find(&self, key: u64) -> StreamRead {
         let mut state = self.state();
         let State {
             ring,
@@ -267,18 +267,18 @@ impl Stream {
             ..
         } = &mut *state
         else {
-            return Found::End;
+            return StreamRead::End;
         };
         let goes = |until| reader.next > until || reader.next < ring.first();
         if reader.key != key || reader.until.is_some_and(goes) {
-            return Found::End;
+            return StreamRead::End;
         }
         let was_quiet = std::mem::take(is_quiet);
         let Some(event) = ring.get(reader.next) else {
             return match (*ended, was_quiet) {
-                (true, _) => Found::End,
-                (false, true) => Found::Event(KEEP_ALIVE),
-                (false, false) => Found::Nothing,
+                (true, _) => StreamRead::End,
+                (false, true) => StreamRead::Event(KEEP_ALIVE),
+                (false, false) => StreamRead::Nothing,
             };
         };
         let event = event.clone();
@@ -289,7 +289,7 @@ impl Stream {
         if was_full {
             self.changed.notify_one();
         }
-        Found::Event(event)
+        StreamRead::Event(event)
     }
 
     /// Its client has read up to the event of this number, and reads on in another process: the connection here that it

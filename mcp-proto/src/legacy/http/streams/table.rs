@@ -15,13 +15,13 @@ pub(super) struct Table {
     /// A session is listed as long as it has a stream.
     sessions: HashMap<SessionId, OfSession>,
     /// The streams that are kept for clients that may come back, by age.
-    kept: BTreeMap<u64, Kept>,
+    kept: BTreeMap<u64, KeptStream>,
     next_age: u64,
 }
 
 #[derive(Debug, Default)]
 struct OfSession {
-    streams: HashMap<StreamName, Entry>,
+    streams: HashMap<StreamName, StreamEntry>,
     standalone: Option<Listening>,
     /// The ages of those that are kept.
     kept: BTreeSet<u64>,
@@ -29,7 +29,7 @@ struct OfSession {
 
 /// A stream that is kept.
 #[derive(Debug)]
-struct Kept {
+struct KeptStream {
     session: SessionId,
     name: StreamName,
     client: Client,
@@ -44,7 +44,7 @@ struct Listening {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct StreamEntry {
     stream: Arc<Stream>,
     /// Its age among those that are kept.
     kept: Option<u64>,
@@ -54,7 +54,7 @@ impl Table {
     pub(super) fn insert(&mut self, session: &SessionId, stream: &Arc<Stream>) {
         let name = stream.name();
         let of_session = self.sessions.entry(session.clone()).or_default();
-        let entry = Entry {
+        let entry = StreamEntry {
             stream: Arc::clone(stream),
             kept: None,
         };
@@ -124,7 +124,7 @@ impl Table {
         let too_many = of_session.kept.len() > max_per_session;
         let oldest = of_session.kept.first().copied().filter(|_| too_many);
         self.next_age += 1;
-        let kept = Kept {
+        let kept = KeptStream {
             session: session.clone(),
             name,
             client: client.clone(),
@@ -174,7 +174,7 @@ impl Table {
     }
 
     fn forget(&mut self, age: u64) -> Option<Arc<Stream>> {
-        let Kept { session, name, .. } = self.kept.remove(&age)?;
+        let KeptStream { session, name, .. } = self.kept.remove(&age)?;
         self.remove(&session, name)
     }
 
