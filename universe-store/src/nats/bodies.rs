@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use uuid::Uuid;
 
-use super::card::{Body, Pieces};
+use super::card::{self, Body, Pieces};
 use super::error::{Away, Refusal};
 use super::link::Link;
 use super::names::Names;
@@ -59,7 +59,9 @@ pub(super) async fn keep_apart(
         let start = size.saturating_mul(number as usize).min(body.len());
         let piece = body.slice(start..start.saturating_add(size).min(body.len()));
         let subject = names.piece(uni, &name, Some(number));
-        async move { link.put(&subject, HeaderMap::new(), piece, None).await }
+        let mut headers = HeaderMap::new();
+        card::expire(&mut headers, kind.left());
+        async move { link.put(&subject, headers, piece, None).await }
     };
     let count = u32::try_from(body.len().div_ceil(size)).map_err(|_| Failure::Full)?;
     let written = async {
@@ -97,8 +99,8 @@ pub(super) enum Kind {
     Entries(u64),
     Base(u64),
     Snapshot(u64),
-    /// Of a record of clients.
-    Record,
+    /// Of a record of clients; for so many milliseconds, or until it is dropped.
+    Record(Option<i64>),
 }
 
 impl Kind {
@@ -107,9 +109,17 @@ impl Kind {
             Self::Entries(revision) => ('e', revision),
             Self::Base(revision) => ('b', revision),
             Self::Snapshot(revision) => ('s', revision),
-            Self::Record => ('r', 0),
+            Self::Record(_) => ('r', 0),
         };
         format!("{letter}{revision}-{}", Uuid::new_v4().simple())
+    }
+
+    /// After how many milliseconds the servers take its pieces away, if they do.
+    fn left(self) -> Option<i64> {
+        match self {
+            Self::Record(left) => left,
+            Self::Entries(_) | Self::Base(_) | Self::Snapshot(_) => None,
+        }
     }
 
     /// Whether a log that begins with that base, called `base` if it is in pieces, needs no body of this name.

@@ -1,7 +1,7 @@
 //! What a message says in its header, so that the last one of a log tells all of a universe but its bodies; and entries
 //! as they are in its body.
 
-use async_nats::HeaderMap;
+use async_nats::{HeaderMap, header};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -110,6 +110,15 @@ pub(super) fn write<T: Serialize>(card: &T) -> HeaderMap {
     let text = serde_json::to_string(card).unwrap_or_default();
     headers.insert(HEADER, text);
     headers
+}
+
+/// Lets the servers take a message away after so many milliseconds, if it is not to stay: in whole seconds, at least
+/// one, and never too early.
+pub(super) fn expire(headers: &mut HeaderMap, left: Option<i64>) {
+    if let Some(left) = left {
+        let seconds = left.max(0) / 1_000 + 1;
+        headers.insert(header::NATS_MESSAGE_TTL, format!("{seconds}s"));
+    }
 }
 
 /// The card in a header; `None` where there is none that can be read.

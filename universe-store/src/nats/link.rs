@@ -140,6 +140,11 @@ impl Link {
         self.patience
     }
 
+    /// How much later than it is sent a message may be stored, at the most.
+    pub(super) fn latest(&self) -> Duration {
+        self.patience.saturating_add(self.timeout)
+    }
+
     /// Changes whenever the connection is lost or made again.
     pub(super) fn state(&self) -> watch::Receiver<State> {
         let mut state = self.state.clone();

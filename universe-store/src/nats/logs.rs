@@ -81,12 +81,12 @@ impl Logs {
         let Some(owner) = self.check(&place, letter.len())? else {
             return Ok(());
         };
-        let (body, inline) = records.keep(letter).await?;
+        let keep = millis(self.bounds.keep_letters);
+        let until = records.now().saturating_add(keep);
+        let (body, inline) = records.keep(letter, until).await?;
         let label = Label {
             share: Some(owner),
-            until: records
-                .now()
-                .saturating_add(millis(self.bounds.keep_letters)),
+            until,
             bytes: letter.len() as u64,
             body,
             ..records.label()
@@ -187,7 +187,7 @@ impl Logs {
         }
         let put = stream::iter(put).buffered(ABREAST);
         put.try_for_each(async |()| Ok(())).await?;
-        let (body, inline) = records.keep(write.about).await?;
+        let (body, inline) = records.keep(write.about, 0).await?;
         let label = Label {
             first: first.max(write.first),
             last: newest,
@@ -350,7 +350,7 @@ async fn put_event(
     number: u64,
     text: &[u8],
 ) -> Result<(), Unavailable> {
-    let (body, inline) = records.keep(text).await?;
+    let (body, inline) = records.keep(text, 0).await?;
     let label = Label {
         body,
         ..Label::default()

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use async_nats::{header, jetstream};
+use async_nats::jetstream;
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,7 @@ use super::engine::Engine;
 use super::error::{Away, Refusal};
 use super::feed::{self, Follower};
 use super::link::Link;
+use super::sessions::millis;
 use crate::Timestamp;
 use crate::clients::nodes::Unavailable;
 use crate::clients::watched::Watched;
@@ -31,6 +32,9 @@ use crate::clients::{Lease, hash};
 
 /// How long the end of a record stays, so that each node receives it.
 const END: Duration = Duration::from_secs(60);
+
+/// How much longer pieces last than the record that names them, besides what it may be stored later than they.
+const OVERLAP: Duration = Duration::from_secs(2);
 
 /// How long a message may take there and back to say what the time is, in milliseconds.
 const EXACT: i64 = 1_000;
@@ -211,10 +215,7 @@ impl Records {
         inline: Bytes,
         after: Option<u64>,
     ) -> Result<Option<u64>, Unavailable> {
-        let left = match label.until {
-            0 => None,
-            until => Some(until.saturating_sub(self.now())),
-        };
+        let left = self.left(label.until);
         self.store(path, label, inline, after, left).await
     }
 
@@ -228,11 +229,7 @@ impl Records {
         left: Option<i64>,
     ) -> Result<Option<u64>, Unavailable> {
         let mut headers = card::write(label);
-        if let Some(left) = left {
-            // In whole seconds, at least one, and never too early.
-            let seconds = left.max(0) / 1_000 + 1;
-            headers.insert(header::NATS_MESSAGE_TTL, format!("{seconds}s"));
-        }
+        card::expire(&mut headers, left);
         let subject = self.engine.names.record(path);
         match self.link().put(&subject, headers, inline, after).await {
             Ok(stored) => Ok(Some(stored.sequence)),
@@ -267,17 +264,18 @@ impl Records {
         }
     }
 
-    /// Puts a body into a message, or in pieces where it is too large.
-    pub(super) async fn keep(&self, body: &[u8]) -> Result<(Body, Bytes), Unavailable> {
+    /// Puts a body into a message, or in pieces where it is too large. The record is to last until that time, 0 for
+    /// always, and is stored next: its pieces outlast it, and then the servers take them away.
+    pub(super) async fn keep(&self, body: &[u8], until: i64) -> Result<(Body, Bytes), Unavailable> {
         let (names, body) = (&self.engine.names, Bytes::copy_from_slice(body));
-        let kept = bodies::keep(self.link(), names, (RECORDS, Kind::Record), body);
+        let kept = bodies::keep(self.link(), names, (RECORDS, self.kind(until)), body);
         kept.await.map_err(|_| Unavailable)
     }
 
-    /// Puts a body in pieces, so that it is not read with its record.
-    pub(super) async fn keep_apart(&self, body: &[u8]) -> Result<Body, Unavailable> {
+    /// The same always in pieces, so that it is not read with its record.
+    pub(super) async fn keep_apart(&self, body: &[u8], until: i64) -> Result<Body, Unavailable> {
         let (names, body) = (&self.engine.names, Bytes::copy_from_slice(body));
-        let kept = bodies::keep_apart(self.link(), names, (RECORDS, Kind::Record), body);
+        let kept = bodies::keep_apart(self.link(), names, (RECORDS, self.kind(until)), body);
         kept.await.map_err(|_| Unavailable)
     }
 
@@ -285,6 +283,17 @@ impl Records {
     pub(super) async fn load(&self, body: &Body, inline: Bytes) -> Result<Bytes, Unavailable> {
         let loaded = bodies::load(self.link(), &self.engine.names, RECORDS, (body, inline));
         loaded.await.map_err(|_| Unavailable)
+    }
+
+    /// How many milliseconds are left until a time, if it is not 0, which is never.
+    fn left(&self, until: i64) -> Option<i64> {
+        (until != 0).then(|| until.saturating_sub(self.now()))
+    }
+
+    /// The kind of the bodies of a record that lasts until a time.
+    fn kind(&self, until: i64) -> Kind {
+        let longer = millis(self.link().latest().saturating_add(OVERLAP));
+        Kind::Record(self.left(until).map(|left| left.saturating_add(longer)))
     }
 
     fn sent(&self) -> MutexGuard<'_, Option<(u64, Instant, Timestamp)>> {

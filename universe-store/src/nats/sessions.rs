@@ -57,7 +57,7 @@ impl Sessions {
             records.catch_up().await?;
             match self.room(owner) {
                 Room::There => {
-                    let (body, inline) = records.keep(body).await?;
+                    let (body, inline) = records.keep(body, 0).await?;
                     let label = Label {
                         share: owner.map(str::to_owned),
                         body,
@@ -138,7 +138,7 @@ impl Sessions {
             let Some(changed) = change(&found) else {
                 return Ok(None);
             };
-            let (body, inline) = records.keep(&changed).await?;
+            let (body, inline) = records.keep(&changed, 0).await?;
             let label = Label {
                 by: records.id,
                 used: records.now(),

@@ -51,7 +51,7 @@ impl Keeps {
                 Duration::ZERO
             },
             is_once: is_keys || is_records || stream == names.events(),
-            has_ttl: is_records,
+            has_ttl: is_records || stream == names.bodies(),
         }
     }
 }
@@ -110,6 +110,15 @@ async fn one(
     };
     let made = make(link, &wish).await?;
     check(&name, &wish, &made)?;
+    if wish.allow_message_ttl && !made.config.allow_message_ttl {
+        // It was made before its messages had times.
+        let mut config = made.config.clone();
+        config.allow_message_ttl = true;
+        if let Err(problem) = link.context().update_stream(config).await {
+            let (stream, problem) = (name, causes(&problem));
+            return Err(NatsError::Streams { stream, problem });
+        }
+    }
     let found = made.config.num_replicas;
     match found < wanted {
         true => Err(NatsError::Replicas {
@@ -200,10 +209,6 @@ fn check(name: &str, wish: &Config, found: &Info) -> Result<(), NatsError> {
         (
             !found.deny_delete && !found.deny_purge && !found.sealed,
             "it lets nothing be deleted (deny_delete, deny_purge, sealed)",
-        ),
-        (
-            found.allow_message_ttl || !wish.allow_message_ttl,
-            "its messages must have times of their own (allow_msg_ttl)",
         ),
         (
             found.allow_direct,

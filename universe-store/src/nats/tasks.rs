@@ -53,12 +53,13 @@ impl Tasks {
             self.check_share(client)?;
         }
         let bytes = body.len() as u64;
-        let (body, inline) = records.keep(body).await?;
+        let until = records.now().saturating_add(millis(ttl));
+        let (body, inline) = records.keep(body, until).await?;
         let label = Label {
             share: client,
             owner: owner.map(hashed),
             name: owner.map(|_| name.to_owned()),
-            until: records.now().saturating_add(millis(ttl)),
+            until,
             bytes,
             body,
             ..records.label()
@@ -152,9 +153,10 @@ impl Tasks {
             if row.label.version != version {
                 return Ok(false);
             }
-            let (body, inline) = records.keep(body).await?;
+            let until = row.label.until;
+            let (body, inline) = records.keep(body, until).await?;
             let result = match result {
-                Some(result) => Some(records.keep_apart(result).await?),
+                Some(result) => Some(records.keep_apart(result, until).await?),
                 None => None,
             };
             let label = Label {

@@ -4,16 +4,21 @@ mod faults;
 mod refused;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use async_nats::jetstream;
 use bytes::Bytes;
 use futures_util::future::join_all;
+use universe_store::clients::logs::{LogBounds, Logs as _};
+use universe_store::clients::sessions::{SessionBounds, Sessions as _};
+use universe_store::clients::tasks::{TaskBounds, Tasks as _};
 use universe_store::nats::{NatsOptions, NatsStore};
 use universe_store::{
     AppendError, Base, CommandId, CreateError, NewEntry, Revision, Snapshot, Timestamp, UniverseLog,
 };
 
 use crate::fleet::shared;
-use crate::{after, entry, id, meta, next_entry};
+use crate::{HANG, after, entry, id, meta, next_entry};
 
 async fn open(url: &str) -> NatsStore {
     let opened = NatsStore::open(url, &NatsOptions::default()).await;
@@ -78,6 +83,75 @@ async fn large_bodies_are_kept_in_pieces_that_go_with_what_they_are_of() {
     one.delete(&sol, None).await.unwrap();
     let size = one.size().await.unwrap().unwrap().file;
     assert!(size < 2_000, "{size}");
+}
+
+/// No node takes a task away, or a letter, when its time is over.
+#[tokio::test]
+async fn pieces_go_with_the_time_of_what_they_are_of() {
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let url = fleet.url();
+    let node = open(&url).await;
+    let mut bounds = LogBounds::default();
+    bounds.keep_letters = Duration::from_secs(1);
+    let (sessions, logs) = (node.sessions(SessionBounds::default()), node.logs(bounds));
+    let tasks = node.tasks(TaskBounds::default());
+    let large = [b'x'; 200_000];
+    sessions.insert("s", None, b"").await.unwrap();
+    logs.send("s", &large).await.unwrap();
+    let begun = Instant::now();
+    // One whose time is over before it is finished is begun again, with more of it.
+    let (mut name, mut ttl) = ("task".to_owned(), Duration::from_secs(2));
+    loop {
+        let inserted = tasks.insert(&name, None, None, ttl, &large).await;
+        inserted.unwrap();
+        let finished = tasks.replace(&name, 0, &large, Some(b"result")).await;
+        if finished.unwrap() {
+            break;
+        }
+        name.push('s');
+        ttl *= 2;
+    }
+    // It has its result as long as it is there.
+    while let Some(result) = tasks.result(&name).await.unwrap() {
+        assert_eq!(result, b"result");
+        assert!(begun.elapsed() < HANG, "the task stays");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let client = async_nats::connect(fleet.host(0)).await.unwrap();
+    let bodies = format!("{}_bodies", url.rsplit('/').next().unwrap());
+    let mut bodies = jetstream::new(client).get_stream(bodies).await.unwrap();
+    loop {
+        let state = bodies.info().await.unwrap().state.clone();
+        // Two of the letter, two of the task twice, and the result.
+        assert!(state.last_sequence >= 7, "{state:?}");
+        if state.messages == 0 {
+            break;
+        }
+        assert!(begun.elapsed() < HANG, "{state:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_was_made_before_its_messages_had_times_lets_them() {
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let url = fleet.url();
+    drop(open(&url).await);
+    let client = async_nats::connect(fleet.host(0)).await.unwrap();
+    let streams = jetstream::new(client);
+    let bodies = format!("{}_bodies", url.rsplit('/').next().unwrap());
+    let made = streams.get_stream(&bodies).await.unwrap();
+    let mut before = made.cached_info().config.clone();
+    before.allow_message_ttl = false;
+    streams.delete_stream(&bodies).await.unwrap();
+    streams.create_stream(before).await.unwrap();
+    drop(open(&url).await);
+    let now = streams.get_stream(&bodies).await.unwrap();
+    assert_eq!(now.cached_info().config, made.cached_info().config);
 }
 
 #[tokio::test]
