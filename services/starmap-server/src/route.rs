@@ -44,7 +44,7 @@ pub struct Query<'q> {
     pub avoid: &'q Avoid,
     /// Connections besides the gates.
     pub extras: &'q Extras,
-    /// What entering each system costs besides, by its place ([`SystemIndex::place`]); empty for nothing.
+    /// What entering each system costs besides, by its index ([`SystemIndex::index`]); empty for nothing.
     pub surcharges: &'q [Cost],
 }
 
