@@ -273,7 +273,7 @@ async fn top_counts_what_happens_meanwhile() {
     assert!(shown["storeBytes"].as_u64().unwrap() > 4_096, "{shown}");
     assert!(shown["storeFreeBytes"].is_u64(), "{shown}");
     let told = done(dir.path(), &["top", "--once", "--interval", "0.1"]).await;
-    assert!(told.contains(" KiB on the disk ("), "{told}");
+    assert!(told.contains("iB on the disk ("), "{told}");
     assert_eq!(
         (&shown["universes"], &shown["feedReaders"]),
         (&json!(2), &json!(1.0))
