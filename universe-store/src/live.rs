@@ -121,7 +121,7 @@ pub(super) struct Subscription {
 }
 
 impl Subscription {
-    /// The next hint, or why there is none.
+    /// The next hint, or the reason why no more come.
     pub(super) async fn next(&mut self) -> Result<Hint, broadcast::error::RecvError> {
         match &mut self.hints {
             Some(hints) => hints.recv().await,

@@ -138,7 +138,7 @@ pub(super) fn invalid_params(exchange: &Exchange) -> Verdict {
     )
 }
 
-/// A connection of the other caller, or why there is none.
+/// A connection of the other caller, or the reason why it could not be opened.
 pub(super) async fn another_caller(bench: &Bench) -> Result<Bench, Verdict> {
     let Some(other) = bench.of_another_caller().await else {
         let why = "there is one caller alone (--other-token-env)";

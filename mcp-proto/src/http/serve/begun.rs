@@ -26,7 +26,7 @@ impl<I: AsyncRead + Unpin> Begun<I> {
     /// Reads until the version is known.
     ///
     /// # Errors
-    /// Those of the stream. Its end is none: HTTP finds it again.
+    /// Those of the stream. The end of the stream is not an error here: HTTP finds it again.
     pub(super) async fn read(stream: I) -> io::Result<(Version, Self)> {
         let mut begun = Self {
             stream,

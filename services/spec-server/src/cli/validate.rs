@@ -11,8 +11,8 @@ use crate::view::FindingView;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ValidateArgs {
-    /// Ids of specs and changes; all specs and active changes if there are none. If a spec and a change have the same
-    /// id, both are checked.
+    /// Ids of specs and changes; by default all specs and all active changes. If a spec and a change have the same id,
+    /// both are checked.
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 

@@ -79,7 +79,7 @@ pub enum Detail {
 pub struct Selection {
     /// How much of each requirement.
     pub detail: Detail,
-    /// These requirements alone, by name or line; all if there are none.
+    /// These requirements alone, by name or line; all of them by default.
     pub names: Vec<String>,
     /// How many requirements are passed over; of a whole file, how many characters.
     pub offset: usize,
