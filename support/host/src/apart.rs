@@ -1,6 +1,8 @@
 //! Work that blocks, or takes long: it is done on a thread where it delays no other task.
 
-use tokio::sync::oneshot;
+use std::any::Any;
+
+use tokio::task::JoinHandle;
 
 /// The work ended without a result: it panicked, or the runtime is ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -14,11 +16,19 @@ pub struct NotDone;
 pub async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NotDone> {
-    let (done, result) = oneshot::channel();
-    // Boxed, so that the runtime's part of a task is compiled once and not for each kind of work.
-    let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(done.send(work())));
-    if let Err(error) = tokio::task::spawn_blocking(work).await {
-        tracing::error!(%error, "work on a blocking thread failed");
+    match begin(Box::new(move || Box::new(work()))).await {
+        Ok(done) => done.downcast().map(|done| *done).map_err(|_| NotDone),
+        Err(error) => {
+            tracing::error!(%error, "work on a blocking thread failed");
+            Err(NotDone)
+        }
     }
-    result.await.map_err(|_| NotDone)
+}
+
+/// Work without its type, so that the runtime's part of it is compiled once and not for each kind of work.
+type Work = Box<dyn FnOnce() -> Done + Send>;
+type Done = Box<dyn Any + Send>;
+
+fn begin(work: Work) -> JoinHandle<Done> {
+    tokio::task::spawn_blocking(work)
 }
