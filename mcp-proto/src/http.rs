@@ -168,8 +168,8 @@ impl StreamableHttpService {
 
     /// Reads what is left of the body of a refused request, in bounds, and drops it: a client that still writes when
     /// its connection is closed may never see the answer. For endpoints beside this one, before they answer with a
-    /// refusal. At most 256 MiB are read, for at most [`HttpConfig::body_timeout`]; a client that announces more is
-    /// answered at once.
+    /// refusal. At most 256 MiB are read, for at most [`HttpConfig::body_timeout`], and until nothing arrives for a
+    /// second; a client that announces more is answered at once.
     pub async fn discard<B: Body>(&self, head: &request::Parts, body: B) {
         let (client, config) = (self.client(head), &self.0.endpoint.config);
         reading::discard(pin!(body), &head.headers, config, &client).await;

@@ -82,14 +82,15 @@ const STEPS: [Step; 5] = [
 /// The tests of the quick tier: what the whole test compiles anyway.
 const QUICK: Step = Step {
     name: "quick tests",
-    // They take minutes together: each tries a whole table of rules, transcripts or bytes.
+    // They take minutes together: each tries a whole table of rules, transcripts, sessions or bytes.
     cargo: "test --locked --workspace --lib --bins --test it -- \
                 --skip=each_broken_server_breaks_its_rule \
                 --skip=each_broken_server_on_pipes_breaks_its_rule \
                 --skip=servers_that_keep_the_rules_are_clean --skip=one_changed_byte \
                 --skip=no_single_answer_of_any_transcript_may_fail \
                 --skip=no_transcript_passes_on_a_broken_server \
-                --skip=all_requirements_hold_for_the_binary",
+                --skip=all_requirements_hold_for_the_binary \
+                --skip=sessions_that_are_never_ended_are_bounded --skip=exports_that_break_off_anywhere",
     environment: &[("PROPTEST_RNG_SEED", "20260728"), ("PROPTEST_CASES", "16")],
 };
 

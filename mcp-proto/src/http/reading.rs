@@ -10,6 +10,7 @@ use bytes::{Buf, BufMut as _, Bytes, BytesMut};
 use futures_util::future::Either;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap};
 use http_body::Body;
+use tokio::time::{sleep, timeout};
 
 use super::config::HttpConfig;
 use super::deadline::Deadline;
@@ -124,6 +125,9 @@ const MAX_DISCARDED: usize = 256 * 1024 * 1024;
 const SKIPPED_IN_A_ROW: usize = 256 * 1024;
 const SKIP_PAUSE: Duration = Duration::from_millis(1);
 
+/// A client that sends nothing of a refused body for this long does not write, and is answered.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// For how many bytes there is room at first in a body that comes in pieces.
 const FIRST_ROOM: usize = 16 * 1024;
 
@@ -220,7 +224,7 @@ fn room(before: usize, needed: usize, announced: usize) -> usize {
 
 /// Reads and drops the body of a refused request, in bounds: a client that still writes when the connection is closed
 /// may never see the answer. A client that waits for `100 Continue`, or announces more than the bound, is answered at
-/// once.
+/// once; one that sends nothing for a second, then.
 pub(super) async fn discard<B: Body>(
     body: Pin<&mut B>,
     headers: &HeaderMap,
@@ -250,11 +254,11 @@ async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Clie
     while !body.is_end_stream() {
         if in_a_row >= SKIPPED_IN_A_ROW {
             in_a_row = 0;
-            tokio::time::sleep(SKIP_PAUSE).await;
+            sleep(SKIP_PAUSE).await;
         }
         let frame = deadline.run(poll_fn(|context| body.as_mut().poll_frame(context)));
-        let read = match frame.await {
-            Some(Some(Ok(frame))) => frame.into_data().map_or(0, |data| data.remaining()),
+        let read = match timeout(SILENCE, frame).await {
+            Ok(Some(Some(Ok(frame)))) => frame.into_data().map_or(0, |data| data.remaining()),
             _ => return,
         };
         match left.checked_sub(read) {

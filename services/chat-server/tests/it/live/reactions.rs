@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use chat_server::config::SignalAddress;
 use chat_server::index::{Index, MessageQuery};
 use chat_server::live::signal_cli::SignalCli;
 use chat_server::live::telegram_bot::TelegramBot;
 use chat_server::model::{Message, Reaction};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::TcpListener;
 
 use super::{Live, collect};
+use crate::fake::signal_daemon::Endpoint;
 
 async fn first(index: &Index) -> Message {
     let query = MessageQuery::default();
@@ -30,13 +30,12 @@ fn by(reactions: &[Reaction]) -> Vec<(&str, Vec<&str>)> {
 #[tokio::test]
 async fn a_second_reaction_of_signal_takes_the_place_of_the_first() {
     let dir = tempfile::tempdir().unwrap();
-    let socket = dir.path().join("signal.sock");
-    let listener = UnixListener::bind(&socket).unwrap();
-    let address = SignalAddress::Socket(socket);
+    let endpoint = Endpoint::unix(&dir.path().join("signal.sock"));
     let (id, name) = ("signal".to_owned(), "Signal".to_owned());
-    let live = Live::start(Arc::new(SignalCli::new(id, name, address, None)));
+    let source = SignalCli::new(id, name, endpoint.address(), None);
+    let live = Live::start(Arc::new(source));
     let mut follower = live.index.follow(None).await.unwrap();
-    let (mut daemon, _) = listener.accept().await.unwrap();
+    let mut daemon = endpoint.accept().await;
     let from = |who: &str, at: i64, data: Value| {
         let mut data = data;
         data["timestamp"] = json!(at);
@@ -59,7 +58,7 @@ async fn a_second_reaction_of_signal_takes_the_place_of_the_first() {
         reaction("Dora", 6, "😢", true),
         from("Anna", 7, json!({"message": "last"})),
     ];
-    daemon.write_all(told.concat().as_bytes()).await.unwrap();
+    daemon.write(told.concat().as_bytes()).await;
     collect(&mut follower, 2).await;
     let message = first(&live.index).await;
     assert_eq!(
