@@ -12,6 +12,7 @@
     reason = "a benchmark prints its table and has nobody to hand an error to"
 )]
 
+#[expect(dead_code, reason = "engines that nodes share need more of it")]
 mod beside;
 
 use std::fs::{File, OpenOptions};
