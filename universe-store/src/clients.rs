@@ -21,7 +21,9 @@ use self::sessions::{SessionBounds, Sessions};
 use self::tasks::{TaskBounds, Tasks};
 use crate::UniverseLog;
 
-pub(crate) use self::lease::{LEASE, Lease, REFRESHES, millis};
+#[cfg(feature = "nats")]
+pub(crate) use self::lease::millis;
+pub(crate) use self::lease::{LEASE, Lease, REFRESHES};
 
 /// A store that many nodes use, and where they share what they have of their clients. What it gives outlives it.
 pub trait SharedStore: UniverseLog {
