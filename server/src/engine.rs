@@ -19,12 +19,21 @@ use mcp_proto::{EventStore, SessionStore};
 #[cfg(any(feature = "nats", feature = "postgres"))]
 pub use self::shared::SharedTasks;
 
+#[cfg(not(any(feature = "nats", feature = "postgres")))]
+use self::none::opened;
+#[cfg(any(feature = "nats", feature = "postgres"))]
+use self::shared::opened;
+#[cfg(any(feature = "nats", feature = "postgres"))]
+use crate::store::clients::SharedStore;
+
 #[cfg(not(feature = "nats"))]
 use self::none as nats;
 #[cfg(not(feature = "postgres"))]
 use self::none as postgres;
 use crate::config::StoreUrl;
 use crate::store::UniverseLog;
+#[cfg(not(any(feature = "nats", feature = "postgres")))]
+use crate::store::UniverseLog as SharedStore;
 
 /// A store for a server.
 pub(crate) struct Opened {
@@ -82,10 +91,7 @@ pub(crate) async fn open(
     url: &StoreUrl,
     authorities: Option<&Path>,
 ) -> Result<Arc<dyn UniverseLog>, String> {
-    match Engine::of(url)? {
-        Engine::Postgres => postgres::open(url, authorities).await,
-        Engine::Nats => nats::open(url, authorities).await,
-    }
+    Ok(open_shared(url, authorities).await?)
 }
 
 /// The same for a server, which has sessions, too.
@@ -96,9 +102,16 @@ pub(crate) async fn open_with_sessions(
     url: &StoreUrl,
     authorities: Option<&Path>,
 ) -> Result<Opened, String> {
+    Ok(opened(open_shared(url, authorities).await?))
+}
+
+async fn open_shared(
+    url: &StoreUrl,
+    authorities: Option<&Path>,
+) -> Result<Arc<dyn SharedStore>, String> {
     match Engine::of(url)? {
-        Engine::Postgres => postgres::open_with_sessions(url, authorities).await,
-        Engine::Nats => nats::open_with_sessions(url, authorities).await,
+        Engine::Postgres => postgres::open(url, authorities).await,
+        Engine::Nats => nats::open(url, authorities).await,
     }
 }
 

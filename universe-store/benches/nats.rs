@@ -1,47 +1,47 @@
-//! How fast commands are on NATS, beside messages that a plain client publishes and has acknowledged.
+//! How fast durable commands are on NATS, beside messages that a plain client publishes and has acknowledged.
 //!
-//! Each of 64 producers has a universe, or a subject, of its own, and waits for every acknowledgement. Both run in turn
-//! on the same servers, so that a noisy machine disturbs them alike; what counts is the ratio within a round, of which
-//! the median is given. Servers and clients share the processors of this machine.
+//! 64 clients wait for every acknowledgement, at one node or at three. Either each has a universe of its own, and its
+//! command is a message; or all write one universe, and a node appends what waits as one message, as the writer of the
+//! universe server does. The plain client does what `nats bench js pub sync` does: it publishes messages with bodies of
+//! the same size, over as many connections, each waiting for its acknowledgement, and says nothing of what it expects.
+//! That tool itself is in no package of Debian.
+//!
+//! `cargo bench -p universe-store --features nats --bench nats -- 9 5` makes 9 rounds of 5 seconds for each side.
 
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
+    clippy::print_stderr,
     reason = "a benchmark prints its table and has nobody to hand an error to"
 )]
 
+mod beside;
 #[expect(dead_code, reason = "the tests need more of it")]
 #[path = "../tests/it/fleet.rs"]
 mod fleet;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
 use bytes::Bytes;
 use tokio::runtime::Builder;
+use universe_store::UniverseLog;
 use universe_store::nats::{NatsOptions, NatsStore};
-use universe_store::{
-    Append, CommandId, Meta, NewEntry, Revision, Timestamp, UniverseId, UniverseLog,
-};
 
+use self::beside::{BODY, Rounds, Work, commands, rate};
 use self::fleet::{Fleet, Settings};
 
-const BODY: &[u8] = &[b'x'; 300];
-const PRODUCERS: usize = 64;
-const ROUNDS: usize = 5;
-const ROUND: Duration = Duration::from_secs(2);
-
 fn main() {
-    // `cargo test` runs benchmarks too, without this argument and in a hurry.
-    if !std::env::args().any(|arg| arg == "--bench") {
+    let Some(rounds) = Rounds::wanted(5, Duration::from_secs(2)) else {
         return;
-    }
+    };
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
-    println!("servers  sync    plain/s  universes/s  ratio (min-max)");
-    for (count, is_durable) in [(1, false), (1, true), (3, false), (3, true)] {
+    println!("servers  sync    nodes  universes    plain/s    ours/s  ratio (min-max)");
+    for (count, is_durable) in [(1, true), (3, true), (1, false), (3, false)] {
         let settings = Settings {
             is_durable,
             ..Settings::default()
@@ -49,111 +49,67 @@ fn main() {
         let Some(fleet) = Fleet::start(count, &settings) else {
             return;
         };
-        let (mut plain, mut ours, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            let url = fleet.url();
-            let rate = runtime.block_on(universes(&url));
-            // The stream of the universes was made just now, with as many copies.
-            let floor = runtime.block_on(messages(&url, count));
-            plain.push(floor);
-            ours.push(rate);
-            ratios.push(rate / floor);
-        }
-        let (plain, ours, ratio) = (median(&mut plain), median(&mut ours), median(&mut ratios));
-        let (least, most) = (ratios[0], ratios[ROUNDS - 1]);
         let sync = if is_durable { "always" } else { "2 min" };
-        println!(
-            "{count:>7}  {sync}  {plain:>7.0}  {ours:>11.0}  {ratio:.2} ({least:.2}-{most:.2})"
-        );
-    }
-}
-
-/// The median, of what is sorted in passing.
-fn median(figures: &mut [f64]) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
-}
-
-async fn universes(url: &str) -> f64 {
-    let store = Arc::new(NatsStore::open(url, &NatsOptions::default()).await.unwrap());
-    let ids: Vec<_> = (0..PRODUCERS)
-        .map(|n| UniverseId::new(format!("universe {n}")).unwrap())
-        .collect();
-    for id in &ids {
-        let meta = Meta {
-            id: id.clone(),
-            name: String::new(),
-            created_at: Timestamp::now(),
-        };
-        store.create(meta, Bytes::from_static(BODY)).await.unwrap();
-    }
-    rate(ids.into_iter().map(|id| {
-        let store = Arc::clone(&store);
-        move |until| async move {
-            let mut head = Revision::GENESIS;
-            while Instant::now() < until {
-                let entry = NewEntry {
-                    command_id: CommandId::random(),
-                    at: Timestamp::now(),
-                    body: Bytes::from_static(BODY),
-                    keyed: false,
-                };
-                let append = Append {
-                    expected: head,
-                    entries: vec![entry],
-                    name: None,
-                };
-                head = store.append(&id, append).await.unwrap().revision;
-            }
-            head.0
+        for work in Work::SHARED {
+            let url = RefCell::new(String::new());
+            let (nodes, universes) = (work.nodes, work.universes);
+            let row = format!("{count:>7}  {sync:<6}  {nodes:>5}  {universes:>9}");
+            let ours = || {
+                url.replace(fleet.url());
+                runtime.block_on(appends(&url.borrow(), work, rounds.each))
+            };
+            // The stream of the universes was made just now, with as many copies.
+            let plain = || runtime.block_on(messages(&url.borrow(), count, work, rounds.each));
+            rounds.compare(&row, ours, plain);
         }
-    }))
-    .await
+    }
 }
 
-async fn messages(url: &str, replicas: usize) -> f64 {
+/// Commands a second by the port.
+async fn appends(url: &str, work: Work, time: Duration) -> f64 {
+    let options = NatsOptions::default();
+    let mut opened: Vec<Arc<dyn UniverseLog>> = Vec::new();
+    for _ in 0..work.nodes {
+        opened.push(Arc::new(NatsStore::open(url, &options).await.unwrap()));
+    }
+    commands(opened, work, time).await
+}
+
+/// The same in messages of a plain client.
+async fn messages(url: &str, replicas: usize, work: Work, time: Duration) -> f64 {
     let (servers, prefix) = url.rsplit_once('/').unwrap();
     let servers: Vec<async_nats::ServerAddr> = servers
         .trim_start_matches("nats://")
         .split(',')
         .map(|server| server.parse().unwrap())
         .collect();
-    let streams = jetstream::new(async_nats::connect(servers).await.unwrap());
+    let mut connections = Vec::new();
+    for _ in 0..work.nodes {
+        let client = async_nats::connect(servers.clone()).await.unwrap();
+        connections.push(jetstream::new(client));
+    }
     let config = jetstream::stream::Config {
         name: format!("{prefix}_plain"),
         subjects: vec![format!("plain.{prefix}.*")],
         num_replicas: replicas,
         ..jetstream::stream::Config::default()
     };
-    streams.create_stream(config).await.unwrap();
-    let rate = rate((0..PRODUCERS).map(|n| {
-        let (streams, subject) = (streams.clone(), format!("plain.{prefix}.{n}"));
-        move |until| async move {
+    connections[0].create_stream(config).await.unwrap();
+    let (writers, batch) = work.writers();
+    let body = Bytes::from(BODY.repeat(batch));
+    rate(time, writers, |n, until| {
+        let streams = connections[n % connections.len()].clone();
+        let subject = format!("plain.{prefix}.{}", n % work.universes);
+        let body = body.clone();
+        async move {
             let mut done = 0;
             while Instant::now() < until {
-                let sent = streams.publish(subject.clone(), Bytes::from_static(BODY));
+                let sent = streams.publish(subject.clone(), body.clone());
                 sent.await.unwrap().await.unwrap();
-                done += 1;
+                done += batch;
             }
             done
         }
-    }));
-    rate.await
-}
-
-/// Commands per second of all producers together. Each gets the time to stop and gives its count.
-async fn rate<P, F>(producers: impl Iterator<Item = P>) -> f64
-where
-    P: FnOnce(Instant) -> F,
-    F: Future<Output = u64> + Send + 'static,
-{
-    let start = Instant::now();
-    let tasks: Vec<_> = producers
-        .map(|producer| tokio::spawn(producer(start + ROUND)))
-        .collect();
-    let mut total = 0;
-    for task in tasks {
-        total += task.await.unwrap();
-    }
-    total as f64 / start.elapsed().as_secs_f64()
+    })
+    .await
 }

@@ -4,8 +4,9 @@
 //! node puts what waits into one statement; or all write one universe, and a node appends what waits as one batch, as
 //! the writer of the universe server does. `pgbench` has as many connections as there are nodes, and each of its
 //! statements moves as many heads, appends as many entries of the same size and notifies as the statement of a node
-//! whose clients all wait. Both run in turn, so that a noisy machine disturbs them alike; what counts is the ratio
-//! within a round, of which the median is given. Server and clients share the processors of this machine.
+//! whose clients all wait.
+//!
+//! `cargo bench -p universe-store --features postgres --bench postgres -- 9 5` makes 9 rounds of 5 seconds for each side.
 
 #![expect(
     clippy::unwrap_used,
@@ -16,134 +17,61 @@
     reason = "a benchmark prints its table and has nobody to hand an error to"
 )]
 
+mod beside;
 #[expect(dead_code, reason = "the tests need more of it")]
 #[path = "../tests/it/cluster.rs"]
 mod cluster;
 
+use std::cell::RefCell;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::future::join_all;
 use tokio::runtime::Builder;
+use universe_store::UniverseLog;
 use universe_store::postgres::{PostgresOptions, PostgresStore};
-use universe_store::{
-    Append, AppendError, CommandId, Meta, NewEntry, Revision, Timestamp, UniverseId, UniverseLog,
-};
 
+use self::beside::{BODY, Rounds, Work, commands};
 use self::cluster::Cluster;
 
-const BODY: &[u8] = &[b'x'; 300];
-const CLIENTS: usize = 64;
-const ROUNDS: usize = 5;
-const ROUND: Duration = Duration::from_secs(3);
-
 fn main() {
-    // `cargo test` runs benchmarks too, without this argument and in a hurry.
-    if !std::env::args().any(|arg| arg == "--bench") {
+    let Some(rounds) = Rounds::wanted(5, Duration::from_secs(3)) else {
         return;
-    }
+    };
     let Some(cluster) = Cluster::start(&[]) else {
         return;
     };
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
-    println!("nodes  universes  pgbench/s  ours/s  ratio (min-max)");
-    for (nodes, universes) in [(1, CLIENTS), (3, CLIENTS), (1, 1), (3, 1)] {
-        let (mut plain, mut ours, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            let url = cluster.database();
-            let rate = runtime.block_on(appends(&url, nodes, universes));
-            let floor = pgbench(&url, nodes, universes);
-            plain.push(floor);
-            ours.push(rate);
-            ratios.push(rate / floor);
-        }
-        let (plain, ours, ratio) = (median(&mut plain), median(&mut ours), median(&mut ratios));
-        let (least, most) = (ratios[0], ratios[ROUNDS - 1]);
-        println!(
-            "{nodes:>5}  {universes:>9}  {plain:>9.0}  {ours:>6.0}  {ratio:.2} ({least:.2}-{most:.2})"
-        );
+    println!("nodes  universes  pgbench/s    ours/s  ratio (min-max)");
+    for work in Work::SHARED {
+        let url = RefCell::new(String::new());
+        let row = format!("{:>5}  {:>9}", work.nodes, work.universes);
+        let ours = || {
+            url.replace(cluster.database());
+            runtime.block_on(appends(&url.borrow(), work, rounds.each))
+        };
+        rounds.compare(&row, ours, || pgbench(&url.borrow(), work, rounds.each));
     }
-}
-
-/// The median, of what is sorted in passing.
-fn median(figures: &mut [f64]) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }
 
 /// Commands a second by the port.
-async fn appends(url: &str, nodes: usize, universes: usize) -> f64 {
+async fn appends(url: &str, work: Work, time: Duration) -> f64 {
     let options = PostgresOptions::default();
-    let mut opened = Vec::new();
-    for _ in 0..nodes {
+    let mut opened: Vec<Arc<dyn UniverseLog>> = Vec::new();
+    for _ in 0..work.nodes {
         opened.push(Arc::new(PostgresStore::open(url, &options).await.unwrap()));
     }
-    for n in 0..universes {
-        let meta = Meta {
-            id: id(n),
-            name: String::new(),
-            created_at: Timestamp::now(),
-        };
-        let body = Bytes::from_static(BODY);
-        opened[0].create(meta, body).await.unwrap();
-    }
-    let start = Instant::now();
-    // With a universe for each client, each appends by itself; with one, a node appends for all of its clients.
-    let writers = match universes {
-        1 => nodes,
-        _ => CLIENTS,
-    };
-    let tasks = (0..writers).map(|n| {
-        let store = Arc::clone(&opened[n % nodes]);
-        let batch = CLIENTS / writers;
-        tokio::spawn(write(store, id(n % universes), batch, start + ROUND))
-    });
-    let done = join_all(tasks).await;
-    let total: usize = done.into_iter().map(Result::unwrap).sum();
-    total as f64 / start.elapsed().as_secs_f64()
-}
-
-/// Appends batches until the time is over; after a conflict the same batch to what was found.
-async fn write(store: Arc<PostgresStore>, id: UniverseId, batch: usize, until: Instant) -> usize {
-    let (mut head, mut done) = (Revision::GENESIS, 0);
-    while Instant::now() < until {
-        let entry = || NewEntry {
-            command_id: CommandId::random(),
-            at: Timestamp::now(),
-            body: Bytes::from_static(BODY),
-            keyed: false,
-        };
-        let append = Append {
-            expected: head,
-            entries: (0..batch).map(|_| entry()).collect(),
-            name: None,
-        };
-        match store.append(&id, append).await {
-            Ok(appended) => {
-                head = appended.revision;
-                done += batch;
-            }
-            Err(AppendError::Conflict { head: found }) => head = found.revision,
-            Err(error) => panic!("{error}"),
-        }
-    }
-    done
-}
-
-fn id(n: usize) -> UniverseId {
-    UniverseId::new(format!("universe {n}")).unwrap()
+    commands(opened, work, time).await
 }
 
 /// Entries a second by `pgbench`, in the tables that the port has made.
-fn pgbench(url: &str, nodes: usize, universes: usize) -> f64 {
-    let entries = CLIENTS / nodes;
-    let heads = match universes {
+fn pgbench(url: &str, work: Work, time: Duration) -> f64 {
+    let (nodes, entries) = (work.nodes, work.clients / work.nodes);
+    let heads = match work.universes {
         1 => "uni = 1".to_owned(),
         _ => format!("uni > :client_id * {entries} AND uni <= (:client_id + 1) * {entries}"),
     };
-    let each = match universes {
+    let each = match work.universes {
         1 => entries,
         _ => 1,
     };
@@ -170,7 +98,7 @@ fn pgbench(url: &str, nodes: usize, universes: usize) -> f64 {
         .args(["-n", "-M", "prepared", "-U", "postgres", "-h"])
         .arg(socket.replace("%2F", "/"))
         .args(["-p", port, "-c", &nodes.to_string(), "-T"])
-        .args([&ROUND.as_secs().to_string(), "-f"])
+        .args([&time.as_secs().to_string(), "-f"])
         .arg(file.path())
         .arg(database)
         .output()

@@ -12,8 +12,10 @@
     reason = "a benchmark prints its table and has nobody to hand an error to"
 )]
 
+#[expect(dead_code, reason = "engines that nodes share need more of it")]
+mod beside;
+
 use std::fs::{File, OpenOptions};
-use std::future::Future;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,40 +25,36 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
+use universe_store::SqliteStore;
 use universe_store::sqlite::Options;
-use universe_store::{
-    Append, CommandId, Meta, NewEntry, Revision, SqliteStore, Timestamp, UniverseId, UniverseLog,
-};
 
-const BODY: &[u8] = &[b'x'; 300];
-const ROUNDS: usize = 9;
-const ROUND: Duration = Duration::from_millis(700);
+use self::beside::{BODY, Rounds, Work, commands, rate};
+
 const GROUP: usize = 512;
 
 /// The contract with 64 producers.
 const LEAST_RATIO: f64 = 0.6;
 
 fn main() -> ExitCode {
-    // `cargo test` runs benchmarks too, without this argument and in a hurry.
-    if !std::env::args().any(|arg| arg == "--bench") {
+    let Some(rounds) = Rounds::wanted(9, Duration::from_millis(700)) else {
         return ExitCode::SUCCESS;
-    }
+    };
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
     println!("producers  bare file/s  sqlite/s  ratio (min-max)");
     let mut kept = true;
     for producers in [64, 1] {
-        let (mut bare, mut sqlite, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-            let floor = runtime.block_on(bare_file(dir.path(), producers));
-            let rate = runtime.block_on(universes(dir.path(), producers));
-            bare.push(floor);
-            sqlite.push(rate);
-            ratios.push(rate / floor);
-        }
-        let (bare, sqlite, ratio) = (median(&mut bare), median(&mut sqlite), median(&mut ratios));
-        let (least, most) = (ratios[0], ratios[ROUNDS - 1]);
-        println!("{producers:>9}  {bare:>11.0}  {sqlite:>8.0}  {ratio:.2} ({least:.2}-{most:.2})");
+        let work = Work::new(1, producers, producers);
+        let directory = || tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let sqlite = || {
+            let dir = directory();
+            let store = SqliteStore::open(dir.path(), Options::default()).unwrap();
+            runtime.block_on(commands(vec![Arc::new(store)], work, rounds.each))
+        };
+        let bare = || {
+            let dir = directory();
+            runtime.block_on(bare_file(dir.path(), producers, rounds.each))
+        };
+        let ratio = rounds.compare(&format!("{producers:>9}  "), sqlite, bare);
         kept &= producers == 1 || ratio >= LEAST_RATIO;
     }
     if kept {
@@ -66,50 +64,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The median, of what is sorted in passing.
-fn median(figures: &mut [f64]) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
-}
-
-async fn universes(dir: &Path, producers: usize) -> f64 {
-    let store = Arc::new(SqliteStore::open(&dir.join("store"), Options::default()).unwrap());
-    let ids: Vec<_> = (0..producers)
-        .map(|n| UniverseId::new(format!("universe {n}")).unwrap())
-        .collect();
-    for id in &ids {
-        let meta = Meta {
-            id: id.clone(),
-            name: String::new(),
-            created_at: Timestamp::now(),
-        };
-        store.create(meta, Bytes::from_static(BODY)).await.unwrap();
-    }
-    let rate = rate(ids.into_iter().map(|id| {
-        let store = Arc::clone(&store);
-        move |until| async move {
-            let mut head = Revision::GENESIS;
-            while Instant::now() < until {
-                let entry = NewEntry {
-                    command_id: CommandId::random(),
-                    at: Timestamp::now(),
-                    body: Bytes::from_static(BODY),
-                    keyed: false,
-                };
-                let append = Append {
-                    expected: head,
-                    entries: vec![entry],
-                    name: None,
-                };
-                head = store.append(&id, append).await.unwrap().revision;
-            }
-            head.0
-        }
-    }));
-    rate.await
-}
-
-async fn bare_file(dir: &Path, producers: usize) -> f64 {
+async fn bare_file(dir: &Path, producers: usize, time: Duration) -> f64 {
     let file = OpenOptions::new()
         .create(true)
         .append(true)
@@ -117,9 +72,9 @@ async fn bare_file(dir: &Path, producers: usize) -> f64 {
         .unwrap();
     let (queue, jobs) = mpsc::channel(1_024);
     let writer = std::thread::spawn(move || write_groups(file, jobs));
-    let rate = rate((0..producers).map(|_| {
+    let rate = rate(time, producers, |_, until: Instant| {
         let queue = queue.clone();
-        move |until| async move {
+        async move {
             let mut done = 0;
             while Instant::now() < until {
                 let (reply, written) = oneshot::channel();
@@ -129,7 +84,7 @@ async fn bare_file(dir: &Path, producers: usize) -> f64 {
             }
             done
         }
-    }))
+    })
     .await;
     drop(queue);
     writer.join().unwrap();
@@ -154,21 +109,4 @@ fn write_groups(mut file: File, mut jobs: mpsc::Receiver<(Bytes, oneshot::Sender
             let _ = reply.send(());
         }
     }
-}
-
-/// Commands per second of all producers together. Each gets the time to stop and gives its count.
-async fn rate<P, F>(producers: impl Iterator<Item = P>) -> f64
-where
-    P: FnOnce(Instant) -> F,
-    F: Future<Output = u64> + Send + 'static,
-{
-    let start = Instant::now();
-    let tasks: Vec<_> = producers
-        .map(|producer| tokio::spawn(producer(start + ROUND)))
-        .collect();
-    let mut total = 0;
-    for task in tasks {
-        total += task.await.unwrap();
-    }
-    total as f64 / start.elapsed().as_secs_f64()
 }

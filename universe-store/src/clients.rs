@@ -11,9 +11,35 @@ pub mod sessions;
 pub mod tasks;
 pub(crate) mod watched;
 
+use std::sync::Arc;
+
 use sha2::{Digest as _, Sha256};
 
+use self::logs::{LogBounds, Logs};
+use self::nodes::Nodes;
+use self::sessions::{SessionBounds, Sessions};
+use self::tasks::{TaskBounds, Tasks};
+use crate::UniverseLog;
+
+#[cfg(feature = "nats")]
+pub(crate) use self::lease::millis;
 pub(crate) use self::lease::{LEASE, Lease, REFRESHES};
+
+/// A store that many nodes use, and where they share what they have of their clients. What it gives outlives it.
+pub trait SharedStore: UniverseLog {
+    /// This node among those that use the store. Its lease begins when it, or one of the others here, is first asked
+    /// for.
+    fn nodes(&self) -> Arc<dyn Nodes>;
+
+    /// The sessions of clients.
+    fn sessions(&self, bounds: SessionBounds) -> Arc<dyn Sessions>;
+
+    /// The streams and inboxes of these sessions.
+    fn logs(&self, bounds: LogBounds) -> Arc<dyn Logs>;
+
+    /// The tasks of clients.
+    fn tasks(&self, bounds: TaskBounds) -> Arc<dyn Tasks>;
+}
 
 /// What a record is known by: a hash.
 pub(crate) type Key = [u8; 32];

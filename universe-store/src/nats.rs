@@ -13,14 +13,14 @@ mod error;
 mod feed;
 mod index;
 mod link;
-pub mod logs;
+mod logs;
 mod names;
-pub mod nodes;
+mod nodes;
 mod reader;
 mod records;
-pub mod sessions;
+mod sessions;
 mod streams;
-pub mod tasks;
+mod tasks;
 mod tidy;
 mod url;
 mod writer;
@@ -45,10 +45,10 @@ use self::sessions::Sessions;
 use self::tasks::Tasks;
 use self::url::NatsUrl;
 use self::writer::MAX_NAME;
-use super::clients::LEASE;
 use super::clients::logs::LogBounds;
 use super::clients::sessions::SessionBounds;
 use super::clients::tasks::TaskBounds;
+use super::clients::{self, LEASE, SharedStore};
 use super::hints;
 use super::tail;
 use super::{
@@ -72,7 +72,7 @@ pub struct NatsOptions {
     pub write_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,
-    /// How long the lease of this node lasts ([`NatsStore::nodes`]): after it, others take the node for ended. It is
+    /// How long the lease of this node lasts ([`SharedStore::nodes`]): after it, others take the node for ended. It is
     /// made longer five times in that time. Default 15 s.
     pub lease: Duration,
 }
@@ -144,30 +144,28 @@ impl NatsStore {
         })
     }
 
-    /// This node among those that use the streams, over the same connection. Its lease begins when it is first asked
-    /// for. It outlives the store.
-    #[must_use]
-    pub fn nodes(&self) -> Arc<Nodes> {
+    /// This node, over the same connection.
+    fn node(&self) -> Arc<Nodes> {
         let start = || Arc::new(Nodes::start(Arc::clone(&self.engine), self.lease));
         Arc::clone(self.nodes.get_or_init(start))
     }
+}
 
-    /// The sessions of clients beside the universes. They outlive the store.
-    #[must_use]
-    pub fn sessions(&self, bounds: SessionBounds) -> Sessions {
-        Sessions::start(self.nodes(), bounds)
+impl SharedStore for NatsStore {
+    fn nodes(&self) -> Arc<dyn clients::nodes::Nodes> {
+        self.node()
     }
 
-    /// The streams and inboxes of these sessions. They outlive the store.
-    #[must_use]
-    pub fn logs(&self, bounds: LogBounds) -> Logs {
-        Logs::start(self.nodes(), bounds)
+    fn sessions(&self, bounds: SessionBounds) -> Arc<dyn clients::sessions::Sessions> {
+        Arc::new(Sessions::start(self.node(), bounds))
     }
 
-    /// The tasks of clients beside the universes. They outlive the store.
-    #[must_use]
-    pub fn tasks(&self, bounds: TaskBounds) -> Tasks {
-        Tasks::new(self.nodes(), bounds)
+    fn logs(&self, bounds: LogBounds) -> Arc<dyn clients::logs::Logs> {
+        Arc::new(Logs::start(self.node(), bounds))
+    }
+
+    fn tasks(&self, bounds: TaskBounds) -> Arc<dyn clients::tasks::Tasks> {
+        Arc::new(Tasks::new(self.node(), bounds))
     }
 }
 

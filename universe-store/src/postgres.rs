@@ -8,13 +8,13 @@
 mod connect;
 mod error;
 mod listen;
-pub mod logs;
-pub mod nodes;
+mod logs;
+mod nodes;
 mod purge;
 mod reader;
 mod schema;
-pub mod sessions;
-pub mod tasks;
+mod sessions;
+mod tasks;
 mod writer;
 
 use std::fmt;
@@ -30,13 +30,16 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 use self::connect::{Connector, Link};
 pub use self::error::PostgresError;
-use self::logs::{LogBounds, Logs};
+use self::logs::Logs;
 use self::nodes::Nodes;
 use self::reader::Reader;
-use self::sessions::{SessionBounds, Sessions};
-use self::tasks::{TaskBounds, Tasks};
+use self::sessions::Sessions;
+use self::tasks::Tasks;
 use self::writer::Writer;
-use super::clients::LEASE;
+use super::clients::logs::LogBounds;
+use super::clients::sessions::SessionBounds;
+use super::clients::tasks::TaskBounds;
+use super::clients::{self, LEASE, SharedStore};
 use super::hints;
 use super::live::Live;
 use super::tail;
@@ -60,7 +63,7 @@ pub struct PostgresOptions {
     pub statement_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,
-    /// How long the lease of this node lasts ([`PostgresStore::nodes`]): after it, others take the node for ended. It
+    /// How long the lease of this node lasts ([`SharedStore::nodes`]): after it, others take the node for ended. It
     /// is made longer five times in that time. Default 15 s.
     pub lease: Duration,
 }
@@ -155,32 +158,34 @@ impl PostgresStore {
         })
     }
 
-    /// This node among those that use the database, with a connection of its own. Its lease begins when it is first
-    /// asked for. It outlives the store.
-    #[must_use]
-    pub fn nodes(&self) -> Arc<Nodes> {
+    /// This node, with a connection of its own.
+    fn node(&self) -> Arc<Nodes> {
         let start = || Arc::new(Nodes::start(&self.connector, &self.options));
         Arc::clone(self.nodes.get_or_init(start))
     }
+}
 
-    /// The sessions of clients in the same database, over the connection of [`nodes`](Self::nodes). They outlive the
-    /// store.
-    #[must_use]
-    pub fn sessions(&self, bounds: SessionBounds) -> Sessions {
-        Sessions::start(self.nodes(), bounds)
+impl SharedStore for PostgresStore {
+    fn nodes(&self) -> Arc<dyn clients::nodes::Nodes> {
+        self.node()
     }
 
-    /// The streams and inboxes of these sessions, over a connection of its own. It outlives the store.
-    #[must_use]
-    pub fn logs(&self, bounds: LogBounds) -> Logs {
-        Logs::start(self.nodes(), &self.connector, &self.options, bounds)
+    fn sessions(&self, bounds: SessionBounds) -> Arc<dyn clients::sessions::Sessions> {
+        Arc::new(Sessions::start(self.node(), bounds))
     }
 
-    /// The tasks of clients in the same database, over the connection of [`nodes`](Self::nodes). They outlive the
-    /// store.
-    #[must_use]
-    pub fn tasks(&self, bounds: TaskBounds) -> Tasks {
-        Tasks::start(self.nodes(), bounds)
+    /// Over one more connection.
+    fn logs(&self, bounds: LogBounds) -> Arc<dyn clients::logs::Logs> {
+        Arc::new(Logs::start(
+            self.node(),
+            &self.connector,
+            &self.options,
+            bounds,
+        ))
+    }
+
+    fn tasks(&self, bounds: TaskBounds) -> Arc<dyn clients::tasks::Tasks> {
+        Arc::new(Tasks::start(self.node(), bounds))
     }
 }
 

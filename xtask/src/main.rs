@@ -16,6 +16,7 @@ mod nodes;
 mod oracle;
 mod page;
 mod peers;
+mod postgres;
 mod process;
 mod programs;
 mod release;

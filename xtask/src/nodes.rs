@@ -12,7 +12,7 @@
 //! `CI=true`.
 
 mod client;
-pub(crate) mod database;
+mod database;
 mod fault;
 mod network;
 mod reader;
@@ -31,6 +31,7 @@ use fastrand::Rng;
 use self::client::Dialect;
 use self::fault::{Engine, Fault, System, can};
 use self::world::World;
+use crate::postgres::Postgres;
 use crate::{Result, programs, say};
 
 /// How many servers there are.
@@ -232,7 +233,7 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
 /// What this machine lacks, in words.
 fn missing(engine: Engine) -> Option<String> {
     let lacks = match engine {
-        Engine::Postgres if database::programs().is_none() => {
+        Engine::Postgres if Postgres::find().is_err() => {
             "PostgreSQL is not installed (Debian: apt-get install postgresql)"
         }
         Engine::Nats if streams::program().is_none() => {

@@ -5,16 +5,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
 
 use crate::Result;
 use crate::balancer::Balancer;
-use crate::nodes::database::{program, programs};
-use crate::process::{self, Server};
-
-/// How long one command of PostgreSQL may take.
-const DEADLINE: Duration = Duration::from_secs(90);
+use crate::postgres::Postgres;
+use crate::process::Server;
 
 /// The servers, their database and their balancer. All of them end when this is dropped.
 #[derive(Debug)]
@@ -29,7 +24,7 @@ pub(crate) struct Twins {
 /// A database of PostgreSQL with nothing in it.
 #[derive(Debug)]
 struct Database {
-    programs: PathBuf,
+    programs: Postgres,
     dir: PathBuf,
     port: u16,
 }
@@ -89,37 +84,21 @@ impl Twins {
 
 impl Database {
     fn start() -> Result<Self> {
-        let programs = programs().ok_or("PostgreSQL is not installed")?;
-        // Free until the database takes it.
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let dir = std::env::temp_dir().join(format!("universe-twins-{}", std::process::id()));
-        fs::create_dir_all(&dir)?;
         let database = Self {
-            programs,
-            dir,
-            port,
+            programs: Postgres::find()?,
+            dir: std::env::temp_dir().join(format!("universe-twins-{}", std::process::id())),
+            // Free until the database takes it.
+            port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
         };
-        let mut owner = std::process::Command::new("chown");
-        process::succeed(owner.arg("postgres").arg(&database.dir), DEADLINE)?;
-        let mut made = program(&database.programs, "initdb");
-        made.args(["-A", "trust", "-U", "postgres", "--no-sync", "-D"]);
-        process::succeed(made.arg(database.data()), DEADLINE)?;
+        let (dir, data) = (&database.dir, database.data());
+        database.programs.init(dir, &data)?;
         let options = format!(
-            "-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={} -c fsync=off",
-            database.dir.display()
+            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories={} -c fsync=off",
+            database.port,
+            dir.display()
         );
-        let mut started = program(&database.programs, "pg_ctl");
-        started
-            .args(["start", "-w", "-s", "-o", &options, "-l"])
-            .arg(database.dir.join("log"))
-            .arg("-D")
-            .arg(database.data());
-        // It stays, so nothing may wait for the end of its output.
-        let started = started
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        match started.status()?.success() {
+        let log = dir.join("log");
+        match database.programs.start(&data, &log, &options)? {
             true => Ok(database),
             false => Err("PostgreSQL does not start".into()),
         }
@@ -132,12 +111,8 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let mut stopped = program(&self.programs, "pg_ctl");
-        stopped
-            .args(["stop", "-m", "immediate", "-w", "-s", "-D"])
-            .arg(self.data());
         // It may not have been started.
-        let _ = process::run(&mut stopped, DEADLINE);
+        let _ = self.programs.stop(&self.data());
         let _ = fs::remove_dir_all(&self.dir);
     }
 }

@@ -3,12 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Opened;
-use super::shared::opened;
 use crate::config::StoreUrl;
-use crate::store::UniverseLog;
-use crate::store::clients::logs::LogBounds;
-use crate::store::clients::sessions::SessionBounds;
+use crate::store::UniverseLog as _;
+use crate::store::clients::SharedStore;
 use crate::store::nats::{NatsOptions, NatsStore};
 
 /// # Errors
@@ -23,26 +20,7 @@ pub(super) fn check(url: &StoreUrl, authorities: Option<&Path>) -> Result<(), St
 pub(super) async fn open(
     url: &StoreUrl,
     authorities: Option<&Path>,
-) -> Result<Arc<dyn UniverseLog>, String> {
-    Ok(Arc::new(connect(url, authorities).await?))
-}
-
-/// The same for a server, which has sessions, too.
-///
-/// # Errors
-/// A sentence, without a password.
-pub(super) async fn open_with_sessions(
-    url: &StoreUrl,
-    authorities: Option<&Path>,
-) -> Result<Opened, String> {
-    let store = connect(url, authorities).await?;
-    let sessions = Arc::new(store.sessions(SessionBounds::default()));
-    let logs = Box::new(store.logs(LogBounds::default()));
-    let node = store.nodes();
-    Ok(opened(Arc::new(store), node, sessions, logs))
-}
-
-async fn connect(url: &StoreUrl, authorities: Option<&Path>) -> Result<NatsStore, String> {
+) -> Result<Arc<dyn SharedStore>, String> {
     let opened = NatsStore::open(url.secret(), &options(authorities)).await;
     let store = opened.map_err(|problem| problem.to_string())?;
     let replicas = store.copies();
@@ -52,7 +30,7 @@ async fn connect(url: &StoreUrl, authorities: Option<&Path>) -> Result<NatsStore
             "the streams have one copy: what was acknowledged is lost with the disk of their server"
         );
     }
-    Ok(store)
+    Ok(Arc::new(store))
 }
 
 fn options(authorities: Option<&Path>) -> NatsOptions {

@@ -3,9 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Opened;
+use super::SharedStore;
 use crate::config::StoreUrl;
-use crate::store::UniverseLog;
+
+/// No store, as there is none without a feature.
+#[cfg(not(any(feature = "nats", feature = "postgres")))]
+pub(super) fn opened(store: Arc<dyn SharedStore>) -> super::Opened {
+    super::Opened {
+        store,
+        shared: None,
+        leave: None,
+    }
+}
 
 /// Says how to build the program with it.
 fn missing(url: &StoreUrl) -> String {
@@ -31,15 +40,6 @@ pub(super) fn check(url: &StoreUrl, _authorities: Option<&Path>) -> Result<(), S
 pub(super) async fn open(
     url: &StoreUrl,
     _authorities: Option<&Path>,
-) -> Result<Arc<dyn UniverseLog>, String> {
-    Err(missing(url))
-}
-
-/// # Errors
-/// Always.
-pub(super) async fn open_with_sessions(
-    url: &StoreUrl,
-    _authorities: Option<&Path>,
-) -> Result<Opened, String> {
+) -> Result<Arc<dyn SharedStore>, String> {
     Err(missing(url))
 }

@@ -13,18 +13,14 @@ use self::sessions::SharedSessions;
 pub use self::tasks::SharedTasks;
 use super::{Opened, Shared};
 use crate::metrics;
-use crate::store::UniverseLog;
-use crate::store::clients::logs::Logs;
-use crate::store::clients::nodes::Nodes;
-use crate::store::clients::sessions::Sessions;
+use crate::store::clients::SharedStore;
+use crate::store::clients::logs::LogBounds;
+use crate::store::clients::sessions::SessionBounds;
 
 /// A store for a server, with what it shares.
-pub(super) fn opened(
-    store: Arc<dyn UniverseLog>,
-    node: Arc<dyn Nodes>,
-    sessions: Arc<dyn Sessions>,
-    logs: Box<dyn Logs>,
-) -> Opened {
+pub(super) fn opened(store: Arc<dyn SharedStore>) -> Opened {
+    let (node, sessions) = (store.nodes(), store.sessions(SessionBounds::default()));
+    let logs = store.logs(LogBounds::default());
     let counted = Arc::clone(&sessions);
     metrics::count_sessions(move || counted.count());
     let leave: BoxFuture<'static, ()> = Box::pin(async move {

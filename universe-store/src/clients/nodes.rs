@@ -15,7 +15,7 @@ pub trait Nodes: Send + Sync {
     fn id(&self) -> Uuid;
 
     /// Those of these nodes that have not ended. All of them, as long as this node's own lease has not held for its
-    /// whole length: it cannot tell yet.
+    /// whole length, or may have a gap since: it cannot tell.
     ///
     /// # Errors
     /// [`Unavailable`].

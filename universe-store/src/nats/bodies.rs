@@ -1,9 +1,10 @@
 //! Bodies that are too large for one message, in pieces.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 
 use async_nats::HeaderMap;
+use async_nats::jetstream::stream::InfoError;
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use uuid::Uuid;
@@ -35,7 +36,7 @@ fn piece_size(link: &Link) -> usize {
 pub(super) async fn keep(
     link: &Link,
     names: &Names,
-    (uni, kind): (i64, Kind),
+    (uni, kind): (i64, Kind<'_>),
     body: Bytes,
 ) -> Result<(Body, Bytes), Failure> {
     if body.len() <= piece_size(link) {
@@ -50,7 +51,7 @@ pub(super) async fn keep(
 pub(super) async fn keep_apart(
     link: &Link,
     names: &Names,
-    (uni, kind): (i64, Kind),
+    (uni, kind): (i64, Kind<'_>),
     body: Bytes,
 ) -> Result<Body, Failure> {
     let (crc, size) = (crc32fast::hash(&body), piece_size(link));
@@ -95,31 +96,40 @@ pub(super) async fn keep_apart(
 
 /// What a body in pieces is for, and as of which revision.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum Kind<'a> {
     Entries(u64),
     Base(u64),
     Snapshot(u64),
-    /// Of a record of clients; for so many milliseconds, or until it is dropped.
-    Record(Option<i64>),
+    /// Of a record of clients that lasts for so many milliseconds.
+    Record(i64),
+    /// Of the session at this place, or of what it has.
+    Session(&'a str),
 }
 
-impl Kind {
+impl Kind<'_> {
     fn name(self) -> String {
-        let (letter, revision) = match self {
-            Self::Entries(revision) => ('e', revision),
-            Self::Base(revision) => ('b', revision),
-            Self::Snapshot(revision) => ('s', revision),
-            Self::Record(_) => ('r', 0),
-        };
-        format!("{letter}{revision}-{}", Uuid::new_v4().simple())
+        let unique = Uuid::new_v4().simple();
+        match self {
+            Self::Entries(revision) => format!("e{revision}-{unique}"),
+            Self::Base(revision) => format!("b{revision}-{unique}"),
+            Self::Snapshot(revision) => format!("s{revision}-{unique}"),
+            Self::Record(_) => format!("r0-{unique}"),
+            Self::Session(place) => format!("c{place}-{unique}"),
+        }
     }
 
     /// After how many milliseconds the servers take its pieces away, if they do.
     fn left(self) -> Option<i64> {
         match self {
-            Self::Record(left) => left,
-            Self::Entries(_) | Self::Base(_) | Self::Snapshot(_) => None,
+            Self::Record(left) => Some(left),
+            Self::Entries(_) | Self::Base(_) | Self::Snapshot(_) | Self::Session(_) => None,
         }
+    }
+
+    /// The place of the session that a body of this name is of.
+    pub(super) fn session_in(name: &str) -> Option<&str> {
+        let (begin, _) = name.split_once('-')?;
+        begin.strip_prefix('c')
     }
 
     /// Whether a log that begins with that base, called `base` if it is in pieces, needs no body of this name.
@@ -186,6 +196,27 @@ async fn join(link: &Link, names: &Names, uni: i64, pieces: &Pieces) -> Result<B
         true => Ok(body.freeze()),
         false => Err(ReadError::Damaged),
     }
+}
+
+/// The names of all bodies of a universe that are in pieces, and how many pieces there are of each.
+pub(super) async fn named(
+    link: &Link,
+    names: &Names,
+    uni: i64,
+) -> Result<HashMap<String, usize>, Away> {
+    let stream = &link.stream(&names.bodies()).await?;
+    let pieces = &names.pieces_in(uni);
+    let named = || async move {
+        let mut subjects = stream.info_with_subjects(pieces).await?;
+        let mut names: HashMap<String, usize> = HashMap::new();
+        while let Some((subject, _)) = subjects.try_next().await? {
+            if let Some(name) = Names::body_in(&subject) {
+                *names.entry(name.to_owned()).or_default() += 1;
+            }
+        }
+        Ok::<_, InfoError>(names)
+    };
+    link.ask(named).await
 }
 
 /// Takes the pieces of a body away that nothing refers to; what stays goes with its universe.

@@ -20,14 +20,14 @@ use super::card;
 use super::error::Refusal;
 use super::names::ESCAPED;
 use super::nodes::Nodes;
-use super::records::{Label, Records, Row, share};
-use super::sessions::{self, millis, place};
-use crate::clients::REFRESHES;
+use super::records::{Label, Life, Records, Row, share};
+use super::sessions::{self, place};
 use crate::clients::logs::{
     self, Event, Events, Fate, Found, LOOK, LetterBound, Letters, LogBounds, LogError, Numbered,
     PAGE, SLACK, Tailed, Write,
 };
 use crate::clients::nodes::Unavailable;
+use crate::clients::{REFRESHES, millis};
 
 /// How many streams are written, or events read or taken away, at a time.
 const ABREAST: usize = 8;
@@ -36,7 +36,7 @@ const ABREAST: usize = 8;
 const TRIES: usize = 16;
 
 /// The inboxes and streams of all nodes that use the same servers.
-pub struct Logs {
+pub(super) struct Logs {
     nodes: Arc<Nodes>,
     bounds: LogBounds,
     _tasks: JoinSet<()>,
@@ -83,7 +83,7 @@ impl Logs {
         };
         let keep = millis(self.bounds.keep_letters);
         let until = records.now().saturating_add(keep);
-        let (body, inline) = records.keep(letter, until).await?;
+        let (body, inline) = records.keep(letter, Life::Until(until)).await?;
         let label = Label {
             share: Some(owner),
             until,
@@ -187,7 +187,7 @@ impl Logs {
         }
         let put = stream::iter(put).buffered(ABREAST);
         put.try_for_each(async |()| Ok(())).await?;
-        let (body, inline) = records.keep(write.about, 0).await?;
+        let (body, inline) = records.keep(write.about, life(place)).await?;
         let label = Label {
             first: first.max(write.first),
             last: newest,
@@ -343,6 +343,11 @@ fn stream_place(session: &str, stream: &str) -> String {
     )
 }
 
+/// How long the bodies of a stream at a place are needed.
+fn life(place: &str) -> Life<'_> {
+    Life::Session(place.split('.').next().unwrap_or_default())
+}
+
 /// Stores an event, unless it is there.
 async fn put_event(
     records: &Records,
@@ -350,7 +355,7 @@ async fn put_event(
     number: u64,
     text: &[u8],
 ) -> Result<(), Unavailable> {
-    let (body, inline) = records.keep(text, 0).await?;
+    let (body, inline) = records.keep(text, life(place)).await?;
     let label = Label {
         body,
         ..Label::default()

@@ -12,8 +12,8 @@ use uuid::Uuid;
 use super::engine::Engine;
 use super::feed;
 use super::records::{Label, Records, Table};
-use crate::clients::REFRESHES;
 use crate::clients::nodes::{self, Unavailable};
+use crate::clients::{REFRESHES, millis};
 
 /// How many lengths of its lease after it was made longer the servers forget a node. Not at once: while they were away,
 /// nodes could not make their leases longer.
@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_secs(30);
 /// This node among those that use the same streams, over the connection of its store.
 ///
 /// Dropping it leaves its lease to end by itself; [`end`](nodes::Nodes::end) ends it at once.
-pub struct Nodes {
+pub(super) struct Nodes {
     records: Arc<Records>,
     keeping: AbortHandle,
     _tasks: JoinSet<()>,
@@ -82,11 +82,12 @@ impl Records {
 
     /// The same by what is known here, which is held already.
     pub(super) fn has_ended_in(&self, table: &Table, node: Uuid) -> bool {
+        let now = self.now();
         // Then what is known here is not older than the lease of this node.
-        if !self.lease.judges() {
+        if self.lease.judges_until() <= now {
             return false;
         }
-        let (row, now) = (table.get(&path(node)), self.now());
+        let row = table.get(&path(node));
         row.is_none_or(|row| row.label.until <= now)
     }
 }
@@ -106,7 +107,7 @@ fn path(node: Uuid) -> String {
 /// Makes the lease longer again and again.
 async fn keep(records: Arc<Records>) {
     let (path, length) = (path(records.id), records.lease.length);
-    let until = i64::try_from(length.as_millis()).unwrap_or(i64::MAX);
+    let until = millis(length);
     for number in 1.. {
         let label = Label {
             version: number,

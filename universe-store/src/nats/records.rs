@@ -24,11 +24,10 @@ use super::engine::Engine;
 use super::error::{Away, Refusal};
 use super::feed::{self, Follower};
 use super::link::Link;
-use super::sessions::millis;
 use crate::Timestamp;
 use crate::clients::nodes::Unavailable;
 use crate::clients::watched::Watched;
-use crate::clients::{Lease, hash};
+use crate::clients::{Lease, hash, millis};
 
 /// How long the end of a record stays, so that each node receives it.
 const END: Duration = Duration::from_secs(60);
@@ -36,11 +35,24 @@ const END: Duration = Duration::from_secs(60);
 /// How much longer pieces last than the record that names them, besides what it may be stored later than they.
 const OVERLAP: Duration = Duration::from_secs(2);
 
-/// How long a message may take there and back to say what the time is, in milliseconds.
-const EXACT: i64 = 1_000;
+/// How long a message may take there and back to say what the time is.
+const EXACT: Duration = Duration::from_secs(1);
 
 /// Whose the pieces of large bodies are: no universe's.
 const RECORDS: i64 = -1;
+
+/// The same for sessions and what they have. These pieces have no time: they go with their session.
+pub(super) const SESSIONS: i64 = -2;
+
+/// How long a body is needed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Life<'a> {
+    /// Until this time. Its pieces outlast the record that names them and is stored next; then the servers take them
+    /// away.
+    Until(i64),
+    /// As long as the session at this place.
+    Session(&'a str),
+}
 
 /// What is known of a record without its body. Times are milliseconds since the epoch, by the clock of the servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,10 +107,12 @@ pub(super) struct Records {
     table: Mutex<Table>,
     watched: Arc<Watched>,
     known: watch::Sender<u64>,
-    /// How far the clock of the servers is ahead of the one here, in milliseconds.
-    ahead: AtomicI64,
+    begun: Instant,
+    /// What the clock of the servers said when this began, in milliseconds. The rest is counted by a clock that is
+    /// never set: if that of this machine were put forward, others would seem to have ended.
+    began_at: AtomicI64,
     /// The last message of this node's lease: its number, and when it was sent.
-    sent: Mutex<Option<(u64, Instant, Timestamp)>>,
+    sent: Mutex<Option<(u64, Instant)>>,
 }
 
 /// Records by their paths, and those that count together.
@@ -117,7 +131,8 @@ impl Records {
             table: Mutex::default(),
             watched: Arc::default(),
             known: watch::Sender::new(0),
-            ahead: AtomicI64::new(0),
+            begun: Instant::now(),
+            began_at: AtomicI64::new(Timestamp::now().as_millis()),
             sent: Mutex::default(),
         }
     }
@@ -128,8 +143,8 @@ impl Records {
 
     /// The time of the servers.
     pub(super) fn now(&self) -> i64 {
-        let ahead = self.ahead.load(Ordering::Relaxed);
-        Timestamp::now().as_millis().saturating_add(ahead)
+        let began_at = self.began_at.load(Ordering::Relaxed);
+        began_at.saturating_add(millis(self.begun.elapsed()))
     }
 
     /// What is known here.
@@ -150,7 +165,7 @@ impl Records {
 
     /// Notes that the lease of this node is about to be made longer by its message of this number.
     pub(super) fn sending(&self, number: u64) {
-        *self.sent() = Some((number, Instant::now(), Timestamp::now()));
+        *self.sent() = Some((number, Instant::now()));
     }
 
     /// A label of this node's, of now.
@@ -245,7 +260,7 @@ impl Records {
             gone: true,
             ..Label::default()
         };
-        let left = i64::try_from(END.as_millis()).ok();
+        let left = Some(millis(END));
         let ended = self.store(path, &label, Bytes::new(), Some(row.sequence), left);
         if ended.await?.is_none() {
             return Ok(false);
@@ -260,28 +275,35 @@ impl Records {
             .into_iter()
             .flatten()
         {
-            bodies::drop_body(self.link(), &self.engine.names, RECORDS, body).await;
+            bodies::drop_body(self.link(), &self.engine.names, whose(body), body).await;
         }
     }
 
-    /// Puts a body into a message, or in pieces where it is too large. The record is to last until that time, 0 for
-    /// always, and is stored next: its pieces outlast it, and then the servers take them away.
-    pub(super) async fn keep(&self, body: &[u8], until: i64) -> Result<(Body, Bytes), Unavailable> {
+    /// Puts a body into a message, or in pieces where it is too large.
+    pub(super) async fn keep(
+        &self,
+        body: &[u8],
+        life: Life<'_>,
+    ) -> Result<(Body, Bytes), Unavailable> {
         let (names, body) = (&self.engine.names, Bytes::copy_from_slice(body));
-        let kept = bodies::keep(self.link(), names, (RECORDS, self.kind(until)), body);
+        let kept = bodies::keep(self.link(), names, self.kind(life), body);
         kept.await.map_err(|_| Unavailable)
     }
 
     /// The same always in pieces, so that it is not read with its record.
-    pub(super) async fn keep_apart(&self, body: &[u8], until: i64) -> Result<Body, Unavailable> {
+    pub(super) async fn keep_apart(
+        &self,
+        body: &[u8],
+        life: Life<'_>,
+    ) -> Result<Body, Unavailable> {
         let (names, body) = (&self.engine.names, Bytes::copy_from_slice(body));
-        let kept = bodies::keep_apart(self.link(), names, (RECORDS, self.kind(until)), body);
+        let kept = bodies::keep_apart(self.link(), names, self.kind(life), body);
         kept.await.map_err(|_| Unavailable)
     }
 
     /// A body that was kept.
     pub(super) async fn load(&self, body: &Body, inline: Bytes) -> Result<Bytes, Unavailable> {
-        let loaded = bodies::load(self.link(), &self.engine.names, RECORDS, (body, inline));
+        let loaded = bodies::load(self.link(), &self.engine.names, whose(body), (body, inline));
         loaded.await.map_err(|_| Unavailable)
     }
 
@@ -290,13 +312,19 @@ impl Records {
         (until != 0).then(|| until.saturating_sub(self.now()))
     }
 
-    /// The kind of the bodies of a record that lasts until a time.
-    fn kind(&self, until: i64) -> Kind {
-        let longer = millis(self.link().latest().saturating_add(OVERLAP));
-        Kind::Record(self.left(until).map(|left| left.saturating_add(longer)))
+    /// Whose a body of that life is, and its kind.
+    fn kind<'a>(&self, life: Life<'a>) -> (i64, Kind<'a>) {
+        match life {
+            Life::Until(until) => {
+                let longer = millis(self.link().latest().saturating_add(OVERLAP));
+                let left = until.saturating_sub(self.now());
+                (RECORDS, Kind::Record(left.saturating_add(longer)))
+            }
+            Life::Session(place) => (SESSIONS, Kind::Session(place)),
+        }
     }
 
-    fn sent(&self) -> MutexGuard<'_, Option<(u64, Instant, Timestamp)>> {
+    fn sent(&self) -> MutexGuard<'_, Option<(u64, Instant)>> {
         // Nothing panics while it holds this.
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -304,16 +332,17 @@ impl Records {
     /// The lease of this node has come back from the servers: it holds, what is known here is fresh, and so is their
     /// clock.
     fn refreshed(&self, label: &Label, published: i64) {
+        self.lease.refreshed(published);
         let sent = *self.sent();
-        if let Some((number, at, time)) = sent
+        if let Some((number, at)) = sent
             && number == label.version
         {
-            self.lease.refreshed(at);
             // The longer it took, the less it says of their clock; the first time there is nothing better.
-            let took = Timestamp::now().as_millis() - time.as_millis();
+            let took = at.elapsed();
             if took < EXACT || label.version == 1 {
-                let ahead = published - time.as_millis() - took / 2;
-                self.ahead.store(ahead, Ordering::Relaxed);
+                let since = at.saturating_duration_since(self.begun) + took / 2;
+                let began_at = published.saturating_sub(millis(since));
+                self.began_at.store(began_at, Ordering::Relaxed);
             }
         }
     }
@@ -462,6 +491,15 @@ impl Table {
                 }
             }
         }
+    }
+}
+
+/// Whose the pieces of a body are.
+fn whose(body: &Body) -> i64 {
+    let name = body.pieces.as_ref().map(|pieces| pieces.name.as_str());
+    match name.and_then(Kind::session_in) {
+        Some(_) => SESSIONS,
+        None => RECORDS,
     }
 }
 

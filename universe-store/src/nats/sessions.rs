@@ -1,5 +1,6 @@
 //! Sessions of clients, beside the universes.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,16 +10,22 @@ use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
+use super::bodies::{self, Kind};
 use super::logs::drop_events;
 use super::nodes::Nodes;
-use super::records::{Label, Records, Row, share};
+use super::records::{Label, Life, Records, Row, SESSIONS, share};
 use crate::clients::nodes::Unavailable;
-use crate::clients::session_key;
 use crate::clients::sessions::{self, Change, LOOK, NOTED, SessionBounds, SessionError, TRIES};
+use crate::clients::{millis, session_key};
+
+/// How many times as long as a message takes at the most until pieces that no session has are taken away: a node may be
+/// stopped for a moment between two messages.
+const ABANDONED: u32 = 4;
 
 /// The sessions of all nodes that use the same streams.
-pub struct Sessions {
+pub(super) struct Sessions {
     nodes: Arc<Nodes>,
     bounds: SessionBounds,
     _tasks: JoinSet<()>,
@@ -57,7 +64,7 @@ impl Sessions {
             records.catch_up().await?;
             match self.room(owner) {
                 Room::There => {
-                    let (body, inline) = records.keep(body, 0).await?;
+                    let (body, inline) = records.keep(body, Life::Session(&place(name))).await?;
                     let label = Label {
                         share: owner.map(str::to_owned),
                         body,
@@ -138,7 +145,7 @@ impl Sessions {
             let Some(changed) = change(&found) else {
                 return Ok(None);
             };
-            let (body, inline) = records.keep(&changed, 0).await?;
+            let (body, inline) = records.keep(&changed, Life::Session(&place(name))).await?;
             let label = Label {
                 by: records.id,
                 used: records.now(),
@@ -230,10 +237,6 @@ pub(super) fn path(name: &str) -> String {
     format!("session.{}", place(name))
 }
 
-pub(super) fn millis(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-}
-
 /// Ends a session with all that it has, if it is still this; whether it was.
 async fn end(records: &Records, path: &str, row: &Row) -> Result<bool, Unavailable> {
     let place = path.strip_prefix("session.").unwrap_or_default();
@@ -269,8 +272,9 @@ async fn end(records: &Records, path: &str, row: &Row) -> Result<bool, Unavailab
     Ok(true)
 }
 
-/// Takes sessions away that have ended, from time to time.
+/// Takes sessions away that have ended, from time to time, and what is left of some.
 async fn look(records: Arc<Records>, max_idle: Duration) {
+    let mut left = HashMap::new();
     loop {
         // What fails is done by another node, or later.
         let _ = records.catch_up().await;
@@ -287,6 +291,37 @@ async fn look(records: Arc<Records>, max_idle: Duration) {
                 break;
             }
         }
+        let _ = drop_left(&records, &mut left).await;
         tokio::time::sleep(LOOK.min(max_idle)).await;
     }
+}
+
+/// Takes pieces away whose sessions are not there: a node has died while it stored them, or while it ended the session.
+/// A session that is about to be stored has more of them soon, or is there soon. So they go once there were no more for
+/// a while: `left` has how many there were of each body, and since when.
+async fn drop_left(
+    records: &Records,
+    left: &mut HashMap<String, (usize, Instant)>,
+) -> Result<(), Unavailable> {
+    let (link, names) = (records.link(), &records.engine.names);
+    let mut found = bodies::named(link, names, SESSIONS).await?;
+    // What was stored before they were counted is to be known.
+    records.catch_up().await?;
+    {
+        let table = records.table();
+        found.retain(|name, _| {
+            let place = Kind::session_in(name).unwrap_or_default();
+            table.get(&format!("session.{place}")).is_none()
+        });
+    }
+    left.retain(|name, (count, _)| found.get(name) == Some(count));
+    for (name, count) in found {
+        let (_, since) = left
+            .entry(name.clone())
+            .or_insert_with(|| (count, Instant::now()));
+        if since.elapsed() >= link.latest() * ABANDONED {
+            bodies::drop_named(link, names, SESSIONS, &name).await;
+        }
+    }
+    Ok(())
 }

@@ -10,11 +10,10 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
 
 use super::nodes::Nodes;
-use super::records::{Label, Records, Row, owner, share};
-use super::sessions::millis;
+use super::records::{Label, Life, Records, Row, owner, share};
 use crate::clients::nodes::Unavailable;
 use crate::clients::tasks::{self, Found, TaskBounds, TaskError};
-use crate::clients::{hash, task_key};
+use crate::clients::{hash, millis, task_key};
 
 /// How often a write is tried that loses against another one, or is said to have.
 const TRIES: usize = 16;
@@ -23,7 +22,7 @@ const TRIES: usize = 16;
 const ABREAST: usize = 8;
 
 /// The tasks of all nodes that use the same streams.
-pub struct Tasks {
+pub(super) struct Tasks {
     nodes: Arc<Nodes>,
     bounds: TaskBounds,
 }
@@ -54,7 +53,7 @@ impl Tasks {
         }
         let bytes = body.len() as u64;
         let until = records.now().saturating_add(millis(ttl));
-        let (body, inline) = records.keep(body, until).await?;
+        let (body, inline) = records.keep(body, Life::Until(until)).await?;
         let label = Label {
             share: client,
             owner: owner.map(hashed),
@@ -153,10 +152,10 @@ impl Tasks {
             if row.label.version != version {
                 return Ok(false);
             }
-            let until = row.label.until;
-            let (body, inline) = records.keep(body, until).await?;
+            let life = Life::Until(row.label.until);
+            let (body, inline) = records.keep(body, life).await?;
             let result = match result {
-                Some(result) => Some(records.keep_apart(result, until).await?),
+                Some(result) => Some(records.keep_apart(result, life).await?),
                 None => None,
             };
             let label = Label {

@@ -18,18 +18,18 @@ use tokio_postgres::types::Type;
 
 use self::streams::Streams;
 use super::connect::{Connector, Link};
-use super::nodes::{Nodes, Parameters, get, query};
+use super::nodes::{NOW, Nodes, Parameters, get, query};
 use super::{PostgresOptions, Task};
 use crate::clients::logs::{self, LOOK};
 use crate::clients::nodes::Unavailable;
 
-pub use crate::clients::logs::{Event, Fate, LetterBound, LogBounds, LogError, Tailed, Write};
+use crate::clients::logs::{Fate, LogBounds, LogError, Tailed, Write};
 
 /// How many go with one statement.
 const STEP: i64 = 1_000;
 
 /// The inboxes and streams of all nodes that use one database.
-pub struct Logs {
+pub(super) struct Logs {
     nodes: Arc<Nodes>,
     link: Arc<Link>,
     bounds: LogBounds,
@@ -122,18 +122,20 @@ async fn sweep(link: &Link, nodes: &Nodes, bounds: LogBounds) -> Result<usize, U
                      SELECT n FROM session_letter WHERE at < now() - make_interval(secs => $1) \
                      ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1) \
                    SELECT count(*) FROM gone";
-    let streams = "WITH gone AS (DELETE FROM session_stream WHERE id IN ( \
-                     SELECT id FROM session_stream s WHERE touched < now() - make_interval(secs => $1) \
-                       AND (ended OR $3 AND NOT EXISTS ( \
-                         SELECT 1 FROM universe_node n WHERE n.id = s.node AND n.alive_until > now())) \
-                     ORDER BY touched LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1) \
-                   SELECT count(*) FROM gone";
+    // After the database was away no lease may hold for a while.
+    let streams = format!(
+        "WITH gone AS (DELETE FROM session_stream WHERE id IN ( \
+           SELECT id FROM session_stream s WHERE touched < now() - make_interval(secs => $1) \
+             AND (ended OR $3 > {NOW} AND NOT EXISTS ( \
+               SELECT 1 FROM universe_node n WHERE n.id = s.node AND n.alive_until > now())) \
+           ORDER BY touched LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1) \
+         SELECT count(*) FROM gone"
+    );
     let age = (&bounds.keep_letters.as_secs_f64() as _, Type::FLOAT8);
     steps(link, letters, &[age, (&STEP, Type::INT8)]).await?;
-    // After the database was away no lease holds for a while.
-    let judges = (&nodes.judges() as _, Type::BOOL);
+    let until = (&nodes.judges_until() as _, Type::INT8);
     let age = (&bounds.keep_streams.as_secs_f64() as _, Type::FLOAT8);
-    steps(link, streams, &[age, (&STEP, Type::INT8), judges]).await?;
+    steps(link, &streams, &[age, (&STEP, Type::INT8), until]).await?;
     let count = "SELECT coalesce(sum(octet_length(body)), 0)::int8 FROM session_letter";
     let rows = query(link, count, &[]).await?;
     let counted: i64 = rows.first().map_or(Ok(0), |row| get(row, 0))?;

@@ -2,8 +2,9 @@
 //! watches.
 //!
 //! A node whose lease is over has ended, or is cut off from the database. The time is the database's. After the
-//! database was away itself no lease holds; so a node judges others only once its own lease has held for its whole
-//! length.
+//! database was away itself no lease may hold; so a node judges others only once its own lease has held for its whole
+//! length without a gap, and only until there may be one. Statements that judge compare that with the database's time
+//! themselves: one may be on its way for long.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +13,6 @@ use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 use uuid::Uuid;
@@ -23,7 +23,7 @@ use super::{PostgresOptions, Task};
 use crate::clients::watched::Watched;
 use crate::clients::{Key, Lease, REFRESHES, nodes};
 
-pub use crate::clients::nodes::Unavailable;
+use crate::clients::nodes::Unavailable;
 
 /// The channel of all nodes: which node has changed or ended which record. The first such records were sessions.
 pub(super) const CHANNEL: &str = "universe_session";
@@ -34,13 +34,16 @@ const FORGOTTEN: u32 = 20;
 /// How often a statement is tried that loses against another one.
 const TRIES: usize = 16;
 
+/// The time of the database, in milliseconds.
+pub(super) const NOW: &str = "(extract(epoch FROM now()) * 1000)::int8";
+
 pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 /// This node among those that use one database. It has one connection, which what nodes share of their clients uses,
 /// too.
 ///
 /// Dropping it leaves its lease to end by itself; [`end`](nodes::Nodes::end) ends it at once.
-pub struct Nodes {
+pub(super) struct Nodes {
     id: Uuid,
     link: Arc<Link>,
     watched: Arc<Watched>,
@@ -79,11 +82,16 @@ impl Nodes {
     }
 
     pub(super) async fn alive(&self, nodes: &[Uuid]) -> Result<Vec<Uuid>, Unavailable> {
-        if !self.judges() {
+        let judges_until = self.judges_until();
+        if judges_until == i64::MIN {
             return Ok(nodes.to_vec());
         }
-        let sql = "SELECT id FROM universe_node WHERE id = ANY($1) AND alive_until > now()";
-        let rows = self.query(sql, &[(&nodes, Type::UUID_ARRAY)]).await?;
+        let sql = format!(
+            "SELECT id FROM unnest($1) AS asked(id) WHERE $2 <= {NOW} OR EXISTS ( \
+               SELECT 1 FROM universe_node n WHERE n.id = asked.id AND alive_until > now())"
+        );
+        let parameters: Parameters<'_> = &[(&nodes, Type::UUID_ARRAY), (&judges_until, Type::INT8)];
+        let rows = self.query(&sql, parameters).await?;
         rows.iter().map(|row| get(row, 0)).collect()
     }
 
@@ -94,9 +102,9 @@ impl Nodes {
         self.query(sql, &[(&self.id, Type::UUID)]).await.map(drop)
     }
 
-    /// Whether this node can tell that others have ended.
-    pub(super) fn judges(&self) -> bool {
-        self.lease.judges()
+    /// Before which time this node can tell that others have ended, as [`NOW`].
+    pub(super) fn judges_until(&self) -> i64 {
+        self.lease.judges_until()
     }
 
     /// Reports whenever another node may have changed or ended a record: a hint only, and always one after this node
@@ -183,9 +191,11 @@ pub(super) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T, 
 fn keep(link: Arc<Link>, lease: Arc<Lease>, id: Uuid) -> JoinHandle<()> {
     tokio::spawn(async move {
         // It does not wait for a standby, whose absence would otherwise end the lease of every node.
-        let sql = "INSERT INTO universe_node (id, alive_until) VALUES ($1, now() + make_interval(secs => $2)) \
-                   ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until \
-                   RETURNING set_config('synchronous_commit', 'off', true)";
+        let sql = format!(
+            "INSERT INTO universe_node (id, alive_until) VALUES ($1, now() + make_interval(secs => $2)) \
+             ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until \
+             RETURNING {NOW}, set_config('synchronous_commit', 'off', true)"
+        );
         // Not at once: while the database was away, nodes could not make their leases longer.
         let forget = "DELETE FROM universe_node WHERE id IN ( \
                         SELECT id FROM universe_node WHERE alive_until < now() - make_interval(secs => $1) \
@@ -194,11 +204,11 @@ fn keep(link: Arc<Link>, lease: Arc<Lease>, id: Uuid) -> JoinHandle<()> {
         let forgotten = (lease.length * FORGOTTEN).as_secs_f64();
         let mut steps: u32 = 0;
         loop {
-            let begun = Instant::now();
             let parameters: Parameters<'_> = &[(&id, Type::UUID), (&length, Type::FLOAT8)];
-            if query(&link, sql, parameters).await.is_ok() {
-                // From when it was asked for: the database has counted from later on.
-                lease.refreshed(begun);
+            if let Ok(rows) = query(&link, &sql, parameters).await
+                && let Some(now) = rows.first().and_then(|row| get(row, 0).ok())
+            {
+                lease.refreshed(now);
             }
             steps = steps.wrapping_add(1);
             if steps.is_multiple_of(FORGOTTEN) {

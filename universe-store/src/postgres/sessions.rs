@@ -17,13 +17,13 @@ use super::nodes::{CHANNEL, Nodes, Parameters, get};
 use crate::clients::sessions::{self, Change, LOOK, NOTED, TRIES};
 use crate::clients::{Key, session_key};
 
-pub use crate::clients::sessions::{SessionBounds, SessionError};
+use crate::clients::sessions::{SessionBounds, SessionError};
 
 /// How many go with one statement.
 const STEP: i64 = 1_000;
 
 /// The sessions of all nodes that use one database.
-pub struct Sessions {
+pub(super) struct Sessions {
     nodes: Arc<Nodes>,
     bounds: SessionBounds,
     count: Arc<AtomicUsize>,

@@ -13,11 +13,11 @@ use tokio_postgres::types::Type;
 
 use super::Task;
 use super::connect::Link;
-use super::nodes::{CHANNEL, Nodes, Parameters, get, query};
+use super::nodes::{CHANNEL, NOW, Nodes, Parameters, get, query};
 use crate::clients::nodes::Unavailable;
 use crate::clients::{task_key, tasks};
 
-pub use crate::clients::tasks::{Found, TaskBounds, TaskError};
+use crate::clients::tasks::{Found, TaskBounds, TaskError};
 
 /// How often tasks whose time is over are taken away.
 const LOOK: Duration = Duration::from_secs(30);
@@ -26,13 +26,18 @@ const LOOK: Duration = Duration::from_secs(30);
 const STEP: i64 = 500;
 
 /// What every record is read by: its name, number and version, what is left of its time in seconds, whether its node
-/// has ended, as far as $1 says that this can be known, and what is in it.
-const COLUMNS: &str = "task.name, task.number, task.version, \
-    greatest(extract(epoch FROM task.expires - now()), 0)::float8, \
-    $1 AND NOT EXISTS (SELECT 1 FROM universe_node WHERE id = task.node AND alive_until > now()), task.body";
+/// has ended, which can be known before the time $1, and what is in it.
+fn columns() -> String {
+    format!(
+        "task.name, task.number, task.version, \
+         greatest(extract(epoch FROM task.expires - now()), 0)::float8, \
+         $1 > {NOW} AND NOT EXISTS ( \
+           SELECT 1 FROM universe_node WHERE id = task.node AND alive_until > now()), task.body"
+    )
+}
 
 /// The tasks of all nodes that use one database.
-pub struct Tasks {
+pub(super) struct Tasks {
     nodes: Arc<Nodes>,
     bounds: TaskBounds,
     _looking: Task,
@@ -89,11 +94,12 @@ impl Tasks {
 
     async fn load(&self, name: &str, owner: Option<&str>) -> Result<Option<Found>, TaskError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM task \
-             WHERE key = $2 AND owner IS NOT DISTINCT FROM $3 AND expires > now()"
+            "SELECT {} FROM task \
+             WHERE key = $2 AND owner IS NOT DISTINCT FROM $3 AND expires > now()",
+            columns()
         );
         let parameters: Parameters<'_> = &[
-            (&self.nodes.judges(), Type::BOOL),
+            (&self.nodes.judges_until(), Type::INT8),
             (&&task_key(name)[..], Type::BYTEA),
             (&hash(owner), Type::BYTEA),
         ];
@@ -110,11 +116,12 @@ impl Tasks {
 
     async fn list(&self, owner: &str, after: u64, max: usize) -> Result<Vec<Found>, TaskError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM task \
-             WHERE owner = $2 AND number > $3 AND expires > now() ORDER BY number LIMIT $4"
+            "SELECT {} FROM task \
+             WHERE owner = $2 AND number > $3 AND expires > now() ORDER BY number LIMIT $4",
+            columns()
         );
         let parameters: Parameters<'_> = &[
-            (&self.nodes.judges(), Type::BOOL),
+            (&self.nodes.judges_until(), Type::INT8),
             (&hash(Some(owner)), Type::BYTEA),
             (&i64::try_from(after).unwrap_or(i64::MAX), Type::INT8),
             (&number(max), Type::INT8),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Row};
+use tokio_postgres::{Client, Row, Statement};
 
 use self::batch::{Batch, Job};
 use super::connect::Link;
@@ -42,6 +42,9 @@ pub(super) struct Writer {
     jobs: mpsc::UnboundedSender<Job>,
     budget: Arc<Semaphore>,
 }
+
+/// The statement for appends, which a connection plans once: that takes as long as a small batch.
+type Prepared = (Arc<Client>, Statement);
 
 type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
@@ -240,6 +243,7 @@ fn failed(link: &Link, error: &tokio_postgres::Error) -> Failure {
 /// Appends what waits, batch by batch, until the store is dropped.
 async fn append_all(link: Link, live: Arc<Live>, mut queue: mpsc::UnboundedReceiver<Job>) {
     let mut waiting = VecDeque::new();
+    let mut prepared = None;
     loop {
         if waiting.is_empty() {
             match queue.recv().await {
@@ -254,20 +258,31 @@ async fn append_all(link: Link, live: Arc<Live>, mut queue: mpsc::UnboundedRecei
             waiting.push_back(job);
         }
         let batch = Batch::take(&mut waiting);
-        for job in land(&link, &live, batch).await.into_iter().rev() {
+        for job in land(&link, &live, &mut prepared, batch)
+            .await
+            .into_iter()
+            .rev()
+        {
             waiting.push_front(job);
         }
     }
 }
 
 /// Writes a batch and answers it. Gives back what has to be tried again.
-async fn land(link: &Link, live: &Live, mut batch: Batch) -> Vec<Job> {
+async fn land(
+    link: &Link,
+    live: &Live,
+    prepared: &mut Option<Prepared>,
+    mut batch: Batch,
+) -> Vec<Job> {
     let Some(client) = link.client().await else {
-        batch.fail(Failure::Unavailable, &live.channels());
+        batch.fail(Failure::Unavailable);
         return Vec::new();
     };
     let bytes = batch.bytes();
-    let written = link.within(bytes, write(&client, &mut batch)).await;
+    let written = link
+        .within(bytes, write(&client, prepared, &mut batch))
+        .await;
     let failure = match written {
         Some(Ok(())) => return batch.settle(&live.channels()),
         Some(Err(error)) if is_conflict(&error) && batch.may_try_again() => {
@@ -276,27 +291,27 @@ async fn land(link: &Link, live: &Live, mut batch: Batch) -> Vec<Job> {
         Some(Err(error)) => failed(link, &error),
         None => Failure::Unknown,
     };
-    batch.fail(failure, &live.channels());
+    batch.fail(failure);
     Vec::new()
 }
 
-/// Appends all of the batch that fits, and finds out why the rest does not.
-async fn write(client: &Client, batch: &mut Batch) -> Result<(), tokio_postgres::Error> {
-    let sql = batch::sql();
+/// Appends all of the batch that fits, and learns why the rest does not.
+async fn write(
+    client: &Arc<Client>,
+    prepared: &mut Option<Prepared>,
+    batch: &mut Batch,
+) -> Result<(), tokio_postgres::Error> {
+    let statement = match prepared {
+        Some((of, statement)) if Arc::ptr_eq(of, client) => &*statement,
+        _ => {
+            let statement = client.prepare_typed(&batch::sql(), &batch::TYPES).await?;
+            &prepared.insert((Arc::clone(client), statement)).1
+        }
+    };
     let columns = batch.columns();
-    let rows = client.query_typed(&sql, &columns.parameters()).await?;
+    let rows = client.query(statement, &columns.parameters()).await?;
     for row in rows {
-        batch.landed(row.try_get(0)?, row.try_get(1)?);
-    }
-    let ids = batch.open();
-    if ids.is_empty() {
-        return Ok(());
-    }
-    // Each in a view of its own, after the commit: what is read is what the append was up against, or later.
-    let sql = "SELECT id, rev, command, updated_at FROM universe WHERE id = ANY($1)";
-    let rows = client.query_typed(sql, &[(&ids, Type::TEXT_ARRAY)]).await?;
-    for row in rows {
-        batch.found(row.try_get(0)?, head(&row, 1)?);
+        batch.fated(row.try_get(0)?, row.try_get(1)?, head(&row, 2)?);
     }
     Ok(())
 }

@@ -7,22 +7,13 @@ mod raw;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use universe_store::UniverseLog;
-use universe_store::clients::logs::{LogBounds, Logs};
-use universe_store::clients::nodes::Nodes;
-use universe_store::clients::sessions::{SessionBounds, Sessions};
-use universe_store::clients::tasks::{TaskBounds, Tasks};
+use universe_store::clients::SharedStore;
 
 /// Long enough that only a store that hangs exceeds it.
 const HANG: Duration = Duration::from_secs(60);
 
 /// A node on one of them.
-pub(crate) enum Node {
-    #[cfg(feature = "postgres")]
-    Postgres(universe_store::PostgresStore),
-    #[cfg(feature = "nats")]
-    Nats(universe_store::NatsStore),
-}
+pub(crate) type Node = Arc<dyn SharedStore>;
 
 /// Servers of their own, which can be killed.
 pub(crate) enum Servers {
@@ -53,74 +44,28 @@ pub(crate) fn urls() -> Vec<String> {
     urls
 }
 
-impl Node {
-    pub(crate) async fn open(url: &str) -> Self {
-        Self::with_lease(url, Duration::from_secs(600)).await
-    }
+/// One whose lease does not end.
+pub(crate) async fn open(url: &str) -> Node {
+    with_lease(url, Duration::from_secs(600)).await
+}
 
-    pub(crate) async fn with_lease(url: &str, lease: Duration) -> Self {
-        match url.split(':').next() {
-            #[cfg(feature = "postgres")]
-            Some("postgres") => {
-                let mut options = universe_store::postgres::PostgresOptions::default();
-                options.lease = lease;
-                let opened = universe_store::PostgresStore::open(url, &options).await;
-                Self::Postgres(opened.unwrap_or_else(|problem| panic!("{problem}")))
-            }
-            #[cfg(feature = "nats")]
-            Some("nats") => {
-                let mut options = universe_store::nats::NatsOptions::default();
-                options.lease = lease;
-                let opened = universe_store::NatsStore::open(url, &options).await;
-                Self::Nats(opened.unwrap_or_else(|problem| panic!("{problem}")))
-            }
-            scheme => panic!("{scheme:?}"),
+pub(crate) async fn with_lease(url: &str, lease: Duration) -> Node {
+    match url.split(':').next() {
+        #[cfg(feature = "postgres")]
+        Some("postgres") => {
+            let mut options = universe_store::postgres::PostgresOptions::default();
+            options.lease = lease;
+            let opened = universe_store::PostgresStore::open(url, &options).await;
+            Arc::new(opened.unwrap_or_else(|problem| panic!("{problem}")))
         }
-    }
-
-    pub(crate) fn log(&self) -> &dyn UniverseLog {
-        match self {
-            #[cfg(feature = "postgres")]
-            Self::Postgres(store) => store,
-            #[cfg(feature = "nats")]
-            Self::Nats(store) => store,
+        #[cfg(feature = "nats")]
+        Some("nats") => {
+            let mut options = universe_store::nats::NatsOptions::default();
+            options.lease = lease;
+            let opened = universe_store::NatsStore::open(url, &options).await;
+            Arc::new(opened.unwrap_or_else(|problem| panic!("{problem}")))
         }
-    }
-
-    pub(crate) fn sessions(&self, bounds: SessionBounds) -> Box<dyn Sessions> {
-        match self {
-            #[cfg(feature = "postgres")]
-            Self::Postgres(store) => Box::new(store.sessions(bounds)),
-            #[cfg(feature = "nats")]
-            Self::Nats(store) => Box::new(store.sessions(bounds)),
-        }
-    }
-
-    pub(crate) fn logs(&self, bounds: LogBounds) -> Box<dyn Logs> {
-        match self {
-            #[cfg(feature = "postgres")]
-            Self::Postgres(store) => Box::new(store.logs(bounds)),
-            #[cfg(feature = "nats")]
-            Self::Nats(store) => Box::new(store.logs(bounds)),
-        }
-    }
-
-    pub(crate) fn tasks(&self, bounds: TaskBounds) -> Box<dyn Tasks> {
-        match self {
-            #[cfg(feature = "postgres")]
-            Self::Postgres(store) => Box::new(store.tasks(bounds)),
-            #[cfg(feature = "nats")]
-            Self::Nats(store) => Box::new(store.tasks(bounds)),
-        }
-    }
-
-    pub(crate) fn nodes(&self) -> Arc<dyn Nodes> {
-        match self {
-            #[cfg(feature = "postgres")]
-            Self::Postgres(store) => store.nodes(),
-            #[cfg(feature = "nats")]
-            Self::Nats(store) => store.nodes(),
-        }
+        scheme => panic!("{scheme:?}"),
     }
 }
 

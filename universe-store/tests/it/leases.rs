@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 use crate::HANG;
-use crate::engines::{Kind, Node, until_there_are, urls};
+use crate::engines::{self, Kind, Node, until_there_are, urls};
 
 /// Asks until a node says that exactly these are alive.
 async fn until(node: &Node, asked: &[Uuid], alive: &[Uuid]) {
@@ -19,12 +19,12 @@ async fn until(node: &Node, asked: &[Uuid], alive: &[Uuid]) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_has_ended_is_known_to_have_and_only_by_one_that_can_tell() {
     for url in urls() {
-        let judge = Node::with_lease(&url, Duration::from_millis(400)).await;
+        let judge = engines::with_lease(&url, Duration::from_millis(400)).await;
         // Its own lease has not held for its whole length: anything may be alive.
         let unknown = Uuid::new_v4();
         assert_eq!(judge.nodes().alive(&[unknown]).await, Ok(vec![unknown]));
-        let lasting = Node::with_lease(&url, Duration::from_secs(600)).await;
-        let short = Node::with_lease(&url, Duration::from_millis(300)).await;
+        let lasting = engines::with_lease(&url, Duration::from_secs(600)).await;
+        let short = engines::with_lease(&url, Duration::from_millis(300)).await;
         let [lasting_id, short_id] = [&lasting, &short].map(|node| node.nodes().id());
         until_there_are(&url, Kind::Nodes, 3).await;
         until(&judge, &[unknown], &[]).await;

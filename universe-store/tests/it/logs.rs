@@ -15,8 +15,8 @@ use crate::engines::{self, Kind, Servers, age, dump, until_there_are, urls};
 
 /// A node, as far as sessions go. What it had of the store ends with it.
 struct Node {
-    sessions: Box<dyn Sessions>,
-    logs: Box<dyn Logs>,
+    sessions: Arc<dyn Sessions>,
+    logs: Arc<dyn Logs>,
     nodes: Arc<dyn Nodes>,
     _store: engines::Node,
 }
@@ -27,7 +27,7 @@ impl Node {
     }
 
     async fn with(url: &str, bounds: LogBounds, lease: Duration) -> Self {
-        let store = engines::Node::with_lease(url, lease).await;
+        let store = engines::with_lease(url, lease).await;
         Self {
             sessions: store.sessions(SessionBounds::default()),
             logs: store.logs(bounds),

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream;
 use bytes::Bytes;
 use futures_util::future::join_all;
-use universe_store::clients::logs::{LogBounds, Logs as _};
-use universe_store::clients::sessions::{SessionBounds, Sessions as _};
-use universe_store::clients::tasks::{TaskBounds, Tasks as _};
+use universe_store::clients::SharedStore as _;
+use universe_store::clients::logs::LogBounds;
+use universe_store::clients::sessions::SessionBounds;
+use universe_store::clients::tasks::TaskBounds;
 use universe_store::nats::{NatsOptions, NatsStore};
 use universe_store::{
     AppendError, Base, CommandId, CreateError, NewEntry, Revision, Snapshot, Timestamp, UniverseLog,
@@ -130,6 +131,58 @@ async fn pieces_go_with_the_time_of_what_they_are_of() {
             break;
         }
         assert!(begun.elapsed() < HANG, "{state:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// No record names them: the node was gone before it could store one.
+#[tokio::test]
+async fn pieces_of_a_session_that_was_not_stored_go_and_those_of_others_stay() {
+    let Some(fleet) = shared() else {
+        return;
+    };
+    let url = fleet.url();
+    let node = open(&url).await;
+    let client = async_nats::connect(fleet.host(0)).await.unwrap();
+    let bodies = format!("{}_bodies", url.rsplit('/').next().unwrap());
+    let bodies = jetstream::new(client).get_stream(bodies).await.unwrap();
+    let pieces = async || bodies.get_info().await.unwrap().state.messages;
+    let sessions = node.sessions(SessionBounds::default());
+    let large = vec![b'x'; 32 << 20];
+    // Until one is dropped between its first piece and its record.
+    for number in 0.. {
+        let name = format!("dropped {number}");
+        let dropped = async { while pieces().await == 0 {} };
+        tokio::select! {
+            stored = sessions.insert(&name, None, &large) => stored.unwrap(),
+            () = dropped => {}
+        }
+        if !sessions.remove(&name).await.unwrap() {
+            break;
+        }
+    }
+    drop((sessions, node));
+    // A node that looks often, and does not wait long for a message.
+    let mut options = NatsOptions::default();
+    options.connect_timeout = Duration::from_secs(1);
+    options.write_timeout = Duration::from_secs(1);
+    let node = NatsStore::open(&url, &options).await.unwrap();
+    let mut bounds = SessionBounds::default();
+    bounds.max_idle = Duration::from_secs(3);
+    let sessions = node.sessions(bounds);
+    let begun = Instant::now();
+    let large = &large[..200_000];
+    loop {
+        // One that is used stays. It may have been idle for too long on a busy machine.
+        match sessions.load("used").await {
+            Ok(Some(found)) if pieces().await == 2 => {
+                assert!(found == large);
+                break;
+            }
+            Ok(None) => drop(sessions.insert("used", None, large).await),
+            Ok(Some(_)) | Err(_) => {}
+        }
+        assert!(begun.elapsed() < HANG, "there are {}", pieces().await);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

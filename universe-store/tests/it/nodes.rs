@@ -11,7 +11,7 @@ use universe_store::{
 
 #[cfg(feature = "postgres")]
 pub(crate) use self::database::open;
-use crate::engines::{Node, urls};
+use crate::engines::{self, Node, urls};
 use crate::{Subject, after, entry, id, meta, next, next_entry};
 
 /// Two nodes on one store. Opening it again is going on with the other node.
@@ -23,7 +23,7 @@ pub(crate) struct Nodes {
 impl Nodes {
     pub(crate) async fn on(url: &str) -> Self {
         Self {
-            nodes: [Node::open(url).await, Node::open(url).await],
+            nodes: [engines::open(url).await, engines::open(url).await],
             turn: 0,
         }
     }
@@ -40,7 +40,7 @@ impl Nodes {
 
 impl Subject for Nodes {
     fn log(&self) -> &dyn UniverseLog {
-        self.nodes[self.turn].log()
+        &*self.nodes[self.turn]
     }
 
     fn reopen(&mut self) -> bool {
@@ -56,8 +56,7 @@ async fn nodes_write_one_log_and_each_reads_all_of_it() {
     for url in urls() {
         let sol = id("sol");
         // Opened at once: one of them makes what it is kept in.
-        let nodes: Vec<_> = join_all((0..3).map(|_| Node::open(&url))).await;
-        let nodes: Vec<_> = nodes.iter().map(Node::log).collect();
+        let nodes: Vec<_> = join_all((0..3).map(|_| engines::open(&url))).await;
         nodes[0].create(meta(&sol, 1), Bytes::new()).await.unwrap();
         let writers = nodes.iter().map(|node| async {
             let (mut head, mut mine) = (0, Vec::new());
@@ -102,8 +101,7 @@ async fn nodes_write_one_log_and_each_reads_all_of_it() {
 #[tokio::test]
 async fn a_reader_on_another_node_learns_of_the_end() {
     for url in urls() {
-        let nodes = [Node::open(&url).await, Node::open(&url).await];
-        let [one, other] = [0, 1].map(|n: usize| nodes[n].log());
+        let (one, other) = (engines::open(&url).await, engines::open(&url).await);
         one.create(meta(&id("sol"), 1), Bytes::new()).await.unwrap();
         one.append(&id("sol"), after(0, vec![entry("x")]))
             .await

@@ -1,5 +1,6 @@
 //! Sessions of clients in a store, on several nodes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -7,12 +8,12 @@ use futures_util::future::join_all;
 use universe_store::clients::sessions::{SessionBounds, SessionError, Sessions};
 
 use crate::HANG;
-use crate::engines::{Kind, Node, Servers, age, urls};
+use crate::engines::{self, Kind, Servers, age, urls};
 
-async fn nodes(url: &str, bounds: SessionBounds) -> [Box<dyn Sessions>; 2] {
+async fn nodes(url: &str, bounds: SessionBounds) -> [Arc<dyn Sessions>; 2] {
     [
-        Node::open(url).await.sessions(bounds),
-        Node::open(url).await.sessions(bounds),
+        engines::open(url).await.sessions(bounds),
+        engines::open(url).await.sessions(bounds),
     ]
 }
 

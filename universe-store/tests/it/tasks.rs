@@ -1,5 +1,6 @@
 //! Tasks of clients in a store, on several nodes.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
@@ -7,14 +8,14 @@ use futures_util::future::join_all;
 use universe_store::clients::tasks::{Found, TaskBounds, TaskError, Tasks};
 
 use crate::HANG;
-use crate::engines::{Kind, Node, age, dump, until_there_are, urls};
+use crate::engines::{self, Kind, age, dump, until_there_are, urls};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-async fn nodes(url: &str, bounds: TaskBounds) -> [Box<dyn Tasks>; 2] {
+async fn nodes(url: &str, bounds: TaskBounds) -> [Arc<dyn Tasks>; 2] {
     [
-        Node::open(url).await.tasks(bounds),
-        Node::open(url).await.tasks(bounds),
+        engines::open(url).await.tasks(bounds),
+        engines::open(url).await.tasks(bounds),
     ]
 }
 
@@ -111,7 +112,7 @@ async fn a_client_has_its_share_over_all_nodes_until_their_time_is_over() {
         assert_eq!(a.list("ann", 0, 10).await, Ok(Vec::new()));
         assert_eq!(a.replace("1", 0, b"", None).await, Ok(false));
         b.insert("4", bob, bob, HOUR, b"").await.unwrap();
-        let _sweeps = Node::open(&url).await.tasks(bounds);
+        let _sweeps = engines::open(&url).await.tasks(bounds);
         until_there_are(&url, Kind::Tasks, 1).await;
     }
 }
@@ -120,8 +121,8 @@ async fn a_client_has_its_share_over_all_nodes_until_their_time_is_over() {
 async fn a_task_whose_node_has_ended_is_known_to_be_an_orphan() {
     for url in urls() {
         let lease = Duration::from_millis(300);
-        let ending = Node::with_lease(&url, lease).await;
-        let lasting = Node::with_lease(&url, lease).await;
+        let ending = engines::with_lease(&url, lease).await;
+        let lasting = engines::with_lease(&url, lease).await;
         let [a, b] = [&ending, &lasting].map(|store| store.tasks(TaskBounds::default()));
         a.insert("one", None, None, HOUR, b"").await.unwrap();
         b.insert("two", None, None, HOUR, b"").await.unwrap();

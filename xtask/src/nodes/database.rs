@@ -3,23 +3,22 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::network::Side;
 use crate::Result;
+use crate::postgres::{DEADLINE, Postgres};
 use crate::process::{self, succeed};
 
-/// How long one command of PostgreSQL may take.
-const DEADLINE: Duration = Duration::from_secs(90);
 const POLL: Duration = Duration::from_millis(50);
 const PORTS: [u16; 2] = [5_601, 5_602];
 
 /// Both servers. They end, and their data goes, when this is dropped.
 #[derive(Debug)]
 pub(super) struct Database {
-    programs: PathBuf,
+    programs: Postgres,
     dir: PathBuf,
     /// Which of the two is the primary.
     primary: usize,
@@ -32,23 +31,12 @@ impl Database {
     /// When one of them does not start.
     pub(super) fn start() -> Result<Self> {
         let database = Self {
-            programs: programs().ok_or("PostgreSQL is not installed")?,
+            programs: Postgres::find()?,
             dir: std::env::temp_dir().join("universe-nodes"),
             primary: 0,
         };
         database.clear();
-        fs::create_dir(&database.dir)?;
-        let owner = Command::new("chown")
-            .arg("postgres")
-            .arg(&database.dir)
-            .status()?;
-        if !owner.success() {
-            return Err("there is no user postgres".into());
-        }
-        let mut made = database.program("initdb");
-        made.args(["-A", "trust", "-U", "postgres", "-D"])
-            .arg(database.data(0));
-        succeed(&mut made, DEADLINE)?;
+        database.programs.init(&database.dir, &database.data(0))?;
         let mut access = fs::OpenOptions::new()
             .append(true)
             .open(database.data(0).join("pg_hba.conf"))?;
@@ -75,7 +63,7 @@ impl Database {
         kill(&self.data(old))?;
         thread::sleep(away);
         self.primary = 1 - old;
-        let mut promoted = self.program("pg_ctl");
+        let mut promoted = self.programs.program("pg_ctl");
         promoted
             .args(["promote", "-w", "-s", "-D"])
             .arg(self.data(self.primary));
@@ -92,11 +80,9 @@ impl Database {
     /// # Errors
     /// When it does not start.
     pub(super) fn crash(&self, away: Duration) -> Result<()> {
-        let mut stopped = self.program("pg_ctl");
-        stopped
-            .args(["stop", "-m", "immediate", "-w", "-s", "-D"])
-            .arg(self.data(self.primary));
-        succeed(&mut stopped, DEADLINE)?;
+        if !self.programs.stop(&self.data(self.primary))? {
+            return Err("PostgreSQL does not stop".into());
+        }
         thread::sleep(away);
         self.serve(self.primary)
     }
@@ -104,7 +90,7 @@ impl Database {
     /// Makes a standby of the primary. When this returns, what is acknowledged is on both.
     fn follow(&self) -> Result<()> {
         let standby = 1 - self.primary;
-        let mut copied = self.program("pg_basebackup");
+        let mut copied = self.programs.program("pg_basebackup");
         copied
             .args([
                 "-R",
@@ -166,22 +152,12 @@ impl Database {
             "-p {} -c listen_addresses={host} -c unix_socket_directories={dir} -c wal_retrieve_retry_interval=500ms",
             port(which)
         );
-        let mut started = self.program("pg_ctl");
-        started
-            .args(["start", "-w", "-s", "-o", &options, "-l"])
-            .arg(self.dir.join(format!("log-{which}")))
-            .arg("-D")
-            .arg(self.data(which));
-        // It stays, so nothing may wait for the end of its output.
-        let status = started
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        Ok(status.status()?.success())
+        let log = self.dir.join(format!("log-{which}"));
+        self.programs.start(&self.data(which), &log, &options)
     }
 
     fn sql(&self, statement: &str) -> Result<String> {
-        let mut asked = self.program("psql");
+        let mut asked = self.programs.program("psql");
         asked
             .args([
                 "-XqAt", "-U", "postgres", "-d", "postgres", "-c", statement, "-h",
@@ -199,18 +175,10 @@ impl Database {
         self.dir.join(format!("data-{which}"))
     }
 
-    fn program(&self, name: &str) -> Command {
-        program(&self.programs, name)
-    }
-
     fn clear(&self) {
         for which in 0..PORTS.len() {
-            let mut stopped = self.program("pg_ctl");
-            stopped
-                .args(["stop", "-m", "immediate", "-w", "-s", "-D"])
-                .arg(self.data(which));
             // It may not run, or not be there.
-            let _ = process::run(&mut stopped, DEADLINE);
+            let _ = self.programs.stop(&self.data(which));
         }
         let _ = fs::remove_dir_all(&self.dir);
     }
@@ -220,32 +188,6 @@ impl Drop for Database {
     fn drop(&mut self) {
         self.clear();
     }
-}
-
-/// A program of PostgreSQL, as the user that it accepts: it refuses to run as root.
-pub(crate) fn program(programs: &Path, name: &str) -> Command {
-    let mut command = Command::new("setpriv");
-    command
-        .args([
-            "--reuid=postgres",
-            "--regid=postgres",
-            "--clear-groups",
-            "--",
-        ])
-        .arg(programs.join(name))
-        .current_dir("/");
-    command
-}
-
-/// Where the newest version that is installed has its programs: by version as in Debian, or on the path.
-pub(crate) fn programs() -> Option<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
-    let beside = versions
-        .filter_map(|version| Some(version.ok()?.path().join("bin")))
-        .max();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut all = beside.into_iter().chain(std::env::split_paths(&path));
-    all.find(|programs| programs.join("initdb").exists())
 }
 
 fn port(which: usize) -> String {

@@ -1,6 +1,8 @@
 //! What is at work of sessions of the handshake revisions of MCP, in a store that servers share: any server goes on
 //! with the streams of another's calls, and passes on what a client sends for them.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -13,7 +15,7 @@ use crate::store::clients::logs::{self, Event, Fate, LogError, Logs, Write};
 
 /// The inboxes and streams of all servers that use one store.
 #[derive(Debug)]
-pub(super) struct SharedEvents(pub(super) Box<dyn Logs>);
+pub(super) struct SharedEvents(pub(super) Arc<dyn Logs>);
 
 impl EventStore for SharedEvents {
     fn send<'a>(

@@ -13,13 +13,13 @@ use crate::store::clients::tasks::{Found, TaskError, Tasks};
 ///
 /// The tools of the universe server make no tasks. This is for programs that embed `mcp-proto` and have tools that do.
 #[derive(Debug)]
-pub struct SharedTasks(Box<dyn Tasks>);
+pub struct SharedTasks(Arc<dyn Tasks>);
 
 impl SharedTasks {
     /// Those of a database of PostgreSQL or of streams of NATS: what the method `tasks` of their stores gives.
     #[must_use]
-    pub fn new(tasks: impl Tasks + 'static) -> Self {
-        Self(Box::new(tasks))
+    pub fn new(tasks: Arc<dyn Tasks>) -> Self {
+        Self(tasks)
     }
 }
 

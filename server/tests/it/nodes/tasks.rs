@@ -75,15 +75,8 @@ impl Common {
         );
         let lease = self.lease;
         let started = runtime.spawn(async move {
-            let store = engines::Node::with_lease(&url, lease).await;
-            let tasks = match &store {
-                #[cfg(feature = "postgres")]
-                engines::Node::Postgres(store) => {
-                    SharedTasks::new(store.tasks(TaskBounds::default()))
-                }
-                #[cfg(feature = "nats")]
-                engines::Node::Nats(store) => SharedTasks::new(store.tasks(TaskBounds::default())),
-            };
+            let store = engines::with_lease(&url, lease).await;
+            let tasks = SharedTasks::new(store.tasks(TaskBounds::default()));
             let tool = |name| {
                 let tool = Tool::new(name, "A tool.").asking();
                 let tool = tool.with_input_schema(json!({ "type": "object" }));

@@ -1,10 +1,6 @@
 //! Letting a log begin later.
 
-use std::collections::HashSet;
-
-use async_nats::jetstream::stream::InfoError;
 use bytes::Bytes;
-use futures_util::TryStreamExt as _;
 
 use crate::failure::Failure;
 use crate::nats::bodies::{self, Kind};
@@ -12,7 +8,6 @@ use crate::nats::card::{self, Body, Card, SnapshotCard};
 use crate::nats::engine::Engine;
 use crate::nats::error::{Away, Refusal};
 use crate::nats::index::Known;
-use crate::nats::names::Names;
 use crate::{Base, CommandId, ReadError, TrimError, UniverseId};
 
 use super::{TRIES, drop_kept, wait};
@@ -121,27 +116,12 @@ impl Engine {
             .pieces
             .as_ref()
             .map(|pieces| pieces.name.as_str());
-        for name in self.named(uni).await? {
-            if Kind::is_past(&name, oldest, base) {
-                bodies::drop_named(&self.link, &self.names, uni, &name).await;
+        for name in bodies::named(&self.link, &self.names, uni).await?.keys() {
+            if Kind::is_past(name, oldest, base) {
+                bodies::drop_named(&self.link, &self.names, uni, name).await;
             }
         }
         Ok(())
-    }
-
-    /// The names of all bodies of a universe that are in pieces.
-    async fn named(&self, uni: i64) -> Result<HashSet<String>, Away> {
-        let stream = &self.link.stream(&self.names.bodies()).await?;
-        let pieces = &self.names.pieces_in(uni);
-        let named = || async move {
-            let mut subjects = stream.info_with_subjects(pieces).await?;
-            let mut names = HashSet::new();
-            while let Some((subject, _)) = subjects.try_next().await? {
-                names.extend(Names::body_in(&subject).map(str::to_owned));
-            }
-            Ok::<_, InfoError>(names)
-        };
-        self.link.ask(named).await
     }
 }
 

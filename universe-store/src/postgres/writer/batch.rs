@@ -34,7 +34,7 @@ pub(super) struct Job {
 
 /// What became of an append.
 enum Fate {
-    /// Nothing yet.
+    /// There is no such universe.
     Open,
     /// It was appended, to the universe of this number.
     Landed(i64),
@@ -103,24 +103,11 @@ impl Batch {
         columns
     }
 
-    /// The append of this place has landed in the universe of this number.
-    pub(super) fn landed(&mut self, place: i64, uni: i64) {
+    /// What became of the append of a place: it has landed in the universe of this number, or met this head.
+    pub(super) fn fated(&mut self, place: i64, landed: Option<i64>, head: Head) {
         let place = usize::try_from(place).ok();
         if let Some((_, fate)) = place.and_then(|place| self.0.get_mut(place)) {
-            *fate = Fate::Landed(uni);
-        }
-    }
-
-    /// The universes whose appends have not landed.
-    pub(super) fn open(&self) -> Vec<String> {
-        let open = self.0.iter().filter(|(_, fate)| matches!(fate, Fate::Open));
-        open.map(|(job, _)| job.id.as_str().to_owned()).collect()
-    }
-
-    /// The head that such a universe has.
-    pub(super) fn found(&mut self, id: &str, head: Head) {
-        if let Some((_, fate)) = self.0.iter_mut().find(|(job, _)| job.id.as_str() == id) {
-            *fate = Fate::Found(head);
+            *fate = landed.map_or(Fate::Found(head), Fate::Landed);
         }
     }
 
@@ -159,14 +146,10 @@ impl Batch {
         self.0.into_iter().map(|(job, _)| job).collect()
     }
 
-    /// A statement has failed: the first one, or that which was to find out why some have not landed.
-    pub(super) fn fail(self, failure: Failure, channels: &Channels) {
-        for (job, fate) in self.0 {
-            let answer = match fate {
-                Fate::Landed(uni) => Ok(landed(&job, uni, channels)),
-                Fate::Open | Fate::Found(_) => Err(failure.into()),
-            };
-            let _ = job.reply.send(answer);
+    /// The statement has failed.
+    pub(super) fn fail(self, failure: Failure) {
+        for (job, _) in self.0 {
+            let _ = job.reply.send(Err(failure.into()));
         }
     }
 }
@@ -202,26 +185,44 @@ pub(super) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    pub(super) fn parameters(&self) -> [(&(dyn ToSql + Sync), Type); 12] {
+    pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 12] {
         [
-            (&self.id, Type::TEXT_ARRAY),
-            (&self.expected, Type::INT8_ARRAY),
-            (&self.next, Type::INT8_ARRAY),
-            (&self.last, Type::UUID_ARRAY),
-            (&self.updated, Type::INT8_ARRAY),
-            (&self.name, Type::BYTEA_ARRAY),
-            (&self.of, Type::INT8_ARRAY),
-            (&self.revision, Type::INT8_ARRAY),
-            (&self.at, Type::INT8_ARRAY),
-            (&self.command, Type::UUID_ARRAY),
-            (&self.keyed, Type::BOOL_ARRAY),
-            (&self.body, Type::BYTEA_ARRAY),
+            &self.id,
+            &self.expected,
+            &self.next,
+            &self.last,
+            &self.updated,
+            &self.name,
+            &self.of,
+            &self.revision,
+            &self.at,
+            &self.command,
+            &self.keyed,
+            &self.body,
         ]
     }
 }
 
+/// The types of these.
+pub(super) const TYPES: [Type; 12] = [
+    Type::TEXT_ARRAY,
+    Type::INT8_ARRAY,
+    Type::INT8_ARRAY,
+    Type::UUID_ARRAY,
+    Type::INT8_ARRAY,
+    Type::BYTEA_ARRAY,
+    Type::INT8_ARRAY,
+    Type::INT8_ARRAY,
+    Type::INT8_ARRAY,
+    Type::UUID_ARRAY,
+    Type::BOOL_ARRAY,
+    Type::BYTEA_ARRAY,
+];
+
 /// The statement: it locks the rows in one order, so that nodes do not wait for each other in a circle, moves the heads
-/// that fit, appends the entries of those, and notifies all nodes at the commit.
+/// that fit, appends the entries of those, and notifies all nodes at the commit. What has met another head learns which,
+/// as it is after the wait for the lock; if that is all, the commit does not wait for the disk: the others that write
+/// the same universe wait for its lock meanwhile.
 pub(super) fn sql() -> String {
     format!(
         "WITH wanted AS MATERIALIZED ( \
@@ -229,7 +230,7 @@ pub(super) fn sql() -> String {
            FROM unnest($1, $2, $3, $4, $5, $6) \
              WITH ORDINALITY AS w(id, expected, next, command, updated_at, name, n)), \
          held AS MATERIALIZED ( \
-           SELECT universe.uni, wanted.n FROM wanted JOIN universe USING (id) \
+           SELECT universe.uni, wanted.n, rev, universe.command, universe.updated_at FROM wanted JOIN universe USING (id) \
            ORDER BY universe.uni FOR NO KEY UPDATE OF universe), \
          moved AS ( \
            UPDATE universe u SET rev = w.next, command = coalesce(w.command, u.command), \
@@ -244,7 +245,10 @@ pub(super) fn sql() -> String {
            FROM unnest($7, $8, $9, $10, $11, $12) AS e(n, rev, at, command, keyed, body) JOIN moved USING (n)), \
          told AS ( \
            SELECT pg_notify('{CHANNEL}', string_agg(uni || ':' || rev, ' '))::text AS sent \
-           FROM moved HAVING count(*) > 0) \
-         SELECT moved.n, moved.uni, told.sent FROM moved LEFT JOIN told ON true"
+           FROM moved HAVING count(*) > 0), \
+         idle AS ( \
+           SELECT set_config('synchronous_commit', 'off', true) AS waits FROM moved HAVING count(*) = 0) \
+         SELECT n, moved.uni, held.rev, held.command, held.updated_at, told.sent, idle.waits \
+         FROM held LEFT JOIN moved USING (n) LEFT JOIN told ON true LEFT JOIN idle ON true"
     )
 }

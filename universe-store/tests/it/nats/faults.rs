@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use async_nats::{HeaderMap, jetstream};
 use bytes::Bytes;
+use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use universe_store::nats::{NatsError, NatsOptions, NatsStore};
 use universe_store::{AppendError, ReadError, Revision, UniverseLog};
+use uuid::Uuid;
 
 use super::{open, pair};
 use crate::fleet::{Fleet, Settings};
 use crate::load::{Load, WHILE};
-use crate::{HANG, after, aside, entry, id, meta, next_entry};
+use crate::{HANG, after, aside, engines, entry, id, meta, next_entry};
 
 fn durable() -> Settings {
     Settings {
@@ -203,4 +207,66 @@ async fn servers_that_are_away_are_said_to_be_and_readers_go_on_after_that() {
         assert_eq!(next_entry(&mut tail).await.revision, Revision(revision));
     }
     assert_eq!(node.count().await, Ok(1));
+}
+
+/// One that was about to make its lease longer when the servers went away loses it sooner than one that had just done
+/// so, and is not taken for dead.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_takes_none_for_dead_whose_lease_ends_while_the_servers_are_away() {
+    const LEASE: Duration = Duration::from_secs(3);
+    let Some(mut fleet) = aside(|| Fleet::start(1, &Settings::default())).await else {
+        return;
+    };
+    let url = fleet.url();
+    let node = engines::with_lease(&url, LEASE).await.nodes();
+    let unknown = Uuid::new_v4();
+    loop {
+        until(|| async { node.alive(&[unknown]).await.unwrap().is_empty() }).await;
+        // As if it had made its lease longer just before that interval began.
+        let begun = Instant::now();
+        let (other, left) = (Uuid::new_v4(), LEASE * 4 / 5);
+        let label = json!({ "by": other, "node": other, "until": left.as_millis() as u64 });
+        let mut headers = HeaderMap::new();
+        headers.insert("Universe", label.to_string());
+        let subject = format!(
+            "{}.record.node.{}",
+            url.rsplit('/').next().unwrap(),
+            other.simple()
+        );
+        let client = async_nats::connect(fleet.host(0)).await.unwrap();
+        let streams = jetstream::new(client);
+        let sent = streams.publish_with_headers(subject, headers, Bytes::new());
+        sent.await.unwrap().await.unwrap();
+        until(|| async { node.alive(&[other, unknown]).await.unwrap() == [other] }).await;
+        fleet = aside(move || {
+            fleet.kill(0);
+            fleet
+        })
+        .await;
+        // Otherwise the lease of the other was not made longer for more than an interval when the servers went.
+        let was_quick = begun.elapsed() < LEASE * 2 / 5;
+        until(|| async {
+            let alive = node.alive(&[other, unknown]).await.unwrap();
+            assert!(!was_quick || alive.contains(&other), "it is taken for dead");
+            alive.contains(&unknown)
+        })
+        .await;
+        if was_quick {
+            break;
+        }
+        fleet = aside(move || {
+            fleet.restart(0);
+            fleet
+        })
+        .await;
+    }
+}
+
+/// Asks until it is so.
+async fn until<F: Future<Output = bool>>(asked: impl Fn() -> F) {
+    let begun = Instant::now();
+    while !asked().await {
+        assert!(begun.elapsed() < HANG, "it does not come to it");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }

@@ -1,11 +1,14 @@
 //! What nodes on a database of PostgreSQL have to themselves.
 
+use std::time::{Duration, Instant};
+
 use bytes::Bytes;
 use universe_store::postgres::{PostgresError, PostgresOptions, PostgresStore};
 use universe_store::{Revision, TailError, UniverseLog};
+use uuid::Uuid;
 
 use crate::cluster::shared;
-use crate::{after, entry, id, meta, next, next_entry};
+use crate::{HANG, after, engines, entry, id, meta, next, next_entry};
 
 pub(crate) async fn open(url: &str) -> PostgresStore {
     let opened = PostgresStore::open(url, &PostgresOptions::default()).await;
@@ -29,16 +32,63 @@ async fn a_reader_finds_what_nothing_notified_it_of() {
         .unwrap();
     next_entry(&mut tail).await;
     // As another node writes it, but for the notification.
-    let (client, driver) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
-        .await
-        .unwrap();
-    tokio::spawn(driver);
+    let client = connect(&url).await;
     let silent = "WITH moved AS (UPDATE universe SET rev = 2 RETURNING uni) \
                   INSERT INTO log SELECT uni, 2, 0, gen_random_uuid(), false, 'silent' FROM moved";
     client.execute(silent, &[]).await.unwrap();
     assert_eq!(next_entry(&mut tail).await.body, "silent");
     client.execute("DELETE FROM universe", &[]).await.unwrap();
     assert_eq!(next(&mut tail).await, Some(Err(TailError::Deleted)));
+}
+
+/// While the database was away no node could make its lease longer. One that was about to do so loses it sooner than one
+/// that had just done so, and is not taken for dead.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_takes_none_for_dead_whose_lease_ends_with_a_gap_in_its_own() {
+    const LEASE: Duration = Duration::from_secs(2);
+    let Some(cluster) = shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let node = engines::with_lease(&url, LEASE).await.nodes();
+    let (own, other, unknown) = (node.id(), Uuid::new_v4(), Uuid::new_v4());
+    let begun = Instant::now();
+    while !node.alive(&[unknown]).await.unwrap().is_empty() {
+        assert!(begun.elapsed() < HANG, "it does not judge");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // From now on the node cannot make its lease longer.
+    let client = connect(&url).await;
+    let refuse = format!(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''refused''; END'; \
+         CREATE TRIGGER refuse BEFORE INSERT ON universe_node FOR EACH ROW WHEN (NEW.id = '{own}') \
+           EXECUTE FUNCTION refuse()"
+    );
+    client.batch_execute(&refuse).await.unwrap();
+    let sooner = "INSERT INTO universe_node \
+                  SELECT $1, alive_until - make_interval(secs => $2) FROM universe_node WHERE id = $3";
+    let interval = LEASE.as_secs_f64() / 5.0;
+    client
+        .execute(sooner, &[&other, &interval, &own])
+        .await
+        .unwrap();
+    loop {
+        let alive = node.alive(&[other, unknown]).await.unwrap();
+        assert!(alive.contains(&other), "it is taken for dead");
+        if alive.contains(&unknown) {
+            break;
+        }
+        assert!(begun.elapsed() < HANG, "it judges for ever");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn connect(url: &str) -> tokio_postgres::Client {
+    let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(driver);
+    client
 }
 
 #[tokio::test]
@@ -68,10 +118,7 @@ async fn what_cannot_be_opened_says_why_and_tells_no_password() {
     );
     let url = cluster.database();
     drop(open(&url).await);
-    let (client, driver) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
-        .await
-        .unwrap();
-    tokio::spawn(driver);
+    let client = connect(&url).await;
     client
         .execute("UPDATE universe_format SET format = 99", &[])
         .await
