@@ -5,7 +5,9 @@
 //! reports what others change. What one record has is read from the leader of the stream, and a write names the message
 //! that it replaces. A record ends with a message that the servers take away after a minute.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+mod table;
+
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,6 +30,7 @@ use crate::Timestamp;
 use crate::clients::nodes::Unavailable;
 use crate::clients::watched::Watched;
 use crate::clients::{Lease, hash, millis};
+pub(super) use table::{Table, owner, share};
 
 /// How long the end of a record stays, so that each node receives it.
 const END: Duration = Duration::from_secs(60);
@@ -113,13 +116,6 @@ pub(super) struct Records {
     began_at: AtomicI64,
     /// The last message of this node's lease: its number, and when it was sent.
     sent: Mutex<Option<(u64, Instant)>>,
-}
-
-/// Records by their paths, and those that count together.
-#[derive(Default)]
-pub(super) struct Table {
-    rows: BTreeMap<Arc<str>, Row>,
-    groups: HashMap<String, BTreeSet<Arc<str>>>,
 }
 
 impl Records {
@@ -395,102 +391,8 @@ impl Follower for Records {
     }
 
     fn retain(&self, there: &HashSet<Arc<str>>, sequence: u64) {
-        let mut table = self.table();
-        let gone: Vec<_> = table
-            .rows
-            .iter()
-            .filter(|(path, row)| !there.contains(*path) && row.sequence <= sequence)
-            .map(|(path, _)| Arc::clone(path))
-            .collect();
-        for path in gone {
-            table.remove(&path);
-        }
-        drop(table);
+        self.table().retain(there, sequence);
         self.watched.notify_all();
-    }
-}
-
-impl Table {
-    pub(super) fn get(&self, path: &str) -> Option<&Row> {
-        self.rows.get(path)
-    }
-
-    /// All at or below a path that ends with a dot.
-    pub(super) fn below<'t>(
-        &'t self,
-        path: &str,
-    ) -> impl Iterator<Item = (&'t Arc<str>, &'t Row)> + use<'t> {
-        let from: Arc<str> = path.into();
-        let rows = self.rows.range(Arc::clone(&from)..);
-        rows.take_while(move |(path, _)| path.starts_with(&*from))
-    }
-
-    /// Those of one kind, or of it with one share or one owner: see [`share`] and [`owner`].
-    pub(super) fn group<'t>(
-        &'t self,
-        group: &str,
-    ) -> impl Iterator<Item = (&'t Arc<str>, &'t Row)> + use<'t> {
-        let paths = self.groups.get(group).into_iter().flatten();
-        paths.filter_map(|path| Some((path, self.rows.get(path)?)))
-    }
-
-    /// How many a group has.
-    pub(super) fn count(&self, group: &str) -> usize {
-        self.groups.get(group).map_or(0, BTreeSet::len)
-    }
-
-    /// Forgets what the servers have taken away by its time.
-    pub(super) fn prune(&mut self, now: i64) {
-        let over = |row: &Row| row.label.until != 0 && row.label.until < now;
-        let over = self.rows.iter().filter(|(_, row)| over(row));
-        let over: Vec<_> = over.map(|(path, _)| Arc::clone(path)).collect();
-        for path in over {
-            self.remove(&path);
-        }
-    }
-
-    fn take(&mut self, path: &Arc<str>, row: Row) {
-        let before = self.rows.get(path);
-        if before.is_some_and(|before| before.sequence >= row.sequence) {
-            return;
-        }
-        self.remove(path);
-        if row.label.gone {
-            // What a session had goes with it.
-            if let Some(session) = path.strip_prefix("session.") {
-                for kind in ["letter", "head"] {
-                    let below: Vec<_> = self
-                        .below(&format!("{kind}.{session}."))
-                        .map(|(path, _)| Arc::clone(path))
-                        .collect();
-                    for path in below {
-                        self.remove(&path);
-                    }
-                }
-            }
-            return;
-        }
-        for group in groups(path, &row.label) {
-            self.groups
-                .entry(group)
-                .or_default()
-                .insert(Arc::clone(path));
-        }
-        self.rows.insert(Arc::clone(path), row);
-    }
-
-    fn remove(&mut self, path: &str) {
-        let Some(gone) = self.rows.remove(path) else {
-            return;
-        };
-        for group in groups(path, &gone.label) {
-            if let Some(paths) = self.groups.get_mut(&group) {
-                paths.remove(path);
-                if paths.is_empty() {
-                    self.groups.remove(&group);
-                }
-            }
-        }
     }
 }
 
@@ -501,23 +403,6 @@ fn whose(body: &Body) -> i64 {
         Some(_) => SESSIONS,
         None => RECORDS,
     }
-}
-
-/// The group of those of a kind that take a share.
-pub(super) fn share(kind: &str, share: &str) -> String {
-    format!("{kind}/{share}")
-}
-
-/// The group of those of a kind that an owner has.
-pub(super) fn owner(kind: &str, owner: &str) -> String {
-    format!("{kind}={owner}")
-}
-
-fn groups(path: &str, label: &Label) -> impl Iterator<Item = String> {
-    let kind = path.split('.').next().unwrap_or_default();
-    let shared = label.share.as_ref().map(|name| share(kind, name));
-    let owned = label.owner.as_ref().map(|name| owner(kind, name));
-    [Some(kind.to_owned()), shared, owned].into_iter().flatten()
 }
 
 impl From<Away> for Unavailable {

@@ -1,0 +1,125 @@
+//! The records that a node knows of, by their paths and by what counts together.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::{Label, Row};
+
+/// Records by their paths, and those that count together.
+#[derive(Default)]
+pub(in crate::nats) struct Table {
+    rows: BTreeMap<Arc<str>, Row>,
+    groups: HashMap<String, BTreeSet<Arc<str>>>,
+}
+
+impl Table {
+    pub(in crate::nats) fn get(&self, path: &str) -> Option<&Row> {
+        self.rows.get(path)
+    }
+
+    /// All at or below a path that ends with a dot.
+    pub(in crate::nats) fn below<'t>(
+        &'t self,
+        path: &str,
+    ) -> impl Iterator<Item = (&'t Arc<str>, &'t Row)> + use<'t> {
+        let from: Arc<str> = path.into();
+        let rows = self.rows.range(Arc::clone(&from)..);
+        rows.take_while(move |(path, _)| path.starts_with(&*from))
+    }
+
+    /// Those of one kind, or of it with one share or one owner: see [`share`] and [`owner`].
+    pub(in crate::nats) fn group<'t>(
+        &'t self,
+        group: &str,
+    ) -> impl Iterator<Item = (&'t Arc<str>, &'t Row)> + use<'t> {
+        let paths = self.groups.get(group).into_iter().flatten();
+        paths.filter_map(|path| Some((path, self.rows.get(path)?)))
+    }
+
+    /// How many a group has.
+    pub(in crate::nats) fn count(&self, group: &str) -> usize {
+        self.groups.get(group).map_or(0, BTreeSet::len)
+    }
+
+    /// Forgets what the servers have taken away by its time.
+    pub(in crate::nats) fn prune(&mut self, now: i64) {
+        let over = |row: &Row| row.label.until != 0 && row.label.until < now;
+        let over = self.rows.iter().filter(|(_, row)| over(row));
+        let over: Vec<_> = over.map(|(path, _)| Arc::clone(path)).collect();
+        for path in over {
+            self.remove(&path);
+        }
+    }
+
+    /// Keeps a record, if it is newer than what is known of its path.
+    pub(in crate::nats) fn take(&mut self, path: &Arc<str>, row: Row) {
+        let before = self.rows.get(path);
+        if before.is_some_and(|before| before.sequence >= row.sequence) {
+            return;
+        }
+        self.remove(path);
+        if row.label.gone {
+            // What a session had goes with it.
+            if let Some(session) = path.strip_prefix("session.") {
+                for kind in ["letter", "head"] {
+                    let below: Vec<_> = self
+                        .below(&format!("{kind}.{session}."))
+                        .map(|(path, _)| Arc::clone(path))
+                        .collect();
+                    for path in below {
+                        self.remove(&path);
+                    }
+                }
+            }
+            return;
+        }
+        for group in groups(path, &row.label) {
+            self.groups
+                .entry(group)
+                .or_default()
+                .insert(Arc::clone(path));
+        }
+        self.rows.insert(Arc::clone(path), row);
+    }
+
+    /// Forgets what is not `there`, if that was known when message `sequence` was the last.
+    pub(in crate::nats) fn retain(&mut self, there: &HashSet<Arc<str>>, sequence: u64) {
+        let gone = |path: &Arc<str>, row: &Row| !there.contains(path) && row.sequence <= sequence;
+        let gone = self.rows.iter().filter(|(path, row)| gone(path, row));
+        let gone: Vec<_> = gone.map(|(path, _)| Arc::clone(path)).collect();
+        for path in gone {
+            self.remove(&path);
+        }
+    }
+
+    fn remove(&mut self, path: &str) {
+        let Some(gone) = self.rows.remove(path) else {
+            return;
+        };
+        for group in groups(path, &gone.label) {
+            if let Some(paths) = self.groups.get_mut(&group) {
+                paths.remove(path);
+                if paths.is_empty() {
+                    self.groups.remove(&group);
+                }
+            }
+        }
+    }
+}
+
+/// The group of those of a kind that take a share.
+pub(in crate::nats) fn share(kind: &str, share: &str) -> String {
+    format!("{kind}/{share}")
+}
+
+/// The group of those of a kind that an owner has.
+pub(in crate::nats) fn owner(kind: &str, owner: &str) -> String {
+    format!("{kind}={owner}")
+}
+
+fn groups(path: &str, label: &Label) -> impl Iterator<Item = String> {
+    let kind = path.split('.').next().unwrap_or_default();
+    let shared = label.share.as_ref().map(|name| share(kind, name));
+    let owned = label.owner.as_ref().map(|name| owner(kind, name));
+    [Some(kind.to_owned()), shared, owned].into_iter().flatten()
+}
