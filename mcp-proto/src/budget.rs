@@ -25,6 +25,7 @@ pub use bound::{Bound, BudgetConfig};
 pub use over::Over;
 pub use turns::Turn;
 use turns::Turns;
+pub(crate) use turns::processors;
 pub use usage::Usage;
 
 /// Unused accounts are only searched for above this number of accounts.

@@ -6,7 +6,8 @@
 //! statements moves as many heads, appends as many entries of the same size and notifies as the statement of a node
 //! whose clients all wait.
 //!
-//! `cargo bench -p universe-store --features postgres --bench postgres -- 9 5` makes 9 rounds of 5 seconds for each side.
+//! `cargo bench -p universe-store --features postgres --bench postgres -- 9 5` makes 9 rounds of 5 seconds for each
+//! side.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,7 +1,7 @@
 //! Turns: a client cannot keep so many processors busy that others have to wait.
 
 use std::num::NonZero;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -28,6 +28,12 @@ pub(super) struct Turns {
     work: Arc<Semaphore>,
     discards: Arc<Semaphore>,
     refusals: Arc<Semaphore>,
+}
+
+/// How many processors this process has. The system is asked once: it reads several files for the answer.
+pub(crate) fn processors() -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 impl Client {
@@ -60,10 +66,9 @@ async fn turn(turns: &Arc<Semaphore>) -> Turn {
 
 impl Default for Turns {
     fn default() -> Self {
-        let processors = thread::available_parallelism().map_or(2, NonZero::get);
         let of = |count| Arc::new(Semaphore::new(count));
         Self {
-            work: of((processors / 2).max(1)),
+            work: of((processors() / 2).max(1)),
             discards: of(DISCARDS),
             refusals: of(1),
         }

@@ -4,8 +4,12 @@ mod choice;
 mod dialect;
 mod explain;
 mod references;
+mod simple;
 mod unique;
 
+use std::sync::OnceLock;
+
+use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
 use super::mirror::{self, MirroredParam};
@@ -16,6 +20,9 @@ use crate::json;
 /// The most schema nodes and the deepest nesting that are compiled: a bound against schema bombs.
 const MAX_NODES: usize = 20_000;
 const MAX_DEPTH: usize = 64;
+
+/// The most nodes of a schema that is compiled when it is first needed: one call waits for it, for some milliseconds.
+const MAX_LATE: usize = 1_000;
 
 /// The most values in an instance whose findings are reported one by one, and the most bytes of their paths together.
 /// The validator collects every finding with its path before it gives one, so this bounds its work, not just its
@@ -31,7 +38,11 @@ const MIN_EXPLAINED: usize = 256;
 #[derive(Debug)]
 pub(crate) struct CompiledSchema {
     schema: Value,
-    validator: jsonschema::Validator,
+    /// The schema has only the keywords that [`simple`] knows, so most instances need no validator.
+    is_simple: bool,
+    /// A simple schema is compiled when an instance is not surely right: compiling the first one of a process takes
+    /// longer than all else that a small server does at its start, since the crate compiles the meta-schema, too.
+    validator: OnceLock<Result<Validator, SchemaError>>,
     /// The schema has alternatives. A failed one brings the findings of each of them along, all at once.
     has_choices: bool,
     /// The most values of an instance whose findings are reported one by one.
@@ -78,22 +89,19 @@ impl CompiledSchema {
         mirror::params_to_publish(&self.schema)
     }
 
-    /// Never reaches for the network or a file.
     fn compile(schema: Value) -> Result<Self, SchemaError> {
         let nodes = plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
         let dialect = dialect::of(&schema)?;
         let again = references::check(&schema)?;
-        let validator = jsonschema::options()
-            .with_draft(dialect)
-            .offline()
-            .with_keyword(unique::KEYWORD, |_, wanted, _| {
-                Ok(Box::new(unique::UniqueItems::new(wanted)))
-            })
-            .build(&schema)
-            .map_err(|error| SchemaError(format!("the schema does not compile: {error}")))?;
+        let is_simple = nodes <= MAX_LATE && simple::is_simple(&schema);
+        let validator = match is_simple {
+            true => OnceLock::new(),
+            false => OnceLock::from(Ok(validator(&schema, dialect)?)),
+        };
         let has_choices = has_choices(&schema);
         Ok(Self {
             schema,
+            is_simple,
             validator,
             has_choices,
             max_explained: (MAX_EXPLAINED_WORK / nodes).clamp(MIN_EXPLAINED, MAX_EXPLAINED),
@@ -103,13 +111,17 @@ impl CompiledSchema {
 
     /// What is wrong with `instance`, at most [`explain::MAX_FINDINGS`] findings.
     pub(crate) fn check(&self, instance: &Value) -> Result<(), Vec<Finding>> {
-        if self.validator.is_valid(instance) {
+        if self.surely_fits(instance) {
+            return Ok(());
+        }
+        let validator = self.validator()?;
+        if validator.is_valid(instance) {
             return Ok(());
         }
         if !self.explains(instance) {
-            return Err(vec![self.first_finding(instance)]);
+            return Err(vec![self.first_finding(validator, instance)]);
         }
-        let errors: Vec<_> = self.validator.iter_errors(instance).collect();
+        let errors: Vec<_> = validator.iter_errors(instance).collect();
         Err(explain::findings(&self.schema, &errors))
     }
 
@@ -123,14 +135,21 @@ impl CompiledSchema {
         instance: Value,
         nulls: Nulls,
     ) -> Result<Value, (Value, Vec<Finding>)> {
-        if self.validator.is_valid(&instance) {
+        if self.surely_fits(&instance) {
+            return Ok(instance);
+        }
+        let validator = match self.validator() {
+            Ok(validator) => validator,
+            Err(findings) => return Err((instance, findings)),
+        };
+        if validator.is_valid(&instance) {
             return Ok(instance);
         }
         if !self.explains(&instance) {
-            let finding = self.first_finding(&instance);
+            let finding = self.first_finding(validator, &instance);
             return Err((instance, vec![finding]));
         }
-        let errors: Vec<_> = self.validator.iter_errors(&instance).collect();
+        let errors: Vec<_> = validator.iter_errors(&instance).collect();
         let paths = explain::nulls(&self.schema, &errors);
         if paths.is_empty() {
             let findings = explain::findings(&self.schema, &errors);
@@ -151,16 +170,34 @@ impl CompiledSchema {
         })
     }
 
+    fn surely_fits(&self, instance: &Value) -> bool {
+        self.is_simple && simple::fits(&self.schema, instance)
+    }
+
+    /// The compiled form.
+    ///
+    /// # Errors
+    /// That the schema does not compile, which was ruled out when it was added.
+    fn validator(&self) -> Result<&Validator, Vec<Finding>> {
+        let compiled = self
+            .validator
+            .get_or_init(|| validator(&self.schema, simple::DIALECT));
+        compiled.as_ref().map_err(|error| {
+            tracing::error!(%error, "a schema that was taken does not compile");
+            vec![Finding::new("", &error.0)]
+        })
+    }
+
     /// The one finding of an instance that is too large for all of them; it names the first wrong place unless even
     /// that could bring the findings of a whole instance along.
-    fn first_finding(&self, instance: &Value) -> Finding {
+    fn first_finding(&self, validator: &Validator, instance: &Value) -> Finding {
         if !references::is_quick(instance, self.again) {
             return explain::too_deep();
         }
         let first = if self.has_choices {
             None
         } else {
-            self.validator.validate(instance).err()
+            validator.validate(instance).err()
         };
         explain::too_large(first.as_ref(), self.max_explained)
     }
@@ -171,6 +208,18 @@ impl CompiledSchema {
         json::is_small(instance, self.max_explained, MAX_EXPLAINED_PATHS)
             && references::is_quick(instance, self.again)
     }
+}
+
+/// Compiles a schema, without the network or a file.
+fn validator(schema: &Value, dialect: Draft) -> Result<Validator, SchemaError> {
+    jsonschema::options()
+        .with_draft(dialect)
+        .offline()
+        .with_keyword(unique::KEYWORD, |_, wanted, _| {
+            Ok(Box::new(unique::UniqueItems::new(wanted)))
+        })
+        .build(schema)
+        .map_err(|error| SchemaError(format!("the schema does not compile: {error}")))
 }
 
 /// Whether alternatives stand anywhere in the schema.

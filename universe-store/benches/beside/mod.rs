@@ -1,7 +1,7 @@
 //! What the benchmarks of stores share: commands by the port, beside another program that does the same, in turn.
 //!
-//! Both run in each round, so that a noisy machine disturbs them alike; what counts is the ratio within a round, of which
-//! the median is given. Servers and clients share the processors of this machine.
+//! Both run in each round, so that a noisy machine disturbs them alike; what counts is the ratio within a round, of
+//! which the median is given. Servers and clients share the processors of this machine.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,9 +50,9 @@ impl Work {
         }
     }
 
-    /// How many write at once, and how many commands each writes together. With a universe for each client, each appends
-    /// by itself; with one for all, a node appends what its clients wait for as one batch, as the writer of the universe
-    /// server does.
+    /// How many write at once, and how many commands each writes together. With a universe for each client, each
+    /// appends by itself; with one for all, a node appends what its clients wait for as one batch, as the writer of the
+    /// universe server does.
     pub(crate) const fn writers(self) -> (usize, usize) {
         match self.universes {
             1 => (self.nodes, self.clients / self.nodes),
@@ -62,8 +62,8 @@ impl Work {
 }
 
 impl Rounds {
-    /// Of the command line: their number and the seconds of each side, after `--`. `None` without `--bench`: `cargo test`
-    /// runs benchmarks too, in a hurry.
+    /// Of the command line: their number and the seconds of each side, after `--`. `None` without `--bench`: `cargo
+    /// test` runs benchmarks too, in a hurry.
     pub(crate) fn wanted(count: usize, each: Duration) -> Option<Self> {
         let mut arguments = std::env::args();
         let is_bench = arguments.any(|argument| argument == "--bench");

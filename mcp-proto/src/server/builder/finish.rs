@@ -11,6 +11,7 @@ use super::super::rounds::Rounds;
 use super::super::{Inner, Server, skills, wire};
 use super::{BuildError, ServerBuilder};
 use crate::app;
+use crate::budget::processors;
 use crate::content;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::{
@@ -63,7 +64,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
                 .tasks
                 .map(|config| Arc::new(Tasks::new(config, self.task_store))),
             rounds: Rounds::new(self.input, self.keys.unwrap_or_else(Keys::random)),
-            writers: Arc::new(Semaphore::new(writers())),
+            writers: Arc::new(Semaphore::new(processors())),
             page_size: self.page_size,
             list_cache: self.list_cache,
             observer: self.observer,
@@ -127,9 +128,4 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         }
         Ok(())
     }
-}
-
-/// How many large results are written at once.
-fn writers() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }

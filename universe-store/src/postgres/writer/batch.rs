@@ -220,9 +220,9 @@ pub(super) const TYPES: [Type; 12] = [
 ];
 
 /// The statement: it locks the rows in one order, so that nodes do not wait for each other in a circle, moves the heads
-/// that fit, appends the entries of those, and notifies all nodes at the commit. What has met another head learns which,
-/// as it is after the wait for the lock; if that is all, the commit does not wait for the disk: the others that write
-/// the same universe wait for its lock meanwhile.
+/// that fit, appends the entries of those, and notifies all nodes at the commit. What has met another head learns
+/// which, as it is after the wait for the lock; if that is all, the commit does not wait for the disk: the others that
+/// write the same universe wait for its lock meanwhile.
 pub(super) fn sql() -> String {
     format!(
         "WITH wanted AS MATERIALIZED ( \

@@ -41,8 +41,8 @@ async fn a_reader_finds_what_nothing_notified_it_of() {
     assert_eq!(next(&mut tail).await, Some(Err(TailError::Deleted)));
 }
 
-/// While the database was away no node could make its lease longer. One that was about to do so loses it sooner than one
-/// that had just done so, and is not taken for dead.
+/// While the database was away no node could make its lease longer. One that was about to do so loses it sooner than
+/// one that had just done so, and is not taken for dead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_takes_none_for_dead_whose_lease_ends_with_a_gap_in_its_own() {
     const LEASE: Duration = Duration::from_secs(2);
