@@ -91,7 +91,12 @@ const QUICK: Step = Step {
                 --skip=no_transcript_passes_on_a_broken_server \
                 --skip=all_requirements_hold_for_the_binary \
                 --skip=sessions_that_are_never_ended_are_bounded --skip=exports_that_break_off_anywhere",
-    environment: &[("PROPTEST_RNG_SEED", "20260728"), ("PROPTEST_CASES", "16")],
+    environment: &[
+        ("PROPTEST_RNG_SEED", "20260728"),
+        ("PROPTEST_CASES", "16"),
+        // Many wait for programs, the disk or time.
+        ("RUST_TEST_THREADS", "6"),
+    ],
 };
 
 /// What is installed while cargo compiles: both take their time, and hardly disturb each other.

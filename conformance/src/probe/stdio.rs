@@ -146,12 +146,19 @@ impl Process {
     }
 
     /// Asks it to end, by SIGTERM; whether that can be done here.
-    pub(crate) async fn terminate(&self) -> bool {
-        let Some(id) = self.id() else { return false };
-        let kill = Command::new("kill")
-            .args(["-TERM", &id.to_string()])
-            .status();
-        kill.await.is_ok_and(|status| status.success())
+    #[cfg(unix)]
+    pub(crate) fn terminate(&self) -> bool {
+        use rustix::process::{Pid, Signal, kill_process};
+
+        let id = self.id().and_then(|id| i32::try_from(id).ok());
+        let id = id.and_then(Pid::from_raw);
+        id.is_some_and(|id| kill_process(id, Signal::TERM).is_ok())
+    }
+
+    /// There is no such signal here.
+    #[cfg(not(unix))]
+    pub(crate) fn terminate(&self) -> bool {
+        false
     }
 
     /// Whether it has ended.

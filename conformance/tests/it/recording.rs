@@ -8,6 +8,7 @@ use http::Response;
 use mcp_conformance::{
     Body, Era, RecordedFile, Recorder, Replay, Target, Transcript, proxy, transcript_schema,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::TcpListener;
@@ -167,15 +168,8 @@ async fn no_secret_is_written() {
         .report(&[Transcript::parse("t", steps).unwrap()])
         .await;
     assert!(summary.is_success(), "{report}");
-    let id = child.id().unwrap().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-TERM", &id])
-            .status()
-            .await
-            .unwrap()
-            .success()
-    );
+    let id = Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
+    kill_process(id, Signal::TERM).unwrap();
     let mut told = String::new();
     stderr.read_to_string(&mut told).await.unwrap();
     assert_eq!(child.wait().await.unwrap().code(), Some(0));

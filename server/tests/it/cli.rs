@@ -141,7 +141,7 @@ async fn directories_that_are_none_of_ours_are_reported_and_left_alone() {
 async fn a_newer_format_is_reported_and_left_alone() {
     let dir = TempDir::new().unwrap();
     let mut server = Server::with(dir.path(), &["--demo"]).await;
-    signal(server.pid(), "TERM").await;
+    signal(server.pid(), "TERM");
     assert!(server.wait().await.success());
     let database = rusqlite::Connection::open(dir.path().join("universes.db")).unwrap();
     database.pragma_update(None, "user_version", 1_000).unwrap();
@@ -376,7 +376,7 @@ async fn the_demo_is_made_once() {
         .put("/universes/sol", &json!({"name": "Home"}))
         .await;
     let changed = server.client.universe("sol").await;
-    signal(server.pid(), "INT").await;
+    signal(server.pid(), "INT");
     assert!(server.wait().await.success());
     let server = Server::with(dir.path(), &["--demo"]).await;
     assert_eq!(server.client.universe("sol").await, changed);
@@ -406,7 +406,7 @@ async fn a_signal_ends_streams_lets_requests_finish_and_exits_well() {
         soon(running.read_exact(&mut go_on)).await.unwrap();
         assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
 
-        signal(server.pid(), name).await;
+        signal(server.pid(), name);
         for feed in &mut feeds {
             // Only what was said before may still come.
             while let Some(block) = feed.block().await {

@@ -255,7 +255,7 @@ async fn a_log_that_is_not_read_holds_nothing_up() {
         answered += usize::from(line.starts_with("HTTP/1.1 "));
     }
     drop(asking.await.unwrap());
-    signal(child.id().unwrap(), "TERM").await;
+    signal(child.id().unwrap(), "TERM");
     let mut log = String::new();
     soon(stderr.read_to_string(&mut log)).await.unwrap();
     assert!(soon(child.wait()).await.unwrap().success());
@@ -275,7 +275,7 @@ async fn each_request_over_http_is_a_line_without_its_contents() {
     }
     client.get("/universes/none").await;
     client.get("/nowhere/secret-path").await;
-    signal(child.id().unwrap(), "TERM").await;
+    signal(child.id().unwrap(), "TERM");
     let mut log = String::new();
     soon(stderr.read_to_string(&mut log)).await.unwrap();
     assert!(soon(child.wait()).await.unwrap().success());

@@ -219,7 +219,7 @@ async fn a_damaged_snapshot_is_passed_over_for_the_log() {
         let path = format!("/universes/{id}/commands?result=events");
         assert_eq!(server.client.post(&path, &json!(ticks)).await.status, 200);
     }
-    signal(server.pid(), "TERM").await;
+    signal(server.pid(), "TERM");
     assert!(server.wait().await.success());
     let database = rusqlite::Connection::open(dir.path().join("universes.db")).unwrap();
     let damaged = database

@@ -23,7 +23,7 @@ async fn directory() -> TempDir {
         .client
         .put("/universes/sol", &json!({"state": {}}))
         .await;
-    signal(server.pid(), "TERM").await;
+    signal(server.pid(), "TERM");
     assert!(server.wait().await.success());
     dir
 }
@@ -86,7 +86,7 @@ async fn the_end_of_input_and_sigterm_end_it_well() {
 
         let mut stdio = Stdio::on(dir.path(), era).await;
         stdio.state("sol").await;
-        signal(stdio.pid(), "TERM").await;
+        signal(stdio.pid(), "TERM");
         assert_eq!(stdio.wait().await.code(), Some(0));
         assert!(!dir.path().join("universe.sock").exists());
     }
@@ -120,12 +120,12 @@ async fn it_joins_the_server_that_holds_the_directory() {
         if era == Era::Legacy {
             stdio.close();
         } else {
-            signal(stdio.pid(), "TERM").await;
+            signal(stdio.pid(), "TERM");
         }
         assert_eq!(stdio.wait().await.code(), Some(0));
     }
     server.client.command("sol", &tick()).await;
-    signal(server.pid(), "TERM").await;
+    signal(server.pid(), "TERM");
     assert!(server.wait().await.success());
 }
 

@@ -107,7 +107,7 @@ async fn graceful_end(bench: &mut Bench) -> Verdict {
     let Some(mut process) = fresh.take_process() else {
         return Verdict::Unclear("the program could not be started".to_owned());
     };
-    if !process.terminate().await {
+    if !process.terminate() {
         return Verdict::Unclear("the program could not be sent SIGTERM".to_owned());
     }
     let end = Instant::now() + END.min(bench.patience);

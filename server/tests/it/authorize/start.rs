@@ -247,7 +247,7 @@ async fn who_wrote_is_in_the_log_and_not_what() {
         let refused = mcp.command("sol", &tick()).await;
         assert_eq!(refused.status, 403, "{refused:?}");
     }
-    signal(child.id().unwrap(), "TERM").await;
+    signal(child.id().unwrap(), "TERM");
     soon(errors.read_to_string(&mut log)).await.unwrap();
     let audit: Vec<_> = log
         .lines()

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 
@@ -138,7 +139,7 @@ impl Server {
 
     /// SIGTERM, and waits until it has ended well.
     pub(crate) async fn stop(&mut self) {
-        signal(self.pid(), "TERM").await;
+        signal(self.pid(), "TERM");
         assert!(self.wait().await.success());
     }
 
@@ -153,16 +154,21 @@ async fn drain(mut lines: Lines<BufReader<ChildStderr>>) {
 }
 
 /// Sends a signal by its name, such as `TERM`.
-pub(crate) async fn signal(pid: u32, name: &str) {
-    let kill = Command::new("kill")
-        .args(["-s", name, &pid.to_string()])
-        .status();
-    assert!(soon(kill).await.unwrap().success());
+pub(crate) fn signal(pid: u32, name: &str) {
+    let signal = match name {
+        "TERM" => Signal::TERM,
+        "INT" => Signal::INT,
+        "STOP" => Signal::STOP,
+        "CONT" => Signal::CONT,
+        other => panic!("no test sends {other}"),
+    };
+    let pid = Pid::from_raw(pid.cast_signed()).unwrap();
+    kill_process(pid, signal).unwrap();
 }
 
 /// Stops a process where it stands; returns when every thread of it does.
 pub(crate) async fn stop(pid: u32) {
-    signal(pid, "STOP").await;
+    signal(pid, "STOP");
     let stopped = |task: std::fs::DirEntry| {
         let status = std::fs::read_to_string(task.path().join("status")).unwrap_or_default();
         status.contains("State:\tT")

@@ -149,7 +149,7 @@ async fn a_server_that_is_to_end_says_so_first_and_answers_until_then() {
         let id = client.create("u", json!({})).await;
         let mut feed = client.feed(&id, None).await;
         assert_eq!(client.get("/readyz").await.status, 200);
-        signal(server.pid(), "TERM").await;
+        signal(server.pid(), "TERM");
         let mut last = String::new();
         until(async || {
             let reply = client.get("/readyz").await;

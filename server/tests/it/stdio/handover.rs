@@ -27,7 +27,7 @@ async fn a_listening_server_gets_the_directory_from_a_client_s_process() {
         assert_eq!(server.client.universe("sol").await["state"], after);
 
         // And back, when it goes.
-        signal(server.pid(), "TERM").await;
+        signal(server.pid(), "TERM");
         assert!(server.wait().await.success());
         for client in [&mut holder, &mut joined] {
             assert_eq!(retry(client).await, after);

@@ -47,7 +47,7 @@ async fn sigterm_ends_it_also_when_its_client_does_not_read() {
     }
     // One answer is read, so that the rest is on its way.
     stdio.read().await;
-    signal(stdio.pid(), "TERM").await;
+    signal(stdio.pid(), "TERM");
     assert_eq!(stdio.wait().await.code(), Some(0));
 }
 
@@ -73,13 +73,13 @@ async fn a_holder_that_hangs_is_reported_and_sigterm_ends_the_wait() {
     let server = Server::on(dir.path()).await;
     let mut joined = Stdio::on(dir.path(), Era::Modern).await;
     joined.state("sol").await;
-    signal(server.pid(), "STOP").await;
+    signal(server.pid(), "STOP");
 
     let mut waiting = Stdio::on(dir.path(), Era::Modern).await;
     for stdio in [&mut joined, &mut waiting] {
         stdio.write(&read(1, 0)).await;
         minds_sigterm(stdio.pid()).await;
-        signal(stdio.pid(), "TERM").await;
+        signal(stdio.pid(), "TERM");
         assert_eq!(stdio.wait().await.code(), Some(0));
     }
     for arguments in [&["--stdio"][..], &["--listen", "127.0.0.1:0"]] {
@@ -89,7 +89,7 @@ async fn a_holder_that_hangs_is_reported_and_sigterm_ends_the_wait() {
         assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
         assert!(ended.stderr.contains("another server"), "{}", ended.stderr);
     }
-    signal(server.pid(), "CONT").await;
+    signal(server.pid(), "CONT");
     let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
     stdio.state("sol").await;
 }

@@ -97,7 +97,7 @@ async fn subscriptions_go_on_with_the_next_server() {
         assert_eq!(done["result"], json!({}), "{done}");
     }
     for n in 2..4 {
-        signal(server.pid(), "TERM").await;
+        signal(server.pid(), "TERM");
         assert!(server.wait().await.success());
         // It holds the directory now, and what it may have missed is reported.
         retry(&mut stdio).await;

@@ -12,6 +12,7 @@ use chat_server::index::{Index, Options};
 use chat_server::mcp;
 use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientConfig};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -190,8 +191,11 @@ pub(crate) async fn error_of(client: &Client, tool: &str, arguments: Value) -> (
 }
 
 /// Asks a process to end, as the system does.
-pub(crate) async fn terminate(child: &Child) {
-    let id = child.id().unwrap().to_string();
-    let sent = Command::new("kill").args(["-TERM", &id]).status().await;
-    assert!(sent.unwrap().success());
+pub(crate) fn terminate(child: &Child) {
+    signal(child, Signal::TERM);
+}
+
+pub(crate) fn signal(child: &Child, signal: Signal) {
+    let id = Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
+    kill_process(id, signal).unwrap();
 }

@@ -69,7 +69,7 @@ async fn a_signal_lets_it_finish_and_end() {
         assert!(answer["result"].is_object(), "{answer}");
         answered += 1;
     }
-    terminate(&pipe.child).await;
+    terminate(&pipe.child);
     for _ in answered..20 {
         let answer = pipe.next().await;
         assert!(answer["result"].is_object(), "{answer}");
@@ -82,7 +82,7 @@ async fn a_signal_lets_it_finish_and_end() {
         .await
         .unwrap();
     structured(&client, "list_sources", json!({})).await;
-    terminate(&server).await;
+    terminate(&server);
     let ended = tokio::time::timeout(HANG, server.wait()).await.unwrap();
     assert_eq!(ended.unwrap().code(), Some(0));
 }

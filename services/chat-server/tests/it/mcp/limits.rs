@@ -9,13 +9,14 @@ use chat_server::mcp;
 use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::http::serve;
 use mcp_proto::{Era, StreamableHttpService};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::time::{Instant, advance};
 
-use super::harness::{BOTH, HANG, TestSetup, structured, terminate};
+use super::harness::{BOTH, HANG, TestSetup, signal, structured, terminate};
 use super::lifecycle::{initialize, modern, post};
 use super::pipe::Pipe;
 
@@ -195,10 +196,8 @@ fn is_timeout(error: &ClientError) {
     assert!(error.message.contains("60 s"), "{told}");
 }
 
-async fn interrupt(child: &Child) {
-    let id = child.id().unwrap().to_string();
-    let sent = Command::new("kill").args(["-INT", &id]).status().await;
-    assert!(sent.unwrap().success());
+fn interrupt(child: &Child) {
+    signal(child, Signal::INT);
 }
 
 #[tokio::test]
@@ -213,7 +212,7 @@ async fn a_request_that_runs_at_the_signal_is_answered_over_http() {
         async move { post(&url, &asked, None).await }
     });
     let reader = stuck.reader().await;
-    interrupt(&server).await;
+    interrupt(&server);
     // It accepts no client any more, so it has received the signal.
     let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
     let closed = async { while TcpStream::connect(address).await.is_ok() {} };
@@ -243,8 +242,8 @@ async fn a_request_that_runs_at_the_signal_is_answered_on_pipes() {
         .await;
         let reader = stuck.reader().await;
         match is_interrupt {
-            true => interrupt(&pipe.child).await,
-            false => terminate(&pipe.child).await,
+            true => interrupt(&pipe.child),
+            false => terminate(&pipe.child),
         }
         drop(reader);
         let answer = pipe.next().await;
