@@ -109,12 +109,17 @@ pub(crate) fn alone(command: &mut Command, deadline: Duration) -> Result<bool> {
 
 /// Kills all processes of the group that a child leads. It may be empty already, and then nothing happens.
 fn end_group(leader: &Guard) {
-    if cfg!(unix) {
-        let _ = Command::new("kill")
-            .args(["-KILL", "--", &format!("-{}", leader.0.id())])
-            .stderr(Stdio::null())
-            .status();
+    #[cfg(unix)]
+    if let Some(group) = pid(leader.0.id()) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
+}
+
+#[cfg(unix)]
+fn pid(id: u32) -> Option<rustix::process::Pid> {
+    i32::try_from(id)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
 }
 
 /// Runs a command that has to succeed.
@@ -244,9 +249,10 @@ impl Server {
     /// # Errors
     /// When it does not end in time: then it is killed.
     pub(crate) fn stop(mut self) -> Result<()> {
-        let mut kill = Command::new("kill");
-        kill.arg("-TERM").arg(self.id().to_string());
-        succeed(&mut kill, STOP_DEADLINE)?;
+        #[cfg(unix)]
+        if let Some(server) = pid(self.id()) {
+            rustix::process::kill_process(server, rustix::process::Signal::TERM)?;
+        }
         wait(&mut self.child.0, Instant::now() + STOP_DEADLINE)?
             .map(drop)
             .ok_or_else(|| "the server did not end when asked to".into())
