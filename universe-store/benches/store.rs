@@ -9,7 +9,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
-    reason = "a benchmark prints its table and has nobody to hand an error to"
+    reason = "a benchmark prints its table, and no caller takes its errors"
 )]
 
 #[expect(dead_code, reason = "engines that nodes share need more of it")]

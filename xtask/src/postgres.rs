@@ -19,7 +19,7 @@ impl Postgres {
     /// The newest version that is installed: by version as in Debian, or on the path.
     ///
     /// # Errors
-    /// When there is none.
+    /// When PostgreSQL is not installed.
     pub(crate) fn find() -> Result<Self> {
         let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
         let beside = versions

@@ -110,16 +110,10 @@ pub(crate) fn alone(command: &mut Command, deadline: Duration) -> Result<bool> {
 /// Kills all processes of the group that a child leads. It may be empty already, and then nothing happens.
 fn end_group(leader: &Guard) {
     #[cfg(unix)]
-    if let Some(group) = pid(leader.0.id()) {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        let _ = kill_process_group(Pid::from_child(&leader.0), Signal::KILL);
     }
-}
-
-#[cfg(unix)]
-fn pid(id: u32) -> Option<rustix::process::Pid> {
-    i32::try_from(id)
-        .ok()
-        .and_then(rustix::process::Pid::from_raw)
 }
 
 /// Runs a command that has to succeed.
@@ -250,8 +244,9 @@ impl Server {
     /// When it does not end in time: then it is killed.
     pub(crate) fn stop(mut self) -> Result<()> {
         #[cfg(unix)]
-        if let Some(server) = pid(self.id()) {
-            rustix::process::kill_process(server, rustix::process::Signal::TERM)?;
+        {
+            use rustix::process::{Pid, Signal, kill_process};
+            kill_process(Pid::from_child(&self.child.0), Signal::TERM)?;
         }
         wait(&mut self.child.0, Instant::now() + STOP_DEADLINE)?
             .map(drop)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::SharedStore;
 use crate::config::StoreUrl;
 
-/// No store, as there is none without a feature.
+/// Only makes the types fit: without a feature no such store can be opened.
 #[cfg(not(any(feature = "nats", feature = "postgres")))]
 pub(super) fn opened(store: Arc<dyn SharedStore>) -> super::Opened {
     super::Opened {

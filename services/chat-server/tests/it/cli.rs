@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::io::Write as _;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -240,7 +241,11 @@ async fn no_part_of_a_message_looks_like_a_line_of_its_own() {
 async fn messages_are_no_orders_to_a_terminal_in_any_format() {
     let has_terminals = Command::new("script").arg("--version").output().await;
     if !has_terminals.is_ok_and(|asked| asked.status.success()) {
-        eprintln!("skipped: there is no `script` here, which makes a terminal");
+        // Not by a macro: what those print is shown for tests that fail only.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: there is no `script` here, which makes a terminal"
+        );
         return;
     }
     let setup = TestSetup::new(
