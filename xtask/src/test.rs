@@ -1,5 +1,7 @@
 //! The project's whole test: what a newcomer runs and what CI runs.
 
+mod quick;
+
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,7 +24,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     clients: interop::Arguments,
     /// Run what a change most often breaks, and nothing that has to be installed: formatting, lints, and the tests
-    /// without documentation tests, fuzz targets, and those that try every rule on every broken server.
+    /// without documentation tests, fuzz targets, databases, and those that take seconds each.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
     /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), half an
@@ -78,32 +80,6 @@ const STEPS: [Step; 5] = [
         environment: &[],
     },
 ];
-
-/// The tests of the quick tier: what the whole test compiles anyway.
-const QUICK: Step = Step {
-    name: "quick tests",
-    // They take minutes together: each tries a whole table of rules, transcripts, sessions or bytes, or kills.
-    cargo: "test --locked --workspace --lib --bins --test it -- \
-                --skip=each_broken_server_breaks_its_rule \
-                --skip=each_broken_server_on_pipes_breaks_its_rule \
-                --skip=servers_that_keep_the_rules_are_clean --skip=one_changed_byte \
-                --skip=no_single_answer_of_any_transcript_may_fail \
-                --skip=no_transcript_passes_on_a_broken_server \
-                --skip=all_requirements_hold_for_the_binary \
-                --skip=sessions_that_are_never_ended_are_bounded --skip=exports_that_break_off_anywhere \
-                --skip=a_server_that_is_killed_keeps_what_it_acknowledged \
-                --skip=what_clients_see_of_servers_that_fail_is_linearizable \
-                --skip=a_backup_taken_under_load_is_the_same_elsewhere \
-                --skip=a_reader_in_the_middle_of_what_had_to_go \
-                --skip=an_import_that_is_killed_keeps_what_it_acknowledged \
-                --skip=words_of_any_script_are_found_far_back",
-    environment: &[
-        ("PROPTEST_RNG_SEED", "20260728"),
-        ("PROPTEST_CASES", "16"),
-        // Many wait for programs, the disk or time.
-        ("RUST_TEST_THREADS", "6"),
-    ],
-};
 
 /// What is installed while cargo compiles: both take their time, and hardly disturb each other.
 const INSTALLED: [(Toolbox, &str); 7] = [
@@ -200,7 +176,8 @@ type Chore = fn() -> Result<bool>;
 /// Runs everything. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     if arguments.quick {
-        return quick();
+        let [formatting, lints, ..] = &STEPS;
+        return quick::run(formatting, lints);
     }
     let ci = arguments.clients.ci;
     // What fails here fails once more where it is needed, and is reported there.
@@ -251,17 +228,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         }
     }
     Ok(passed)
-}
-
-/// Formatting, lints and most tests.
-fn quick() -> Result<bool> {
-    let [formatting, lints, ..] = &STEPS;
-    for step in [formatting, lints, &QUICK] {
-        if !timed(step.name, || Ok(command(step).status()?.success()))? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
@@ -339,37 +305,4 @@ fn replay_against(shown: &Shown, server: [&str; 2]) -> Result<bool> {
             .join(shown.transcripts),
     );
     Ok(replay.status()?.success())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_quick_tier_leaves_out_is_there_to_be_left_out() {
-        let mut source = String::new();
-        for file in [
-            "conformance/tests/it/check.rs",
-            "conformance/tests/it/one_byte.rs",
-            "conformance/tests/it/one_byte_recorded.rs",
-            "conformance/tests/it/universe.rs",
-            "server/tests/it/care/backup.rs",
-            "server/tests/it/crash.rs",
-            "server/tests/it/feed/frozen.rs",
-            "server/tests/it/mcp/sessions.rs",
-            "server/tests/it/simulation.rs",
-            "services/chat-server/tests/it/import/hostile.rs",
-            "services/chat-server/tests/it/index/crash.rs",
-            "services/chat-server/tests/it/index/text.rs",
-        ] {
-            source += &std::fs::read_to_string(root().join(file)).expect("a file of tests");
-        }
-        for skipped in QUICK
-            .cargo
-            .split_whitespace()
-            .filter_map(|it| it.strip_prefix("--skip="))
-        {
-            assert!(source.contains(&format!("fn {skipped}")), "{skipped}");
-        }
-    }
 }
