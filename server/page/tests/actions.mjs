@@ -165,6 +165,15 @@ async function looks(page) {
   await page.getByRole('dialog').getByText('Keys and gestures').waitFor();
   await page.keyboard.press('Escape');
   await until(async () => await page.getByRole('dialog').count() === 0, 'Escape closes the help');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  // A browser reports that a window is closed later than it closes it.
+  await page.evaluate(() => {
+    document.querySelector('dialog').close();
+    document.querySelector('.canvas').focus();
+  });
+  await until(async () => await page.locator('dialog').count() === 0, 'the window is gone');
+  ok(await page.locator('.canvas').evaluate((it) => it === document.activeElement), 'what has the focus since a window was closed keeps it');
 }
 
 async function timeGoes(server, page) {

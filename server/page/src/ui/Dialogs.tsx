@@ -31,7 +31,11 @@ function Window({ title, children, fixed }: { title: string; children: Component
     const before = document.activeElement as HTMLElement | null;
     element.showModal();
     element.querySelector<HTMLElement>('[autofocus], input, select, textarea, button.primary')?.focus();
-    return () => before?.focus?.();
+    return () => {
+      // The browser closes a window before it reports that: what has the focus since then keeps it.
+      const now = document.activeElement;
+      if (now === document.body || element.contains(now)) before?.focus?.();
+    };
   }, []);
   return (
     <dialog ref={own} aria-labelledby="window-title" onCancel={(event) => { if (fixed) event.preventDefault(); }} onClose={() => { if (!fixed) shut(); }}
