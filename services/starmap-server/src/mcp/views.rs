@@ -1,4 +1,4 @@
-//! Systems, constellations and regions in readable form: for resources, prompts and the command line.
+//! Systems, constellations and regions as objects for resources, prompts and the command line.
 
 use std::time::SystemTime;
 
