@@ -40,7 +40,7 @@ pub struct Activity {
     scenes: HashMap<u32, Scene>,
 }
 
-/// The arrays that a dump contains.
+/// Which arrays a dump had.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kinds {
     /// Ships and capsules killed.
