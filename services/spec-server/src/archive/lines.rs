@@ -1,8 +1,6 @@
 //! A file as lines with their own line ends, so that unchanged lines stay identical in every byte.
 
-/// One line: its text and its line end, which is `
-/// `, `\r
-/// `, `\r` or, at the end of the file, nothing.
+/// One line: its text and its line end, which is `\n`, `\r\n`, `\r` or, at the end of the file, nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RawLine {
     pub(super) text: String,

@@ -1,4 +1,4 @@
-//! A live feed of killmails: what happened in the last hour, with camps and fights told apart.
+//! A live feed of killmails: what happened in the last hour. It distinguishes camps from fights.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, SystemTime};

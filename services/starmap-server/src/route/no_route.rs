@@ -110,7 +110,7 @@ fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
     let mut met = PerSystem::new(map, u32::MAX);
     let mut before: PerSystem<Option<SystemIndex>> = PerSystem::new(map, None);
     met[query.origin] = 0;
-    // Free steps go to the front, so the queue is always sorted.
+    // Steps that cost nothing go to the front, so the queue is always sorted.
     let mut queue = VecDeque::from([(0, query.origin)]);
     while let Some((count, here)) = queue.pop_front() {
         if count > met[here] {
