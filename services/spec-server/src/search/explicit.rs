@@ -42,7 +42,7 @@ pub fn build(root: &Path, specs: &[Arc<Spec>]) -> Result<PathBuf, SearchError> {
     Ok(path)
 }
 
-/// Reads the index in `folder` if it was written after the version read at `known`.
+/// Reads the index in `folder` if its stamp differs from `known`, the one at the last read.
 pub(super) fn read_anew(
     folder: &Path,
     known: Option<&Stamp>,
