@@ -1,18 +1,20 @@
-//! Changes become part of the specs: what that would make of them, doing it, and ticking tasks off.
+//! Archiving: previews how a change would alter the specs, applies it, and ticks tasks.
 //!
-//! A change is applied as OpenSpec does it, RENAMED, then REMOVED, MODIFIED and ADDED, with its refusals, and what is
-//! in the specs already is not an error: a change may be applied twice. Unlike OpenSpec, which rewrites the whole spec,
-//! only the lines of the requirements concerned are written; every other byte stays, line ends and a BOM too.
+//! A change is applied as OpenSpec does it: RENAMED, then REMOVED, MODIFIED and ADDED, with the same refusals. An
+//! operation that the spec already contains is not an error, so a change may be applied twice. Unlike OpenSpec, which
+//! rewrites the whole spec, only the lines of the affected requirements are written. Every other byte stays, including
+//! line ends and a BOM.
 //!
-//! The specs that would come of it are validated like any others before one is written: what validation refuses is not
-//! archived. Open tasks are a reason to ask first.
+//! The resulting specs are validated like any others before one is written. If validation rejects one, the change is
+//! not archived. If tasks are open, the caller must confirm first.
 //!
-//! **Guarantees about failures.** Everything is read and checked before anything is written; if one capability cannot
-//! be changed, none is. Each file is replaced whole, so that a crash leaves the old one or the new one. A failure while
-//! writing puts back what was written before. A crash in the middle of several files leaves some of them new and the
-//! change still active, and archiving it again does the rest, since the folder is moved last. (It is refused, not
-//! guessed, if one rename takes the name that another has given up: the spec does not show whether they were done.) A
-//! file that another program writes meanwhile is not overwritten, except at the very moment of the rename.
+//! **Guarantees about failures.** Everything is read and checked before anything is written. If one capability cannot
+//! be changed, none is. Each file is replaced as a whole, so that a crash leaves the old one or the new one. After a
+//! failure while writing, the files that were already written are restored. A crash between several files leaves some
+//! of them new and the change still active. Archiving it again completes it, since the folder is moved last. (One case
+//! is refused, because the spec does not show whether it was applied: a rename takes the name that another rename has
+//! freed.) A file that another program writes in the meantime is not overwritten, except at the very moment of the
+//! rename.
 
 mod apply;
 mod check;
@@ -37,10 +39,10 @@ pub use apply::Counts;
 pub use plan::Plan;
 pub use task::{TaskAt, Ticked, complete_task};
 
-/// What archiving a change would make of the specs.
+/// How archiving a change would alter the specs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preview {
-    /// One for each capability of the change whose delta can be applied, in their order.
+    /// One entry for each capability of the change whose delta can be applied, in their order.
     pub specs: Vec<PreviewSpec>,
     /// Why it cannot be archived; if empty, it can.
     pub problems: Vec<Problem>,
@@ -48,89 +50,89 @@ pub struct Preview {
     pub warnings: Vec<Problem>,
 }
 
-/// What becomes of one spec.
+/// How one spec would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewSpec {
     /// The id of the spec.
     pub capability: String,
-    /// Its text now, with LF line ends; `None` if the change makes it.
+    /// Its current text, with LF line ends; `None` if the change creates it.
     pub before: Option<String>,
-    /// Its text then, with LF line ends; empty if the file goes with its last requirement.
+    /// Its new text, with LF line ends; empty if the file is removed with its last requirement.
     pub after: String,
-    /// From the one to the other, as a unified diff; empty if nothing changes.
+    /// The difference as a unified diff; empty if nothing changes.
     pub diff: String,
-    /// Whether the file goes with its last requirement.
+    /// Whether the file is removed with its last requirement.
     pub retired: bool,
-    /// What changes in it.
+    /// How many requirements change in it.
     pub counts: Counts,
 }
 
-/// Something that is wrong with a change, or that it leaves wrong.
+/// A problem of a change, or one that it would leave behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The file where it can be put right, below the root of the project.
+    /// The file where it can be fixed, below the root of the project.
     pub path: PathBuf,
-    /// Where in it.
+    /// The line in the file.
     pub line: Option<Line>,
     /// The part of the change; `None` for a spec.
     pub part: Option<ChangePart>,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 
 /// A change that was archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archived {
-    /// Its id now: the name of its folder, which begins with the day.
+    /// Its new id: the name of its folder, which begins with the date.
     pub id: String,
     /// Its folder, below the root of the project.
     pub path: PathBuf,
-    /// The specs that were written, made or removed.
+    /// The specs that were written, created or removed.
     pub specs: Vec<PreviewSpec>,
-    /// What should be known.
+    /// Problems that did not prevent archiving.
     pub warnings: Vec<Problem>,
 }
 
-/// Why something was not written. Nothing was, unless it says otherwise.
+/// Why a change or a task was not written. Nothing was written, unless the message says otherwise.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
-    /// The change, or a spec it concerns, cannot be read.
+    /// The change, or a spec that it affects, cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// It cannot be archived as it is.
+    /// It cannot be archived in its current state.
     #[error("the change cannot be archived: {}", in_words(.0))]
     Refused(Vec<Problem>),
     /// There are open tasks, and archiving was not forced.
     #[error("the change is not archived: {}", in_words(std::slice::from_ref(.0)))]
     OpenTasks(Problem),
-    /// A file is not as it was when it was read.
+    /// A file has changed since it was read.
     #[error("{} was changed by another program meanwhile: nothing was written; read it again", .0.display())]
     Changed(PathBuf),
-    /// The day is not a date.
+    /// The day is not a valid date.
     #[error("{0:?} is not a day; write YYYY-MM-DD")]
     BadDay(String),
-    /// No task, or more than one, is meant.
+    /// The task does not exist, or several match.
     #[error("{0}")]
     Task(String),
-    /// The disk's word.
+    /// An I/O error.
     #[error("{0}")]
     Write(String),
 }
 
-/// What archiving the change `id` would do. Writes nothing.
+/// Previews archiving the change `id`. Writes nothing.
 ///
 /// # Errors
-/// [`ReadError`] if the change or a spec it concerns cannot be read.
+/// [`ReadError`] if the change or a spec that it affects cannot be read.
 pub fn preview(project: &Project, id: &str) -> Result<Preview, ReadError> {
     Ok(Plan::of(project, id)?.preview())
 }
 
-/// Applies the change `id` to the specs and moves it to the archive, as of `day`, `YYYY-MM-DD`. A name that begins with
-/// a day already keeps it. A change with open tasks is archived with `force` alone.
+/// Applies the change `id` to the specs and moves it to the archive under the date `day`, `YYYY-MM-DD`. A name that
+/// already begins with a date keeps it. A change with open tasks is archived only with `force`.
 ///
 /// # Errors
-/// [`ArchiveError`]; then nothing has changed.
+/// [`ArchiveError`]. Nothing has changed then.
 pub fn archive_change(
     project: &Project,
     id: &str,
@@ -140,7 +142,7 @@ pub fn archive_change(
     Plan::of(project, id)?.apply(day, force)
 }
 
-/// The day of today as `YYYY-MM-DD`, in the local time zone, as OpenSpec's own tool has it in the names of archived
+/// Today's date as `YYYY-MM-DD` in the local time zone. OpenSpec's own tool uses the same date in the names of archived
 /// changes.
 #[must_use]
 pub fn today() -> String {

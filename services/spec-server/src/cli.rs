@@ -1,6 +1,6 @@
 //! The command line: arguments, their execution, and the exit code.
 //!
-//! 0 is fine, 1 is invalid or not there or not possible, 2 is wrong usage.
+//! 0 means success, 1 means invalid, not found or not possible, and 2 means wrong usage.
 
 mod error;
 mod find;
@@ -68,12 +68,12 @@ enum Command {
     Index,
 }
 
-/// Does what the arguments of the process say. What goes wrong is one line on stderr.
+/// Runs the command in the arguments of the process. An error is one line on stderr.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = SpecServerArgs::parse();
     let done = match arguments.command {
-        // Stdout belongs to the protocol.
+        // Stdout is reserved for the protocol.
         Command::Mcp(asked) => asked.run(arguments.repository),
         _ => {
             let stdout = io::stdout();
@@ -94,10 +94,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Does what the arguments say, but for serving, and writes the answer; the exit code.
+/// Runs any command except `mcp`, writes the answer, and returns the exit code.
 ///
 /// # Errors
-/// [`CliError`], in a sentence for the user; the exit code is then 1.
+/// [`CliError`], as a sentence for the user. The exit code is then 1.
 pub fn run(arguments: &SpecServerArgs, mut output: Output<'_>) -> Result<u8, CliError> {
     let project = || arguments.repository.project();
     let code = match &arguments.command {

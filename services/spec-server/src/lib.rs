@@ -1,8 +1,8 @@
 //! Specifications and changes for coding agents: the library of the program `spec-server`.
 //!
 //! A *spec* is one capability: requirements with scenarios, in one Markdown file. A *change* is a proposal to alter
-//! specs. Two kinds of repositories hold them, Spec Oxide (`.spox/config.toml`) and OpenSpec (`openspec/`); both are
-//! read without conversion. Only the module `mcp` depends on MCP.
+//! specs. They are stored in two kinds of repository, Spec Oxide (`.spox/config.toml`) and OpenSpec (`openspec/`). Both
+//! are read without conversion. Only the module `mcp` depends on MCP.
 
 pub mod archive;
 pub mod cli;

@@ -1,5 +1,5 @@
-//! The MCP dialect: tools, resources, prompts and completion over a project. It formats; what it formats comes from the
-//! other rooms.
+//! The MCP layer: tools, resources, prompts and completion over a project. It only formats answers; their contents come
+//! from the other modules.
 
 mod address;
 mod completion;
@@ -20,14 +20,14 @@ use state::ServerState;
 /// The name of the server on the wire.
 pub const SERVER_NAME: &str = "spox";
 
-/// The MCP server of the project that `settings` name. Must be called within a runtime: a task watches the folders of
-/// the project, and ends with the server.
+/// The MCP server of the project in `settings`. It must be called within a runtime: a task watches the folders of the
+/// project and ends with the server.
 ///
 /// Nothing is read before a client asks. A folder without a project is served too, since one may be created there
-/// later: until then every answer is that error.
+/// later. Until then every answer is the error that there is no project.
 ///
 /// # Errors
-/// A tool or a template that cannot be served; a test proves that all can.
+/// A tool or a template that cannot be served. A test proves that all can be.
 pub fn server(settings: Settings) -> Result<Server, BuildError> {
     let allow_writes = settings.allow_writes;
     let state = ServerState::new(settings);

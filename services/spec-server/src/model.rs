@@ -1,17 +1,17 @@
-//! The contents of a repository of specifications: specs, changes, and where each part is in its file.
+//! The contents of a repository of specifications: specs, changes, and the line of each part in its file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// One file as it was read: its text with a BOM removed and every line end made LF, so that line numbers and offsets
-/// are those an editor shows.
+/// One file as it was read. Its text has no BOM and LF for every line end, so that line numbers and offsets match those
+/// in an editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// The path below the root of the project, with `/` between its parts.
     pub path: PathBuf,
     /// The text.
     pub text: Arc<str>,
-    /// SHA-256 of the bytes in the file: equal if nothing has changed.
+    /// SHA-256 of the bytes in the file. It is equal if nothing has changed.
     pub hash: [u8; 32],
 }
 
@@ -21,7 +21,7 @@ pub type Line = u32;
 /// One capability: the file `spec.md` in its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
-    /// The folder, such as `auth` or, below other folders, `platform/auth`.
+    /// The name of its folder, such as `auth` or, in nested folders, `platform/auth`.
     pub id: String,
     /// The file.
     pub source: Source,
@@ -33,29 +33,29 @@ pub struct Spec {
     pub requirements_line: Option<Line>,
     /// The requirements in the order of the file, from all sections.
     pub requirements: Vec<Requirement>,
-    /// The texts under other headings: an overview, notes, what precedes the first requirement.
+    /// The texts under other headings: an overview, notes, and the text before the first requirement.
     pub sections: Vec<TextSection>,
 }
 
-/// A text of a spec that belongs to no requirement.
+/// A text of a spec that is not part of a requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSection {
-    /// Its heading; empty for the text before any.
+    /// Its heading; empty for the text before the first heading.
     pub title: String,
     /// The line of the heading.
     pub line: Line,
     /// The lines up to the next heading of level 2 or 3, trimmed.
     pub text: String,
-    /// Whether its heading has level 3 and is below `## Requirements`, as only requirements should.
+    /// Whether its heading has level 3 and is below `## Requirements`, where only requirements should be.
     pub among_requirements: bool,
 }
 
-/// What is odd about the heading of a requirement.
+/// An irregularity in the heading of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oddity {
     /// It is outside of `## Requirements`.
     Outside,
-    /// It has this level, and not 3.
+    /// Its heading has this level instead of 3.
     Level(u8),
 }
 
@@ -64,41 +64,41 @@ pub enum Oddity {
 pub struct Section {
     /// The line of the heading.
     pub line: Line,
-    /// The lines up to the next heading of the same level or above, trimmed at both ends, otherwise unchanged.
+    /// The lines up to the next heading of the same or a higher level, trimmed at both ends, otherwise unchanged.
     pub text: String,
 }
 
 /// One `### Requirement: …` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
-    /// What follows `Requirement:`.
+    /// The text after `Requirement:`.
     pub name: String,
     /// The line of the heading.
     pub line: Line,
     /// The prose between the heading and the first scenario, without code blocks and `**Key**: value` lines (unless
-    /// there is nothing else), its lines joined by one space.
+    /// there is nothing else). The lines are joined with one space.
     pub description: String,
     /// The whole block of the file, including its heading, trimmed at the end.
     pub text: String,
     /// Its scenarios in the order of the file.
     pub scenarios: Vec<Scenario>,
-    /// What is odd about its heading; `None` in a delta.
+    /// The irregularity of its heading; `None` in a delta.
     pub oddity: Option<Oddity>,
 }
 
 /// One `#### …` block below a requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scenario {
-    /// What follows `Scenario:`, or the whole heading if it does not say so; without trailing `#`.
+    /// The text after `Scenario:`, or the whole heading without this word. Trailing `#` are removed.
     pub name: String,
     /// The line of the heading.
     pub line: Line,
-    /// What holds before: the GIVEN clauses and the ANDs that continue them.
+    /// The preconditions: the GIVEN clauses and the ANDs that continue them.
     pub given: Vec<String>,
-    /// What happens: the WHEN clauses and the ANDs that continue them.
+    /// The events: the WHEN clauses and the ANDs that continue them.
     pub when: Vec<String>,
-    /// What follows from it: the THEN clauses and the ANDs (and BUTs, ORs) that continue them. Of a keyword before a
-    /// clause only BUT and OR are kept, since they say something.
+    /// The results: the THEN clauses and the ANDs (and BUTs, ORs) that continue them. Of the keywords before clauses
+    /// only BUT and OR are kept, because they carry meaning.
     pub then: Vec<String>,
     /// The block of the file, without its heading, trimmed.
     pub text: String,
@@ -109,19 +109,20 @@ pub struct Scenario {
 pub struct Change {
     /// The name of its folder.
     pub id: String,
-    /// For an archived change, the day in the name of its folder, `YYYY-MM-DD`.
+    /// The date in the folder name of an archived change, `YYYY-MM-DD`.
     pub archived_on: Option<String>,
-    /// The first heading of level 1 of the proposal, without `Change:` before it; else the id with blanks for dashes.
+    /// The first heading of level 1 of the proposal, without `Change:` before it. Without one, the id with blanks
+    /// instead of dashes.
     pub title: String,
-    /// `proposal.md`, if there is one.
+    /// `proposal.md`, if it exists.
     pub proposal: Option<Proposal>,
-    /// `tasks.md`, if there is one.
+    /// `tasks.md`, if it exists.
     pub tasks: Option<Tasks>,
-    /// `design.md`, if there is one.
+    /// `design.md`, if it exists.
     pub design: Option<Source>,
-    /// `.openspec.yaml`, if there is one.
+    /// `.openspec.yaml`, if it exists.
     pub metadata: Option<Metadata>,
-    /// What it changes, by capability, in the order of the capabilities.
+    /// The changes to specs, by capability, in the order of the capabilities.
     pub deltas: Vec<CapabilityDelta>,
 }
 
@@ -132,25 +133,25 @@ pub struct Metadata {
     pub source: Source,
     /// The workflow, such as `spec-driven`.
     pub schema: Option<String>,
-    /// The day it was made, `YYYY-MM-DD`.
+    /// The date it was created, `YYYY-MM-DD`.
     pub created: Option<String>,
-    /// Whether the change should have no deltas. Counts only if there are no problems.
+    /// Whether the change is meant to have no deltas. Counts only if there are no problems.
     pub skip_specs: bool,
-    /// Whether `skip_specs` is there with anything but `false`, such as `true` or a mistake; in a file that is not
+    /// Whether `skip_specs` is present with any value but `false`, such as `true` or a mistake. In a file that is not
     /// YAML, whether a line begins like it.
     pub names_skip_specs: bool,
-    /// Whether a spec that the change empties goes with its last requirement. Counts only if there are no problems.
+    /// Whether a spec without remaining requirements is removed. Counts only if there are no problems.
     pub retire_capabilities: bool,
-    /// What is wrong with the file.
+    /// The problems of the file.
     pub problems: Vec<MetadataProblem>,
 }
 
-/// What is wrong in an `.openspec.yaml`.
+/// A problem in an `.openspec.yaml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MetadataProblem {
-    /// Where.
+    /// The line of the problem.
     pub line: Line,
-    /// What, and what would be right.
+    /// What is wrong, and how to fix it.
     pub text: String,
 }
 
@@ -159,9 +160,9 @@ pub struct MetadataProblem {
 pub struct Proposal {
     /// The file.
     pub source: Source,
-    /// Under `## Why`.
+    /// The section `## Why`.
     pub why: Option<Section>,
-    /// Under `## What Changes`.
+    /// The section `## What Changes`.
     pub what_changes: Option<Section>,
 }
 
@@ -170,18 +171,18 @@ pub struct Proposal {
 pub struct Tasks {
     /// The file.
     pub source: Source,
-    /// Every line with a box, in the order of the file.
+    /// Every line with a checkbox, in the order of the file.
     pub items: Vec<Task>,
 }
 
-/// One line with a box.
+/// One line with a checkbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// The number before its text, such as `1.2`.
     pub number: Option<String>,
-    /// The text behind the box and the number.
+    /// The text after the checkbox and the number.
     pub text: String,
-    /// Whether the box is ticked.
+    /// Whether the checkbox is ticked.
     pub done: bool,
     /// Its line.
     pub line: Line,
@@ -189,7 +190,7 @@ pub struct Task {
     pub group: Option<String>,
 }
 
-/// What a change does to one capability: its file `specs/<capability>/spec.md`.
+/// The changes to one capability: its file `specs/<capability>/spec.md` in the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapabilityDelta {
     /// The capability: the id of a spec, which may be new.
@@ -205,17 +206,17 @@ pub struct CapabilityDelta {
 /// One changed requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delta {
-    /// What happens to it.
+    /// The kind of change.
     pub operation: Operation,
     /// Its line.
     pub line: Line,
-    /// The requirement: its new text if added or modified; otherwise its name and the text about it.
+    /// The requirement: its new text if it is added or modified, otherwise its name and the text about it.
     pub requirement: Requirement,
-    /// The new name of a renamed one.
+    /// The new name of a renamed requirement.
     pub renamed_to: Option<String>,
 }
 
-/// What happens to a requirement.
+/// The kind of change to a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// `## ADDED Requirements`.
@@ -239,7 +240,7 @@ impl Change {
 }
 
 impl Tasks {
-    /// How many are ticked.
+    /// How many tasks are ticked.
     #[must_use]
     pub fn completed(&self) -> usize {
         self.items.iter().filter(|task| task.done).count()
@@ -247,7 +248,7 @@ impl Tasks {
 }
 
 impl Delta {
-    /// The names that it touches, the old one and the new one of a rename; half a rename has one.
+    /// The names that it touches. A rename has the old one and the new one; an incomplete rename has one.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let names = [Some(&self.requirement.name), self.renamed_to.as_ref()];
         let names = names.into_iter().flatten();
@@ -256,7 +257,7 @@ impl Delta {
 }
 
 impl Operation {
-    /// In the order in which a change is applied.
+    /// All operations, in the order in which a change is applied.
     pub const IN_ORDER: [Self; 4] = [Self::Renamed, Self::Removed, Self::Modified, Self::Added];
 
     /// The name for clients, in lower case.

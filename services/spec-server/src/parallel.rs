@@ -1,16 +1,16 @@
-//! Doing the same with many things at once: what waits for a disk, or takes a processor's time, is shared out.
+//! Applies the same work to many items in parallel. It suits work that waits for a disk or needs processor time.
 
 use std::num::NonZero;
 use std::thread;
 
-/// The most threads that one call has.
+/// The most threads of one call.
 const MAX_THREADS: usize = 4;
 
-/// The fewest things that are worth a separate thread: starting one takes as long as reading about ten files.
+/// The fewest items per thread: starting a thread takes as long as reading about ten files.
 const SHARE: usize = 64;
 
-/// What `work` makes of each of `items`, in their order. Few of them are done one after the other, many by several
-/// threads.
+/// The results of `work` for each of `items`, in their order. A few items are processed one after the other, many by
+/// several threads.
 pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = processors.min(MAX_THREADS).min(items.len() / SHARE);
@@ -32,7 +32,7 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) 
         for (share, other) in others {
             match other.join() {
                 Ok(results) => done.extend(results),
-                // It panicked there, and will here, where it is the caller's.
+                // It panicked there. Here it panics again, in the caller's thread.
                 Err(_) => done.extend(share.iter().map(work)),
             }
         }

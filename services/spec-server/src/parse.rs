@@ -1,8 +1,9 @@
-//! Markdown as people and agents write it → the [model](crate::model). Nothing here fails or looks at a disk.
+//! Parses Markdown as people and agents write it into the [model](crate::model). Parsing never fails and never accesses
+//! the disk.
 //!
-//! One reading for both kinds of repository, line by line, in time that grows with the length of the text. Headings
+//! Both kinds of repository are parsed the same way, line by line, in time linear in the length of the text. Headings
 //! begin at the left margin and do not count inside code blocks between ``` or ~~~ (their rules are OpenSpec's:
-//! [`Outline`]); capitals do not matter in the names of sections. What is not understood is left out of the parts, and
+//! [`Outline`]). The names of sections are case-insensitive. Text that is not understood is left out of the parts, but
 //! is still in the texts.
 
 mod block;

@@ -1,6 +1,7 @@
-//! A repository on the disk: where it is, what is in it, and reading it freshly, boundedly, and never outside its root.
+//! A repository on the disk: its location and its contents. It always reads current files, within limits, and never
+//! outside its root.
 //!
-//! Everything here looks at the disk and therefore blocks.
+//! All functions here access the disk and therefore block.
 
 mod cache;
 mod change;
@@ -34,8 +35,8 @@ pub use listing::{Limits, Listing, Unreadable};
 
 /// A project: a root folder, and the specs and changes below it.
 ///
-/// Clones share what has been read. Each call looks at the disk, so that it answers what is there now; only files that
-/// have changed are read again.
+/// Clones share their cache. Each call checks the disk, so that it returns the current contents. Only files that have
+/// changed are read again.
 #[derive(Debug, Clone)]
 pub struct Project {
     inner: Arc<Inner>,
@@ -53,7 +54,7 @@ struct Inner {
 }
 
 impl Project {
-    /// The project that is nearest to the folder `start`: there or above.
+    /// The project nearest to the folder `start`: in this folder or above it.
     ///
     /// # Errors
     /// [`ProjectError`].
@@ -65,13 +66,13 @@ impl Project {
     /// The project at exactly the folder `root`.
     ///
     /// # Errors
-    /// [`ProjectError`]; its sentence helps users that named `openspec/` itself, or a folder with nothing but `specs/`.
+    /// [`ProjectError`]. Its message helps users who named `openspec/` itself, or a folder that only has `specs/`.
     pub fn open(root: &Path) -> Result<Self, ProjectError> {
         let (root, layout) = layout::open(root)?;
         Ok(Self::new(root, layout, Limits::default()))
     }
 
-    /// The same project with other bounds. It has read nothing yet.
+    /// The same project with other limits. Its cache is empty.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         let root = self.root().to_owned();
@@ -98,28 +99,28 @@ impl Project {
         self.inner.reader.root()
     }
 
-    /// Where things are.
+    /// The folders of the project.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.inner.layout
     }
 
-    /// The bounds.
+    /// The limits.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.inner.limits
     }
 
-    /// The ids of the specs, sorted; none if the folder is missing.
+    /// The ids of the specs, sorted. Empty if the folder is missing.
     ///
     /// # Errors
-    /// [`ReadError`] if the folder of specs or one in it cannot be listed.
+    /// [`ReadError`] if the folder of specs or a folder in it cannot be listed.
     pub fn spec_ids(&self) -> Result<Vec<String>, ReadError> {
         let found = walk::specs(&self.inner.reader, &self.layout().specs, self.layout().kind)?;
         Ok(found.items.into_iter().map(|(id, _)| id).collect())
     }
 
-    /// The spec `id`, in any case.
+    /// The spec `id`, ignoring case.
     ///
     /// # Errors
     /// [`ReadError`]; [`ReadError::NotFound`] has the nearest ids.
@@ -150,7 +151,7 @@ impl Project {
         self.read_spec(id, &path)
     }
 
-    /// The file of the spec `id`, whether it exists or not: absolute.
+    /// The absolute path of the file of the spec `id`, whether it exists or not.
     ///
     /// # Errors
     /// [`ReadError::BadId`].
@@ -164,7 +165,7 @@ impl Project {
     /// All specs.
     ///
     /// # Errors
-    /// [`ReadError`] if the folder of specs or one in it cannot be listed.
+    /// [`ReadError`] if the folder of specs or a folder in it cannot be listed.
     pub fn specs(&self) -> Result<Listing<Spec>, ReadError> {
         let found = walk::specs(&self.inner.reader, &self.layout().specs, self.layout().kind)?;
         self.inner
@@ -174,7 +175,7 @@ impl Project {
         Ok(self.list(found, bytes, |id, path| self.read_spec(id, path)))
     }
 
-    /// The ids of the active changes, sorted; none if the folder is missing.
+    /// The ids of the active changes, sorted. Empty if the folder is missing.
     ///
     /// # Errors
     /// [`ReadError`] if the folder cannot be listed.
@@ -182,7 +183,7 @@ impl Project {
         self.folder_ids(Kind::Change)
     }
 
-    /// The active change `id`, in any case.
+    /// The active change `id`, ignoring case.
     ///
     /// # Errors
     /// [`ReadError`]; [`ReadError::NotFound`] has the nearest ids.
@@ -198,7 +199,7 @@ impl Project {
         self.folders(Kind::Change)
     }
 
-    /// The ids of the archived changes, sorted: the names of their folders, which begin with the day. None if the
+    /// The ids of the archived changes, sorted: the names of their folders, which begin with the date. Empty if the
     /// folder is missing.
     ///
     /// # Errors
@@ -207,8 +208,8 @@ impl Project {
         self.folder_ids(Kind::Archived)
     }
 
-    /// The archived change `id`, in any case: the name of its folder, or what follows the day in it. Of several of one
-    /// bare name it is the last.
+    /// The archived change `id`, ignoring case: the name of its folder, or the part of it after the date. If several
+    /// have the same name without the date, it is the last one.
     ///
     /// # Errors
     /// [`ReadError`]; [`ReadError::NotFound`] has the nearest ids.
@@ -239,7 +240,7 @@ impl Project {
     /// The active change `id`, or else the archived one.
     ///
     /// # Errors
-    /// Those of [`Project::change`] if there is neither.
+    /// Those of [`Project::change`] if neither exists.
     pub fn any_change(&self, id: &str) -> Result<Arc<Change>, ReadError> {
         let not_active = match self.change(id) {
             Err(error) if error.is_absent() => error,
@@ -251,7 +252,7 @@ impl Project {
         }
     }
 
-    /// The folder of the active change `id`: absolute.
+    /// The absolute path of the folder of the active change `id`.
     ///
     /// # Errors
     /// As [`Project::change`].
@@ -259,12 +260,12 @@ impl Project {
         self.existing_folder(Kind::Change, id)
     }
 
-    /// The file at `path`, whose folder is known to lie in the project; `None` if it does not exist.
+    /// The file at `path`, whose folder is known to be in the project; `None` if it does not exist.
     pub(crate) fn source(&self, path: &Path) -> Result<Option<Source>, ReadError> {
         self.inner.reader.source(path)
     }
 
-    /// A path for answers: below the root, with `/` between its parts.
+    /// A path for answers: relative to the root, with `/` between its parts.
     pub(crate) fn display_path(&self, path: &Path) -> String {
         let path = self.inner.reader.relative(path);
         let parts = path
@@ -273,7 +274,7 @@ impl Project {
         parts.collect::<Vec<_>>().join("/")
     }
 
-    /// The raw file of the spec `id`, to be changed; `None` if it does not exist.
+    /// The raw file of the spec `id`, for a change to it; `None` if it does not exist.
     pub(crate) fn raw_spec(&self, id: &str) -> Result<Option<RawFile>, ReadError> {
         let path = self.spec_path(id)?;
         let parts = id::parts(Kind::Spec, id, self.layout().kind)?;
@@ -283,22 +284,22 @@ impl Project {
         self.raw_file(&path)
     }
 
-    /// The raw file at `path`, which lies in a folder of this project, to be changed; `None` if it does not exist.
+    /// The raw file at `path` in a folder of this project, for a change to it; `None` if it does not exist.
     pub(crate) fn raw_file(&self, path: &Path) -> Result<Option<RawFile>, ReadError> {
         self.inner.reader.raw(path)
     }
 
-    /// Whether a file made at `path` will be in the project, through any links.
+    /// Checks that a file created at `path` will be in the project, also through links.
     pub(crate) fn holds(&self, path: &Path) -> Result<(), ReadError> {
         self.inner.reader.holds(path)
     }
 
-    /// `path` for answers: below the root.
+    /// `path` for answers: relative to the root.
     pub(crate) fn relative(&self, path: &Path) -> PathBuf {
         self.inner.reader.relative(path)
     }
 
-    /// While this is held, no other thread of this process writes to the project.
+    /// While this guard is held, no other thread of this process writes to the project.
     pub(crate) fn writing(&self) -> MutexGuard<'_, ()> {
         self.inner
             .writing
@@ -336,7 +337,7 @@ impl Project {
         Ok(self.named_folder(kind, id)?.1)
     }
 
-    /// The id and the folder of what is called `id`.
+    /// The exact id and the folder for `id`.
     fn named_folder(&self, kind: Kind, id: &str) -> Result<(String, PathBuf), ReadError> {
         let parts = id::parts(kind, id, self.layout().kind)?;
         let path = self.base(kind).join(id);
@@ -388,7 +389,7 @@ impl Project {
         })
     }
 
-    /// Reads what was found, as far as the bound for all together goes.
+    /// Reads the found items, up to the limit for their total size.
     fn list<T: Send + Sync>(
         &self,
         found: walk::FoundFiles,
@@ -397,7 +398,7 @@ impl Project {
     ) -> Listing<T> {
         let size = |item: &T| u64::try_from(bytes(item)).unwrap_or(u64::MAX);
         let most = self.inner.limits.total_bytes;
-        // Once this much is read, by all threads together, the rest is read below, if it is still wanted.
+        // Once the threads together have read this much, the rest is read below, if it is still needed.
         let read_ahead = AtomicU64::new(0);
         let ahead = parallel::map(&found.items, |(id, path)| {
             if read_ahead.load(Ordering::Relaxed) > most {
@@ -415,7 +416,7 @@ impl Project {
         for ((id, path), item) in found.items.iter().zip(ahead) {
             let relative = || self.inner.reader.relative(path);
             match item.unwrap_or_else(|| read(id, path)) {
-                // Removed since it was found.
+                // It was removed after it was found.
                 Ok(None) => {}
                 Ok(Some(item)) => {
                     let Some(rest) = left.checked_sub(size(&item)) else {
@@ -441,7 +442,7 @@ impl Project {
 }
 
 impl Inner {
-    /// What has been read of changes, or of archived ones.
+    /// The cache of active or of archived changes.
     fn folders(&self, kind: Kind) -> &Cache<Change> {
         match kind {
             Kind::Archived => &self.archived,

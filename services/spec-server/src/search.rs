@@ -1,7 +1,8 @@
-//! Search over specs: the requirements and purposes that answer a question, best first.
+//! Search over specs: the requirements and purposes that answer a question, the best first.
 //!
-//! [`Searcher`] is the door. By default it ranks by BM25 ([`Index`]), is always fresh, and needs nothing but the specs.
-//! With a sentence-embedding model it also finds what says the same in other words, and fuses both rankings.
+//! [`Searcher`] is the entry point. By default it ranks by BM25 ([`Index`]), is always up to date, and needs only the
+//! specs. With a sentence-embedding model it also finds texts that say the same in other words, and fuses both
+//! rankings.
 //!
 //! | score | what it is |
 //! |---|---|
@@ -44,12 +45,12 @@ pub use terms::{TERM_CHARS, Token, is_grammar, tokens};
 
 use crate::model::Line;
 
-/// What made a score.
+/// The origin of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ranker {
     /// The terms of the query.
     Bm25,
-    /// The sense of the query.
+    /// The meaning of the query.
     Semantic,
     /// Both rankings, fused.
     Hybrid,
@@ -70,47 +71,47 @@ impl Ranker {
 /// The answer to a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchOutcome {
-    /// The best first; ties by id and line.
+    /// The hits, the best first; ties by id and line.
     pub hits: Vec<Hit>,
-    /// What made the scores of the hits.
+    /// The ranking that made the scores of the hits.
     pub ranker: Ranker,
-    /// By what the index that was built explicitly differs from the specs of the last update; nothing for an index that
-    /// is always fresh.
+    /// How an explicitly built index differs from the specs of the last update. Empty for an index that is always up to
+    /// date.
     pub outdated: Outdated,
-    /// How many passages could not be found by their sense because they are still being embedded.
+    /// How many passages could not be found by meaning, because they are still being embedded.
     pub waiting: usize,
 }
 
-/// One thing that was found.
+/// One search result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The spec.
     pub spec_id: String,
     /// The requirement; `None` for the title or purpose of the spec itself, and for its other texts.
     pub requirement: Option<String>,
-    /// The heading of a text that belongs to no requirement.
+    /// The heading of a text that is not part of a requirement.
     pub section: Option<String>,
-    /// In changes: the change and the file below its folder. `spec_id` is then the capability, empty if it is not about
-    /// one.
+    /// In a search of changes, the change and the file relative to its folder. `spec_id` is then the capability, or
+    /// empty if the file is not about one.
     pub change: Option<(String, String)>,
-    /// In 0..=1, by [`SearchOutcome::ranker`].
+    /// A score in 0..=1, from the ranking in [`SearchOutcome::ranker`].
     pub score: f64,
-    /// Which of the rankings has it; [`Ranker::Hybrid`] means both.
+    /// The ranking that found it; [`Ranker::Hybrid`] means both.
     pub ranker: Ranker,
-    /// The best passage, whole words of it, at most [`SNIPPET_CHARS`] characters and the signs `…` of omission.
+    /// The best passage as whole words, at most [`SNIPPET_CHARS`] characters, plus `…` where text was left out.
     pub snippet: String,
-    /// The line of the requirement's heading; for the spec itself that of its purpose, or 1.
+    /// The line of the requirement's heading. For the spec itself, the line of its purpose, or 1.
     pub line: Line,
 }
 
-/// How many specs are other ones than those in the index.
+/// How many specs differ from those in the index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outdated {
     /// Not in the index.
     pub added: usize,
     /// Changed since it was built.
     pub changed: usize,
-    /// In the index only.
+    /// Only in the index.
     pub removed: usize,
 }
 
@@ -126,7 +127,7 @@ impl Outdated {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// The index must be built explicitly, and was not.
+    /// The index must be built explicitly, and it was not.
     #[error("there is no search index at {}: build it with `spec-server index`, or search without `--index explicit`", .0.display())]
     NoIndex(PathBuf),
     /// The index cannot be used.
@@ -137,12 +138,12 @@ pub enum SearchError {
         /// What is wrong with it.
         problem: FileError,
     },
-    /// Something cannot be written.
+    /// A file cannot be written.
     #[error("{}: {error}", path.display())]
     Write {
         /// The file or folder.
         path: PathBuf,
-        /// The system's word.
+        /// The I/O error.
         error: std::io::Error,
     },
     /// The query is too long.

@@ -1,11 +1,11 @@
-//! Validation of specs and changes: what is wrong, where, and what would be right.
+//! Validation of specs and changes: what is wrong, where, and how to fix it.
 //!
 //! There are two sets of rules. In an OpenSpec project the verdict on each spec and change, strict or not, is that of
-//! OpenSpec's own tool; in a Spec Oxide project that of Spec Oxide, except that headings in code blocks do not count.
-//! In addition, two active changes that touch the same requirement get a note about each other; that is advice, and
-//! changes no verdict.
+//! OpenSpec's own tool. In a Spec Oxide project it is that of Spec Oxide, except that headings in code blocks do not
+//! count. In addition, two active changes that touch the same requirement get a note about each other. This is advice
+//! and does not change a verdict.
 //!
-//! Everything here looks at the disk and therefore blocks.
+//! All functions here access the disk and therefore block.
 
 mod conflicts;
 mod finding;
@@ -28,23 +28,23 @@ use crate::project::{Dialect, Project, ReadError, Unreadable};
 /// A set of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rules {
-    /// Those of Spec Oxide.
+    /// The rules of Spec Oxide.
     SpecOxide,
-    /// Those of OpenSpec.
+    /// The rules of OpenSpec.
     OpenSpec,
 }
 
-/// A file or folder that cannot be read, in both sets.
+/// A file or folder that cannot be read. It is in both sets.
 const UNREADABLE: Rule = Rule::error("unreadable");
 
 /// A folder that is a symbolic link, which is not followed.
 const LINK: Rule = Rule::warning("link-not-followed").advice();
 
-/// Two changes touch one requirement.
+/// Two changes touch the same requirement.
 const CHANGE_CONFLICT: Rule = Rule::warning("change-conflict").advice();
 
 impl Rules {
-    /// Every rule of the set, those of both included.
+    /// Every rule of the set, including the rules of both sets.
     #[must_use]
     pub fn all(self) -> Vec<Rule> {
         let own: &[Rule] = match self {
@@ -65,7 +65,7 @@ impl From<Dialect> for Rules {
     }
 }
 
-/// What is wrong with a spec, by line.
+/// The findings about a spec, by line.
 #[must_use]
 pub fn spec(spec: &Spec, rules: Rules) -> Vec<Finding> {
     let mut findings = Findings::default();
@@ -78,8 +78,8 @@ pub fn spec(spec: &Spec, rules: Rules) -> Vec<Finding> {
     findings.into_sorted()
 }
 
-/// Requirements of a spec that are outside of their section or share a name, and headings that belong into a delta: a
-/// spec with such cannot be changed safely, in either kind of project.
+/// Requirements of a spec that are outside of their section or share a name, and headings that belong in a delta. A
+/// spec with one of these cannot be changed safely, in either kind of project.
 #[must_use]
 pub fn structure(spec: &Spec) -> Vec<Finding> {
     let mut findings = Findings::default();
@@ -87,7 +87,7 @@ pub fn structure(spec: &Spec) -> Vec<Finding> {
     findings.into_sorted()
 }
 
-/// What is wrong with a change of `project`, by file and line. Conflicts with other changes are reported by
+/// The findings about a change of `project`, by file and line. Conflicts with other changes are reported by
 /// [`changes`].
 #[must_use]
 pub fn change(project: &Project, change: &Change, rules: Rules) -> Vec<Finding> {
@@ -104,7 +104,7 @@ pub fn change(project: &Project, change: &Change, rules: Rules) -> Vec<Finding> 
     findings.into_sorted()
 }
 
-/// All specs, or the one with the id `only`.
+/// Checks all specs, or the one with the id `only`.
 ///
 /// # Errors
 /// [`ReadError`] if the folder of specs cannot be listed, or `only` cannot be read.
@@ -130,7 +130,7 @@ pub fn specs(project: &Project, rules: Rules, only: Option<&str>) -> Result<Vec<
     Ok(items)
 }
 
-/// All active changes, or the one with the id `only`; conflicts between them are reported in both cases.
+/// Checks all active changes, or the one with the id `only`. Conflicts between changes are reported in both cases.
 ///
 /// # Errors
 /// [`ReadError`] if the folder of changes cannot be listed, or `only` cannot be read.
@@ -140,7 +140,7 @@ pub fn changes(
     only: Option<&str>,
 ) -> Result<Vec<Item>, ReadError> {
     if let Some(id) = only {
-        // For the error with the nearest ids, before all others are read.
+        // This gives the error with the nearest ids, before all other changes are read.
         project.change(id)?;
     }
     let listing = project.changes()?;
@@ -170,7 +170,7 @@ pub fn changes(
     Ok(items)
 }
 
-/// All active changes and all specs.
+/// Checks all active changes and all specs.
 ///
 /// # Errors
 /// [`ReadError`] if one of the folders cannot be listed.
@@ -180,7 +180,7 @@ pub fn all(project: &Project, rules: Rules) -> Result<Vec<Item>, ReadError> {
     Ok(items)
 }
 
-/// Files that exist and cannot be read, as separate items.
+/// Files that exist but cannot be read, as separate items.
 fn unreadable(project: &Project, base: &Path, kind: ItemKind, found: &[Unreadable]) -> Vec<Item> {
     let base = format!("{}/", project.display_path(base));
     let item = |unreadable: &Unreadable| {

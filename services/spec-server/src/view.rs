@@ -1,6 +1,7 @@
-//! Answers about specs and changes, as types that become JSON: the same for MCP and for `--json` on the command line.
+//! Answers about specs and changes, as types that are serialized to JSON: the same for MCP and for `--json` on the
+//! command line.
 //!
-//! Every answer is bounded. What does not fit is left out, never silently: `note` explains what is missing and how to
+//! Every answer has a size limit. Left-out parts are never dropped silently: `note` explains what is missing and how to
 //! get it.
 
 mod bound;

@@ -1,4 +1,4 @@
-//! A project's own words for the workflow: what models should know and heed beyond specs and changes.
+//! A project's own guidance for the workflow: what models should know and follow beyond specs and changes.
 //!
 //! | file | what is taken |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `openspec/schemas/<name>/schema.yaml` | the artifacts of a workflow of the project's own, with their templates |
 //! | `mission.md` in the folder of specs (Spec Oxide) | the text |
 //!
-//! A missing file is ignored; one that cannot be read or understood is named in [`Words::problems`].
+//! A missing file is ignored. A file that cannot be read or parsed is listed in [`Words::problems`].
 
 use std::path::Path;
 
@@ -15,43 +15,43 @@ use crate::model::Source;
 use crate::parse::{Value, yaml};
 use crate::project::{Dialect, Project, ReadError};
 
-/// The workflow that OpenSpec brings along.
+/// The workflow that comes with OpenSpec.
 pub(crate) const SPEC_DRIVEN: &str = "spec-driven";
 
-/// The project's own words.
+/// The project's own guidance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
     /// The name of the workflow.
     pub schema: String,
-    /// What the project is, for every step.
+    /// A description of the project, for every step.
     pub context: Option<String>,
-    /// Rules, by the id of the artifact that they are for.
+    /// Rules, by the id of the artifact that they apply to.
     pub rules: Vec<(String, Vec<String>)>,
     /// `project.md` or `mission.md`.
     pub about: Option<Source>,
-    /// What a change consists of, in a workflow of the project's own.
+    /// The artifacts of a change, in the project's own workflow.
     pub artifacts: Vec<Artifact>,
-    /// Files that are there and cannot be used, and why.
+    /// Files that exist but cannot be used, with the reason.
     pub problems: Vec<String>,
 }
 
-/// One thing to be made in the course of a change.
+/// One artifact of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
     /// Its id, such as `proposal`.
     pub id: String,
-    /// The files it is in, below the folder of the change.
+    /// Its files, below the folder of the change.
     pub files: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
-    /// How to make it.
+    /// How to write it.
     pub instruction: Option<String>,
-    /// What to fill in.
+    /// The template for it.
     pub template: Option<String>,
 }
 
 impl Words {
-    /// Reads them. Blocks.
+    /// Reads the guidance of a project. Blocks.
     #[must_use]
     pub fn of(project: &Project) -> Self {
         let mut words = Self::default();
@@ -67,7 +67,7 @@ impl Words {
         words
     }
 
-    /// All of them as Markdown; empty if the project has none.
+    /// The whole guidance as Markdown; empty if the project has none.
     #[must_use]
     pub fn text(&self) -> String {
         let mut parts = Vec::new();
@@ -147,7 +147,7 @@ pub(crate) fn config(project: &Project) -> Result<Option<Source>, ReadError> {
     }
 }
 
-/// The workflow that a configuration names.
+/// The workflow that the configuration sets.
 pub(crate) fn schema_name(config: &Value) -> Option<String> {
     let name = config.get("schema")?.filled()?;
     let bare = [".yaml", ".yml"]
@@ -156,7 +156,7 @@ pub(crate) fn schema_name(config: &Value) -> Option<String> {
     Some(bare.unwrap_or(name).to_owned())
 }
 
-/// The file of a workflow of the project's own; `None` if no folder can have that name.
+/// The file of a project's own workflow; `None` if no folder can have this name.
 pub(crate) fn schema_file(project: &Project, name: &str) -> Option<std::path::PathBuf> {
     let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':']);
     is_name.then(|| {
@@ -167,7 +167,7 @@ pub(crate) fn schema_file(project: &Project, name: &str) -> Option<std::path::Pa
     })
 }
 
-/// A file whose folder may be a link; one that leads out of the project is not followed.
+/// A file whose folder may be a link. A link out of the project is not followed.
 pub(crate) fn within(project: &Project, path: &Path) -> Result<Option<Source>, ReadError> {
     project.holds(path)?;
     project.source(path)

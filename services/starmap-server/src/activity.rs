@@ -1,9 +1,9 @@
-//! What happens in the systems: an overlay on the map, read from a local dump of the game's public API.
+//! Recent activity in the systems: an overlay on the map, read from a local dump of the game's public API.
 //!
-//! A dump is what the API answers, kept as files: `universe/system_kills`, `universe/system_jumps` and `fw/systems`,
+//! A dump holds the answers of the API as files: `universe/system_kills`, `universe/system_jumps` and `fw/systems`,
 //! each a JSON array of objects. They may be files of one folder under any names that end in `.json`, or members of one
-//! object in one file. What an array holds is seen by its members, not by its name. A [`Feed`] of killmails adds what
-//! happened since.
+//! object in one file. An array is recognized by the members of its objects, not by its name. A [`Feed`] of killmails
+//! adds what happened since.
 
 mod feed;
 mod level;
@@ -20,14 +20,14 @@ pub use feed::{Feed, MAX_MAILS, Scene, SceneKind};
 pub use level::{Level, Measure};
 pub use read::{MAX_DUMP_BYTES, MAX_DUMP_ENTRIES, MAX_DUMP_FILES, load};
 
-/// From how many kills in an hour a system is called dangerous.
+/// A system with at least this many kills in an hour is called dangerous.
 pub const DANGEROUS_KILLS: u32 = 5;
-/// How old data may be, in seconds, before answers warn of it: the public API counts an hour.
+/// Answers warn about data older than this many seconds. The public API counts the kills and jumps of one hour.
 pub const OLD_SECONDS: u64 = 3_600;
-/// From which age in seconds kills are too old to judge a risk by: a day.
+/// Kills older than this many seconds (a day) are too old to judge a risk by.
 pub const STALE_SECONDS: u64 = 86_400;
 
-/// What a dump says, by the ids of systems.
+/// The contents of a dump, by system id.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Activity {
     systems: HashMap<u32, Figures>,
@@ -35,7 +35,7 @@ pub struct Activity {
     has: Kinds,
     /// When the oldest of the files was written.
     written: Option<SystemTime>,
-    /// When the last kill was reported, if a feed is followed.
+    /// The time of the last reported kill, if a feed is followed.
     kills_written: Option<SystemTime>,
     scenes: HashMap<u32, Scene>,
 }
@@ -54,14 +54,15 @@ pub struct Kinds {
 }
 
 /// What happened in a system in the hour before the dump. A system that is not in the dump has zeros: the API leaves
-/// out those where nothing happened. Figures without an array in the dump are zero too ([`Activity::counts`]).
+/// out systems where nothing happened. Figures whose array is missing from the dump are zero too
+/// ([`Activity::counts`]).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Players' ships killed.
     pub ship_kills: u32,
     /// Players' capsules killed.
     pub pod_kills: u32,
-    /// Ships of non-players killed: how much is ratted there.
+    /// Ships of non-players killed: a measure of ratting.
     pub npc_kills: u32,
     /// Ships that jumped in.
     pub ship_jumps: u32,
@@ -74,22 +75,22 @@ pub struct Warfare {
     pub owner: u32,
     /// The id of the faction that occupies it.
     pub occupier: u32,
-    /// `uncontested`, `contested`, `vulnerable` or `captured`, as the API says it.
+    /// `uncontested`, `contested`, `vulnerable` or `captured`, as in the API.
     pub contested: String,
     /// Victory points of the attackers.
     pub victory_points: u32,
-    /// At how many of them it becomes vulnerable.
+    /// The number of victory points at which it becomes vulnerable.
     pub threshold: u32,
 }
 
 impl Activity {
-    /// What happened in the system of this id.
+    /// What happened in the system with this id.
     #[must_use]
     pub fn figures(&self, system: u32) -> Figures {
         self.systems.get(&system).copied().unwrap_or_default()
     }
 
-    /// The state of faction warfare in the system of this id; `None` where there is none.
+    /// The state of faction warfare in the system with this id; `None` if there is no faction warfare.
     #[must_use]
     pub fn warfare(&self, system: u32) -> Option<&Warfare> {
         self.warfare.get(&system)
@@ -103,13 +104,13 @@ impl Activity {
         ids
     }
 
-    /// Which arrays the dump had.
+    /// The arrays that the dump contains.
     #[must_use]
     pub fn has(&self) -> Kinds {
         self.has
     }
 
-    /// Whether the dump has what is counted: if not, its zeros mean nothing.
+    /// Whether the dump has data for this measure. If not, its zeros mean nothing.
     #[must_use]
     pub fn counts(&self, measure: Measure) -> bool {
         match measure {
@@ -119,7 +120,7 @@ impl Activity {
         }
     }
 
-    /// For how many systems the dump has kills or jumps.
+    /// The number of systems for which the dump has kills or jumps.
     #[must_use]
     pub fn systems(&self) -> usize {
         self.systems.len()
@@ -141,14 +142,14 @@ impl Activity {
         Some(age.unwrap_or_default().as_secs())
     }
 
-    /// What goes on in the system of this id, by the feed.
+    /// The kind of activity in the system with this id, according to the feed.
     #[must_use]
     pub fn scene(&self, system: u32) -> Option<SceneKind> {
         self.scenes.get(&system).map(|scene| scene.kind)
     }
 
-    /// How much the kills in the system of this id count now: those of a feed half for every 15 minutes of their age,
-    /// those of a dump half for every hour.
+    /// The weight of the kills in the system with this id at this time. The weight of a kill is halved every 15 minutes
+    /// if it comes from a feed, and every hour if it comes from a dump.
     #[must_use]
     pub fn heat(&self, system: u32, now: SystemTime) -> f64 {
         let dumped = || {
@@ -160,7 +161,7 @@ impl Activity {
             .map_or_else(dumped, |scene| scene.heat)
     }
 
-    /// The risk of a camp at a gate of the system of this id: by the kills of the hour, and at least high where a feed
+    /// The risk of a camp at a gate of the system with this id: by the kills of the hour, and at least high if a feed
     /// shows a camp.
     #[must_use]
     pub fn camp_risk(&self, system: u32) -> Level {
@@ -180,7 +181,7 @@ impl Activity {
         camps.map(|(id, _)| *id)
     }
 
-    /// The ids of the systems where at least so many ships and capsules were killed.
+    /// The ids of the systems where at least `least` ships and capsules were killed.
     pub(crate) fn systems_with_kills(&self, least: u32) -> impl Iterator<Item = u32> {
         let deadly = self
             .systems
@@ -197,7 +198,7 @@ impl Figures {
         self.ship_kills.saturating_add(self.pod_kills)
     }
 
-    /// How many of what is counted.
+    /// The count for this measure.
     #[must_use]
     pub fn count(&self, measure: Measure) -> u32 {
         match measure {
@@ -207,7 +208,7 @@ impl Figures {
         }
     }
 
-    /// How much that is.
+    /// The level for this measure.
     #[must_use]
     pub fn level(&self, measure: Measure) -> Level {
         measure.level(self.count(measure))
@@ -235,7 +236,7 @@ pub fn faction_name(id: u32) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
-/// The id of a faction by its name or the first word of it, ignoring case.
+/// The id of a faction by its name or the first word of its name, ignoring case.
 #[must_use]
 pub fn faction_id(name: &str) -> Option<u32> {
     let name = name.trim().to_lowercase();

@@ -1,4 +1,4 @@
-//! The command line: the server, and the map without one.
+//! The command line: the server, and commands that use the map without a server.
 
 mod log;
 mod maps;
@@ -24,7 +24,7 @@ pub use serve::ServeArguments;
 /// The name of the program in its messages.
 const PROGRAM: &str = "starmap-server";
 
-/// How many entries that were left out of a map are reported one by one.
+/// How many left-out entries of a map are reported one by one.
 const MAX_WARNINGS: usize = 10;
 
 /// Routes through New Eden, for programs by MCP and for people here.
@@ -105,8 +105,8 @@ enum Failure {
     Other(String),
 }
 
-/// Runs the program `starmap-server` with the arguments of the process. The exit code is 0 when what was asked for was
-/// done, 1 when not (no such system, no way, a map that does not pass), 2 when the command line cannot be read.
+/// Runs the program `starmap-server` with the arguments of the process. The exit code is 0 for success, 1 for failure
+/// (no such system, no route, a map that fails the checks), 2 if the command line cannot be parsed.
 #[must_use]
 pub fn main() -> ExitCode {
     let outcome = match StarmapServerArgs::parse().command {
@@ -129,13 +129,13 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs the program `aria-universe` with the arguments of the process: the server, at once.
+/// Runs the program `aria-universe` with the arguments of the process: starts the server immediately.
 #[must_use]
 pub fn aria_universe() -> ExitCode {
     serve::run(crate::mcp::SERVER_NAME, &AriaUniverse::parse().serve)
 }
 
-/// Reads a map, and reports on stderr what had to be left out of it.
+/// Reads a map, and reports left-out entries on stderr.
 fn load(path: Option<&Path>) -> Result<load::Loaded, Failure> {
     let path = load::graph_path(path);
     let loaded = load::load(&path)?;
@@ -145,7 +145,7 @@ fn load(path: Option<&Path>) -> Result<load::Loaded, Failure> {
     Ok(loaded)
 }
 
-/// A map to ask, with an overlay and connections if they are named.
+/// A snapshot of the map, with an overlay and connections if their files are named.
 fn snapshot(
     map: &MapArguments,
     activity: Option<&Path>,

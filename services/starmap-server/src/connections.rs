@@ -1,7 +1,7 @@
 //! The user's own connections besides the gates, kept in a file: the jump bridges of an alliance, the wormholes of the
 //! day.
 //!
-//! The file is a JSON array of what tools take as `connections`:
+//! The file is a JSON array of the same objects that tools take as `connections`:
 //!
 //! ```json
 //! [{"from": "1DQ1-A", "to": "T5ZI-S"}, {"from": "Thera", "to": "Jita", "both_ways": false, "cost": 3}]
@@ -20,9 +20,9 @@ use crate::route::MAX_EXTRAS;
 
 /// The largest file in bytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
-/// The most connections that a call may bring.
+/// The most connections in a call.
 pub const MAX_OF_A_CALL: usize = 500;
-/// The most connections of a file: with those of a call, no more than a route can be searched with.
+/// The most connections in a file. Together with those of a call they are as many as a search takes.
 pub const MAX_OF_A_FILE: usize = MAX_EXTRAS - MAX_OF_A_CALL;
 
 /// A connection besides the gates.
@@ -35,9 +35,9 @@ pub struct Connection {
     /// The system it leads to.
     #[serde(deserialize_with = "name")]
     pub to: String,
-    /// Whether it can be taken back; true by default.
+    /// Whether it can also be used in the other direction; true by default.
     pub both_ways: Option<bool>,
-    /// What taking it costs, in jumps; what a gate would cost by default.
+    /// The cost of using it, in jumps. By default it costs as much as a gate.
     pub cost: Option<f64>,
 }
 
@@ -45,7 +45,7 @@ fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> 
     Ok(Name::deserialize(deserializer)?.to_string())
 }
 
-// By hand, because many tools have it and every word is paid for with each.
+// Written by hand: many tools include this schema, and each copy adds to the size of `tools/list`.
 impl JsonSchema for Connection {
     fn inline_schema() -> bool {
         true
@@ -70,10 +70,10 @@ impl JsonSchema for Connection {
     }
 }
 
-/// The dearest connection, in jumps.
+/// The highest cost of a connection, in jumps.
 const MOST_COST: f64 = 1_000_000.0;
 
-/// Reads the connections in a file. Whether there are such systems is seen on the map.
+/// Reads the connections in a file. It does not check whether the systems exist; that needs the map.
 ///
 /// # Errors
 /// [`FileError`]; a file is read as a whole or not at all.

@@ -1,4 +1,4 @@
-//! What is different between two maps: what a new export of the game's data changes for those who fly.
+//! The differences between two maps: what a new export of the game's data changes for pilots.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,26 +6,26 @@ use serde::Serialize;
 
 use crate::map::{Map, SecurityClass, System};
 
-/// How far apart two positions of one system may be without it having moved, per metre of its distance from the middle.
+/// How far apart two positions of one system may be without counting as moved, per metre of distance from the origin.
 /// Files round positions, some to seven digits.
 pub const ROUNDING: f64 = 1e-6;
 
-/// How far apart two security statuses may be without being a change, if they mean the same class: half of the fourth
-/// decimal, to which some files round them, and a little for the numbers themselves.
+/// How far apart two security statuses of the same class may be without counting as a change: half of the fourth
+/// decimal, to which some files round, and a little for floating-point error.
 pub const SECURITY_ROUNDING: f64 = 0.000_051;
 
-/// What is different, by id. All lists are empty between two maps of the same.
+/// The differences, by id. All lists are empty for two maps with the same contents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Diff {
     /// The version of the old map.
     pub old_version: String,
     /// The version of the new map.
     pub new_version: String,
-    /// Regions that came, went, or have another name.
+    /// Regions that were added, removed or renamed.
     pub regions: Changes,
-    /// Constellations that came, went, or have another name.
+    /// Constellations that were added, removed or renamed.
     pub constellations: Changes,
-    /// Systems that came, went, or have another name.
+    /// Systems that were added, removed or renamed.
     pub systems: Changes,
     /// Connections that are new, each with the lower id first.
     pub gates_added: Vec<Gate>,
@@ -39,7 +39,7 @@ pub struct Diff {
     pub positions: PositionChanges,
 }
 
-/// What came, went, and was renamed.
+/// What was added, removed and renamed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Changes {
     /// On the new map only.
@@ -59,10 +59,10 @@ pub struct Named {
     pub name: String,
 }
 
-/// Another name.
+/// A changed name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Renamed {
-    /// Whose.
+    /// The id of the renamed object.
     pub id: u32,
     /// The name on the old map.
     pub old: String,
@@ -79,7 +79,7 @@ pub struct Gate {
     pub to: Named,
 }
 
-/// Another security status.
+/// A changed security status.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SecurityChange {
     /// The system.
@@ -90,11 +90,11 @@ pub struct SecurityChange {
     pub old: f64,
     /// The status on the new one.
     pub new: f64,
-    /// The class on the old map and on the new one, if it is another: `["HIGH", "LOW"]`.
+    /// The class on the old map and on the new one, if they differ: `["HIGH", "LOW"]`.
     pub class: Option<[String; 2]>,
 }
 
-/// Another place in the order of things.
+/// A system that moved to another constellation or region.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Move {
     /// The system.
@@ -107,10 +107,10 @@ pub struct Move {
     pub new: [String; 2],
 }
 
-/// Other places in space.
+/// Changed positions in space.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct PositionChanges {
-    /// Systems that are further from where they were than rounding explains.
+    /// Systems that moved farther than rounding explains.
     pub moved: Vec<Named>,
     /// How many systems have a position on the new map only.
     pub became_known: usize,
@@ -161,7 +161,7 @@ pub fn diff(old: &Map, new: &Map) -> Diff {
 }
 
 impl Diff {
-    /// Whether the two maps are the same but for their versions.
+    /// Whether the two maps are the same except for their versions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let same = Self {
@@ -259,7 +259,7 @@ fn named(map: &Map, id: u32) -> Option<Named> {
     Some(Named { id, name })
 }
 
-/// Whether two places differ by more than rounding.
+/// Whether two positions differ by more than rounding.
 fn apart(a: [f64; 3], b: [f64; 3]) -> bool {
     let length = |v: [f64; 3]| v.iter().map(|it| it * it).sum::<f64>().sqrt();
     let [ax, ay, az] = a;

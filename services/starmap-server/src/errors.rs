@@ -1,45 +1,45 @@
-//! What a query can fail by: the classes of the contract with their codes, messages and data.
+//! The errors of a query: the classes of the contract with their codes, messages and data.
 
 use mcp_proto::ToolError;
 use serde_json::{Value, json};
 
-/// The most characters of a text from outside that an error quotes.
+/// The most characters that an error quotes from the input.
 const MAX_SHOWN: usize = 100;
 
-/// Any failure of a query of the map.
+/// Any failure of a query on the map.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UniverseError {
     /// Any other error. Code `UNIVERSE_ERROR`, without data.
     #[error("{0}")]
     Universe(String),
-    /// A name that no system bears.
+    /// A name that does not belong to any system.
     #[error(transparent)]
     SystemNotFound(#[from] SystemNotFoundError),
-    /// Two systems that nothing joins.
+    /// Two systems with no route between them.
     #[error(transparent)]
     RouteNotFound(#[from] RouteNotFoundError),
-    /// A parameter that cannot be meant.
+    /// An invalid parameter.
     #[error(transparent)]
     InvalidParameter(#[from] InvalidParameterError),
-    /// A round trip that has too few border systems around.
+    /// A round trip with too few border systems within reach.
     #[error(transparent)]
     InsufficientBorders(#[from] InsufficientBordersError),
 }
 
-/// A name that no system bears. Code `SYSTEM_NOT_FOUND`, data `suggestions`.
+/// A name that does not belong to any system. Code `SYSTEM_NOT_FOUND`, data `suggestions`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Unknown system: {name}{}", because(.hint.as_deref()))]
 pub struct SystemNotFoundError {
     /// The name as it was given.
     pub name: String,
-    /// What the name is instead, if that is known.
+    /// What the name refers to instead, if that is known.
     pub hint: Option<String>,
     /// Names that may have been meant, the likeliest first.
     pub suggestions: Vec<String>,
 }
 
-/// Two systems that nothing joins. Code `ROUTE_NOT_FOUND`, data `origin`, `destination`, `reason`.
+/// Two systems with no route between them. Code `ROUTE_NOT_FOUND`, data `origin`, `destination`, `reason`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("No route from {origin} to {destination}{}", because(.reason.as_deref()))]
 pub struct RouteNotFoundError {
@@ -51,7 +51,7 @@ pub struct RouteNotFoundError {
     pub reason: Option<String>,
 }
 
-/// A parameter that cannot be meant. Code `INVALID_PARAMETER`, data `parameter`, `value` (as text), `reason`.
+/// An invalid parameter. Code `INVALID_PARAMETER`, data `parameter`, `value` (as text), `reason`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Invalid {parameter}: {reason}")]
 pub struct InvalidParameterError {
@@ -68,11 +68,11 @@ pub struct InvalidParameterError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Found {found} border systems within {search_radius} jumps, need at least {required}")]
 pub struct InsufficientBordersError {
-    /// How many there are.
+    /// How many were found.
     pub found: usize,
-    /// How many it takes.
+    /// How many are required.
     pub required: usize,
-    /// Within how many jumps was looked.
+    /// The search radius in jumps.
     pub search_radius: u32,
     /// What would help.
     pub suggestion: String,
@@ -91,7 +91,7 @@ impl UniverseError {
         }
     }
 
-    /// The details for programs; an empty object where the class has none.
+    /// The details for programs; an empty object if the class has none.
     #[must_use]
     pub fn data(&self) -> Value {
         match self {
@@ -116,7 +116,7 @@ impl UniverseError {
         }
     }
 
-    /// The error with what may have been meant.
+    /// The error message with the suggestions.
     #[must_use]
     pub fn sentence(&self) -> String {
         match self {
@@ -135,7 +135,7 @@ impl UniverseError {
 }
 
 impl SystemNotFoundError {
-    /// An unknown name and what may have been meant by it. A name that is longer than any is cut.
+    /// An unknown name with suggestions. A name that is longer than any valid name is cut.
     #[must_use]
     pub fn new<T: Into<String>>(name: &str, suggestions: impl IntoIterator<Item = T>) -> Self {
         Self {
@@ -159,7 +159,7 @@ impl RouteNotFoundError {
 }
 
 impl InvalidParameterError {
-    /// A parameter, what was given for it, and what is wrong with that. A value that is long is cut.
+    /// A parameter, the given value, and what is wrong with it. A long value is cut.
     #[must_use]
     pub fn new(parameter: &str, value: &str, reason: impl Into<String>) -> Self {
         Self {
@@ -180,7 +180,7 @@ fn because(reason: Option<&str>) -> String {
     reason.map_or_else(String::new, |reason| format!(": {reason}"))
 }
 
-/// A text from outside as an error quotes it: bounded, and without characters that would break a line.
+/// Input text as an error quotes it: shortened, and without characters that would break a line.
 pub(crate) fn shown(text: &str) -> String {
     let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let mut quoted: String = text.chars().take(MAX_SHOWN).map(visible).collect();

@@ -1,4 +1,4 @@
-//! Surroundings: systems nearby, systems of a kind, weak points of a way and of an area.
+//! Surroundings: systems nearby, systems that match a filter, weak points of a route and of an area.
 
 mod analyze;
 mod cuts;
@@ -25,12 +25,12 @@ pub(crate) use distances::matrix;
 
 use std::cmp::Ordering;
 
-/// The first of what was found, and how many there are in all.
+/// The first results, and the total number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limited<T> {
     /// How many were found, before the list was cut.
     pub total: usize,
-    /// At most as many as were asked for, in order.
+    /// The results in order, at most as many as were requested.
     pub list: Vec<T>,
 }
 
@@ -42,7 +42,7 @@ impl<T> Default for Limited<T> {
 }
 
 impl<T> Limited<T> {
-    /// Keeps the first `limit` in order. What is cut off is not sorted.
+    /// Keeps the first `limit` entries, in order. The entries that are cut off are not sorted.
     fn first(mut all: Vec<T>, limit: usize, order: impl Fn(&T, &T) -> Ordering) -> Self {
         let total = all.len();
         if limit < total {

@@ -1,4 +1,5 @@
-//! Small files that a user keeps in addition to the map: read whole, within a bound, and only if they are files.
+//! Small files that a user keeps in addition to the map. They are read whole, up to a size limit, and only if they are
+//! regular files.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -7,11 +8,11 @@ use std::time::SystemTime;
 
 use crate::load::without_mark;
 
-/// A file cannot be used.
+/// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The system's word.
+    /// An I/O error.
     #[error("{}: {error}", path.display())]
     Io {
         /// The file or folder.
@@ -19,17 +20,17 @@ pub enum FileError {
         /// What went wrong.
         error: io::Error,
     },
-    /// A file that holds something else.
+    /// The file has the wrong content.
     #[error("{}: {problem}", path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, and what would be right.
+        /// What is wrong with it, and what would be valid.
         problem: String,
     },
 }
 
-/// What is in a file, without the mark that some editors put before UTF-8, and when it was written.
+/// The contents of a file, without a byte order mark, and the time it was written.
 pub(crate) struct Contents {
     pub(crate) bytes: Vec<u8>,
     pub(crate) written: Option<SystemTime>,
@@ -50,7 +51,7 @@ impl FileError {
 /// Reads a file of at most `most` bytes.
 pub(crate) fn read(path: &Path, most: u64) -> Result<Contents, FileError> {
     let io = |error| FileError::io(path, error);
-    // A pipe would be waited for.
+    // Reading a pipe would wait for its writer.
     if !fs::metadata(path).map_err(io)?.is_file() {
         return Err(FileError::content(path, "this is not a file"));
     }

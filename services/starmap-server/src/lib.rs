@@ -1,6 +1,6 @@
 //! Routes through New Eden: the library of the program `starmap-server`.
 //!
-//! A [`Map`](map::Map) is read from a file, once, and never changes; every query is a pure function. Only the module
+//! A [`Map`](map::Map) is read from a file once and never changes. Every query is a pure function. Only the module
 //! `mcp` depends on MCP.
 
 pub mod activity;

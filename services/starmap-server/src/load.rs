@@ -1,6 +1,6 @@
 //! Reading a map from any known file, and writing it in the format that reads fastest.
 //!
-//! What a file is, its content says, never its name alone:
+//! The format of a file is recognized by its content, never by its name alone:
 //!
 //! - the cache of ARIA, `universe_cache.json`, also packed with gzip;
 //! - tables in CSV, as Fuzzwork exports them (`mapSolarSystems.csv`, `mapSolarSystemJumps.csv`,
@@ -8,7 +8,7 @@
 //!   `constellations.csv`, `regions.csv`, `positions.csv`), each also packed with gzip: their folder, or one of them
 //!   with the others beside it;
 //! - the official Static Data Export in JSON Lines: the zip as it is downloaded, or its folder, unpacked;
-//! - the own format of this program, which [`write()`] makes.
+//! - this program's own format, which [`write()`] makes.
 //!
 //! A file that cannot be read completely is refused. Single entries that name missing ones are left out and reported as
 //! [`Warning`]s.
@@ -46,14 +46,14 @@ pub struct Loaded {
     pub map: Map,
     /// Which entries of the file were left out or changed.
     pub warnings: Vec<Warning>,
-    /// What the file was.
+    /// The format of the file.
     pub format: Format,
 }
 
 /// What a map was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// The own format of this program.
+    /// This program's own format.
     Own,
     /// The cache of ARIA.
     Json,
@@ -63,7 +63,7 @@ pub enum Format {
     Sde,
 }
 
-/// What a reader of a format makes: parts of a map and what it left out of them.
+/// The result of a format's reader: the parts of a map and the entries that were left out.
 #[derive(Debug, Default)]
 struct Read {
     parts: Parts,
@@ -73,7 +73,7 @@ struct Read {
 /// Reads the map at `path`, a file or a folder.
 ///
 /// # Errors
-/// [`LoadError`], which names the file, what is wrong with it and what would be right.
+/// [`LoadError`], which names the file, what is wrong with it and what would be valid.
 pub fn load(path: &Path) -> Result<Loaded, LoadError> {
     let metadata = fs::metadata(path).map_err(|error| Problem::from(error).at(path))?;
     if metadata.is_dir() {
@@ -104,10 +104,10 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
     finish(read, format).map_err(at)
 }
 
-/// Writes the map at `path` in the own format: at once or not at all, with the folders above it where they lack.
+/// Writes the map at `path` in the own format, either completely or not at all. Missing parent folders are created.
 ///
 /// # Errors
-/// [`ReplaceError`] with the disk's word; a file that was there is then as it was.
+/// [`ReplaceError`] with the I/O error. A file that existed before is then unchanged.
 pub fn write(map: &Map, path: &Path) -> Result<(), ReplaceError> {
     let parent = source::parent(path);
     fs::create_dir_all(&parent).map_err(|error| ReplaceError::Io {
@@ -117,7 +117,7 @@ pub fn write(map: &Map, path: &Path) -> Result<(), ReplaceError> {
     service_host::replace(path, &encode(map))
 }
 
-/// A map in the own format: what [`write()`] writes. The same map always gives the same bytes.
+/// A map encoded in the own format, as [`write()`] writes it. The same map always gives the same bytes.
 #[must_use]
 pub fn encode(map: &Map) -> Vec<u8> {
     own::write(map)
@@ -138,7 +138,7 @@ fn finish(read: Read, format: Format) -> Result<Loaded, Problem> {
 }
 
 impl Loaded {
-    /// The first `few` warnings, a line each, and one that counts the others.
+    /// The first `few` warnings, one per line, and a line that counts the rest.
     #[must_use]
     pub fn warnings_in_brief(&self, few: usize) -> Vec<String> {
         let mut lines: Vec<String> = self

@@ -23,26 +23,26 @@ pub use parts::{
 pub use space::Space;
 pub(crate) use table::PerSystem;
 
-/// Where trade gathers in New Eden.
+/// The main trade hubs of New Eden.
 pub const TRADE_HUBS: [&str; 5] = ["Jita", "Amarr", "Dodixie", "Rens", "Hek"];
 
-/// A map in memory. Systems, constellations and regions are sorted by id, and their handles are their places: functions
-/// may panic for handles of another, larger map.
+/// A map in memory. Systems, constellations and regions are sorted by id, and their handles are positions in these
+/// lists. Functions may panic for handles of another, larger map.
 #[derive(Debug, Clone)]
 pub struct Map {
     version: String,
     regions: Vec<Region>,
     constellations: Vec<Constellation>,
     systems: Vec<System>,
-    /// The class of each system once more: searches look at it at every jump, and side by side all fit into the fastest
-    /// memory.
+    /// A second copy of the class of each system. Searches read it at every jump, and packed together all classes fit
+    /// into the fastest cache.
     classes: Vec<SecurityClass>,
-    /// Where the neighbours of each system begin in `neighbours`, and one more for the end.
+    /// For each system, the start of its neighbours in `neighbours`; the last entry is the end.
     starts: Vec<u32>,
     neighbours: Vec<SystemIndex>,
     connections: usize,
     names: Names,
-    /// Made when first asked for.
+    /// Made on first use.
     hubs: OnceLock<Option<Hubs>>,
 }
 
@@ -91,19 +91,19 @@ pub struct System {
     pub name: Box<str>,
     /// Its security status as published, unrounded, from -1 to 1; never -0.0.
     pub security: f64,
-    /// What that means for a pilot.
+    /// The class that follows from its security status.
     pub class: SecurityClass,
     /// Its constellation.
     pub constellation: ConstellationIndex,
     /// Its region.
     pub region: RegionIndex,
-    /// Where it is, in metres; `None` if the file does not say.
+    /// Its position in metres; `None` if the file has none.
     pub position: Option<[f64; 3]>,
-    /// Whether it is high security and a gate leads from it to a system that is not.
+    /// Whether it is high security and has a gate to a system that is not.
     pub border: bool,
 }
 
-/// What the security status means, always by its unrounded value.
+/// The class of a security status, always by its unrounded value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SecurityClass {
     /// At least 0.45.
@@ -115,17 +115,17 @@ pub enum SecurityClass {
 }
 
 impl Map {
-    /// Puts a map together. What is wrong with single entries (a gate to nowhere, a system of no constellation, a name
-    /// that occurs twice) is left out or repaired, and reported as a [`Warning`].
+    /// Builds a map. Invalid single entries (a gate to a system that does not exist, a system without a constellation,
+    /// a name that occurs twice) are left out or repaired, and reported as a [`Warning`].
     ///
     /// # Errors
-    /// [`MapError`] for an invalid map: without systems, too large, with an id twice, with invalid names, with numbers
-    /// out of range.
+    /// [`MapError`] for an invalid map: without systems, too large, with a duplicate id, with invalid names, with
+    /// numbers out of range.
     pub fn new(parts: Parts) -> Result<(Self, Vec<Warning>), MapError> {
         build::build(parts)
     }
 
-    /// The version of the data, as its file gives it; else a digest of what the map holds.
+    /// The version of the data from its file, else a digest of the map's contents.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
@@ -172,7 +172,7 @@ impl Map {
         &self.systems[index.0 as usize]
     }
 
-    /// The class of a system of this map: [`System::class`], without loading the rest of it.
+    /// The class of a system of this map: the same as [`System::class`], but without loading the whole system.
     #[must_use]
     pub fn class(&self, index: SystemIndex) -> SecurityClass {
         self.classes[index.0 as usize]
@@ -199,12 +199,12 @@ impl Map {
 }
 
 impl Map {
-    /// The labels that give all distances by gates alone; `None` if the map is too intricate for them.
+    /// The labels that give all distances by gates alone; `None` if the map would need too many of them.
     pub(crate) fn hubs(&self) -> Option<&Hubs> {
         self.hubs.get_or_init(|| Hubs::new(self)).as_ref()
     }
 
-    /// The system of this id.
+    /// The system with this id.
     #[must_use]
     pub fn system_by_id(&self, id: u32) -> Option<SystemIndex> {
         let at = self
@@ -214,46 +214,46 @@ impl Map {
         u32::try_from(at).ok().map(SystemIndex)
     }
 
-    /// The system of this name, without regard to case and to blanks around it.
+    /// The system with this name, ignoring case and surrounding blanks.
     #[must_use]
     pub fn system_by_name(&self, name: &str) -> Option<SystemIndex> {
         self.names.system(name)
     }
 
-    /// The name of a system as it is typed in a hurry, see [`plain`].
+    /// The simplified name of a system, see [`plain`].
     pub(crate) fn plain_name(&self, index: SystemIndex) -> &str {
         self.names.plain(index)
     }
 
-    /// The constellation of this name, without regard to case and to blanks around it.
+    /// The constellation with this name, ignoring case and surrounding blanks.
     #[must_use]
     pub fn constellation_by_name(&self, name: &str) -> Option<ConstellationIndex> {
         self.names.constellation(name)
     }
 
-    /// The region of this name, without regard to case and to blanks around it.
+    /// The region with this name, ignoring case and surrounding blanks.
     #[must_use]
     pub fn region_by_name(&self, name: &str) -> Option<RegionIndex> {
         self.names.region(name)
     }
 
-    /// The day that the data was released, if its version has it.
+    /// The release date of the data, if its version contains one.
     #[must_use]
     pub fn released(&self) -> Option<jiff::civil::Date> {
         let mut starts = self.version.char_indices().map(|(at, _)| at);
         starts.find_map(|at| self.version.get(at..at + 10)?.parse().ok())
     }
 
-    /// At most `limit` names of systems that may be meant by one that is unknown: those one letter away, those that
-    /// begin with it, those two letters away that begin alike, those that have it in them, then those a few letters
-    /// away. Of those alike, trade hubs come first, then systems that gates lead to.
+    /// At most `limit` names of systems that an unknown name may stand for. First come names that differ by one letter,
+    /// then names that begin with it, then names two letters away with the same beginning, then names that contain it,
+    /// then names a few letters away. Among equals, trade hubs come first, then systems with gates.
     #[must_use]
     pub fn suggest(&self, name: &str, limit: usize) -> Vec<&str> {
         self.names.suggest(name, limit, &self.systems)
     }
 
-    /// The one system whose name is one letter away from this unknown one, if there is exactly one. (A letter more, a
-    /// letter less, another letter, or two neighbours swapped.)
+    /// The one system whose name differs from this unknown name by one letter, if there is exactly one. (A letter
+    /// added, missing or replaced, or two neighbouring letters swapped.)
     #[must_use]
     pub fn correct(&self, name: &str) -> Option<SystemIndex> {
         self.names.correct(name)
@@ -308,12 +308,12 @@ impl fmt::Display for SecurityClass {
     }
 }
 
-/// The status as the game shows it: one decimal, and 0.1 for what is above 0 but would round to it.
+/// The status as the game shows it: one decimal, and 0.1 for values above 0 that would round to 0.
 #[must_use]
 pub fn shown_security(security: f64) -> f64 {
     if security > 0.0 && security < 0.05 {
         return 0.1;
     }
-    // Adding zero makes -0.0 a plain 0.
+    // Adding zero turns -0.0 into 0.
     (security * 10.0).round() / 10.0 + 0.0
 }

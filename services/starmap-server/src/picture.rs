@@ -1,6 +1,7 @@
-//! Pictures of the map as SVG: seen from above, north up, as the game's flat map shows it.
+//! Pictures of the map as SVG: seen from above with north up, like the game's flat map.
 //!
-//! The same map gives the same bytes. A picture has at most [`MAX_DRAWN`] systems and [`MAX_SIDE`] pixels a side.
+//! The same map gives the same bytes. A picture has at most [`MAX_DRAWN`] systems and is at most [`MAX_SIDE`] pixels
+//! wide and high.
 
 mod labels;
 mod layout;
@@ -11,12 +12,12 @@ use std::collections::BTreeSet;
 use crate::map::{ConstellationIndex, Map, RegionIndex, SystemIndex};
 use layout::Layout;
 
-/// The most systems that are drawn; of a larger area the first ones by id, with a note in the picture.
+/// The most systems that are drawn. For a larger area the first ones by id are drawn, with a note in the picture.
 pub const MAX_DRAWN: usize = 600;
-/// The longest side of a picture in pixels, without its title and legend.
+/// The longest side of a picture in pixels, not counting its title and legend.
 pub const MAX_SIDE: f64 = 3_000.0;
 
-/// What is drawn.
+/// The contents of a picture.
 #[derive(Debug, Clone)]
 struct Scene<'m> {
     map: &'m Map,
@@ -25,9 +26,9 @@ struct Scene<'m> {
     systems: Vec<SystemIndex>,
     /// Systems around them, which are drawn faintly.
     around: Vec<SystemIndex>,
-    /// Whether the ones around have names.
+    /// Whether the surrounding systems have names.
     named: bool,
-    /// A way that is drawn thickly, from system to system.
+    /// A route that is drawn as a thick line, from system to system.
     route: &'m [SystemIndex],
     /// How many systems were left out.
     left_out: usize,
@@ -40,7 +41,7 @@ pub fn route(map: &Map, route: &[SystemIndex], title: &str) -> String {
     let systems = route.iter().filter(|at| seen.insert(**at)).copied();
     let mut scene = Scene::new(map, title.to_owned(), systems.collect());
     scene.route = route;
-    // A way of one step is a place: who looks at it wants to know what is around.
+    // A very short route shows a place, so the names of the surrounding systems are of interest.
     scene.named = scene.systems.len() <= 8;
     draw(&scene)
 }

@@ -1,4 +1,4 @@
-//! Routes from system to system: what a jump costs, what is avoided, and why there is no way.
+//! Routes from system to system: the cost of a jump, what to avoid, and why there is no route.
 
 mod alternatives;
 mod avoid;
@@ -30,48 +30,48 @@ use crate::map::{Map, SystemIndex};
 use net::Net;
 use search::{Direction, Search};
 
-/// What is asked for.
+/// The request for a route.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'q> {
     /// Where the route begins.
     pub origin: SystemIndex,
     /// Where it ends.
     pub destination: SystemIndex,
-    /// What it prefers.
+    /// The preference of the route.
     pub mode: Mode,
-    /// What it does not pass through. The two ends are always allowed: a pilot is where he is, and wants where he
-    /// wants; [`warnings`] report an avoided end.
+    /// The systems that it does not pass through. The two ends are always allowed, because the pilot is already there
+    /// or wants to go there; [`warnings`] report an avoided end.
     pub avoid: &'q Avoid,
     /// Connections besides the gates.
     pub extras: &'q Extras,
-    /// What entering each system costs besides, by its index ([`SystemIndex::index`]); empty for nothing.
+    /// The additional cost of entering each system, by its index ([`SystemIndex::index`]). Empty if there is none.
     pub surcharges: &'q [Cost],
 }
 
-/// A way from system to system.
+/// A route from system to system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// All systems from origin to destination, both included; one if they are the same.
     pub systems: Vec<SystemIndex>,
-    /// How each jump is made: one less than systems.
+    /// How each jump is made: one entry less than in `systems`.
     pub by: Vec<By>,
-    /// The sum of what the jumps cost by the mode that was asked for.
+    /// The sum of the costs of the jumps in the requested mode.
     pub cost: Cost,
 }
 
-/// What carries a jump.
+/// How a jump is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum By {
     /// A stargate.
     Gate,
-    /// The extra connection at this place of [`Extras::list`].
+    /// The extra connection at this index of [`Extras::list`].
     Extra(usize),
 }
 
-/// The best route: of the least cost, among those of the fewest jumps, among those the first when the ids of the
-/// systems are compared one after the other. So the same question always has the same answer.
+/// The best route: the one with the least cost. Among equals it takes the fewest jumps, then the first when the ids of
+/// the systems are compared one after the other. The same question therefore always has the same answer.
 ///
-/// Costs are whole millionths ([`Cost`]), hence their sums are exact and ties are ties.
+/// Costs are whole millionths ([`Cost`]), so sums are exact and ties are real ties.
 ///
 /// # Errors
 /// [`NoRoute`], with the reason.
@@ -85,7 +85,7 @@ pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
 }
 
 impl<'q> Query<'q> {
-    /// From here to there by gates, avoiding nothing.
+    /// A route between two systems by gates, avoiding nothing.
     #[must_use]
     pub fn new(origin: SystemIndex, destination: SystemIndex, mode: Mode) -> Self {
         Self {
@@ -98,13 +98,13 @@ impl<'q> Query<'q> {
         }
     }
 
-    /// The same, avoiding this.
+    /// The same, avoiding these systems.
     #[must_use]
     pub const fn avoiding(self, avoid: &'q Avoid) -> Self {
         Self { avoid, ..self }
     }
 
-    /// The same, with what entering each system costs besides.
+    /// The same, with an additional cost for entering each system.
     #[must_use]
     pub const fn surcharged(self, surcharges: &'q [Cost]) -> Self {
         Self { surcharges, ..self }

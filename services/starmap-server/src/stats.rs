@@ -1,4 +1,4 @@
-//! Counting what is on a map.
+//! Statistics about a map.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::map::{Map, SecurityClass, System};
 
-/// What is on a map.
+/// Statistics about a map.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// The version of the data.
     pub version: String,
-    /// The day that the data was released, if its version has it.
+    /// The release date of the data, if its version contains one.
     pub released: Option<String>,
     /// How many systems.
     pub systems: usize,
@@ -23,13 +23,13 @@ pub struct Stats {
     pub regions: usize,
     /// The systems by security class.
     pub classes: Classes,
-    /// Those of them that have a gate.
+    /// The systems of each class that have a gate.
     pub gated: Classes,
     /// High-security systems next to lower ones.
     pub borders: usize,
     /// Systems whose position is known.
     pub positions: usize,
-    /// Groups of at least two systems that are joined among each other and to no others, the largest first.
+    /// Groups of at least two systems that are joined with each other and with no other systems, the largest first.
     pub parts: Vec<ConnectedPart>,
     /// Systems without a gate.
     pub alone: usize,
@@ -50,7 +50,7 @@ pub struct Classes {
     pub null: usize,
 }
 
-/// Systems that are joined among each other.
+/// A group of systems that are joined with each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConnectedPart {
     /// How many.
@@ -59,7 +59,7 @@ pub struct ConnectedPart {
     pub first: String,
 }
 
-/// What is in a region.
+/// Statistics about a region.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RegionStats {
     /// Its id.
@@ -76,7 +76,7 @@ pub struct RegionStats {
     pub exits: usize,
 }
 
-/// Counts what is on a map.
+/// Computes the statistics of a map.
 #[must_use]
 pub fn stats(map: &Map) -> Stats {
     let systems = || map.indices().zip(map.systems());
@@ -108,7 +108,7 @@ pub fn stats(map: &Map) -> Stats {
     }
 }
 
-/// For each system, the place of the first system of its part: those of one part can be reached from each other.
+/// For each system, the index of the first system of its part. The systems of one part can reach each other.
 pub(crate) fn parts(map: &Map) -> Vec<usize> {
     let mut first: Vec<Option<usize>> = vec![None; map.systems().len()];
     let mut open = Vec::new();
@@ -135,7 +135,7 @@ fn largest_parts(map: &Map) -> Vec<ConnectedPart> {
         Some(ConnectedPart { systems, first })
     });
     let mut parts: Vec<ConnectedPart> = parts.collect();
-    // Stable: of equal ones, the one with the lowest id stays first.
+    // The sort is stable: among equals, the part with the lowest id stays first.
     parts.sort_by_key(|part| std::cmp::Reverse(part.systems));
     parts
 }

@@ -1,4 +1,4 @@
-//! Ways past many systems: a round trip along the border, and the order of waypoints.
+//! Tours of many systems: a round trip along the border of high security, and the order of waypoints.
 
 mod exact;
 mod expand;

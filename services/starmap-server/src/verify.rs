@@ -8,30 +8,30 @@ pub use crate::map::TRADE_HUBS;
 use crate::map::{Map, SecurityClass, System, SystemIndex};
 use crate::stats::parts;
 
-/// One thing that was judged.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What should be so.
+    /// The condition that should hold.
     pub name: &'static str,
-    /// Whether it is.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What was counted, what fails, or why it was not judged.
+    /// What was counted, what fails, or why the check was skipped.
     pub note: String,
 }
 
-/// How a check came out.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It is so.
+    /// The condition holds.
     Passed,
-    /// It does not apply to this map.
+    /// The condition does not apply to this map.
     Skipped,
-    /// It is not so.
+    /// The condition does not hold.
     Failed,
 }
 
-/// Judges a map; of what fails, the first few are named.
+/// Runs all checks on a map. The first few items that fail a check are named.
 #[must_use]
 pub fn verify(map: &Map) -> Vec<Check> {
     let systems = map.systems();
@@ -58,7 +58,7 @@ pub fn verify(map: &Map) -> Vec<Check> {
     ]
 }
 
-/// Whether nothing failed.
+/// Whether no check failed.
 #[must_use]
 pub fn passed(checks: &[Check]) -> bool {
     checks.iter().all(|it| it.outcome != Outcome::Failed)
@@ -93,7 +93,7 @@ fn counted(count: usize, what: &str) -> Verdict {
     }
 }
 
-/// Passed if `wrong` has nothing; else its first three are named.
+/// Passed if `wrong` is empty; else its first three entries are named.
 fn none(wrong: impl Iterator<Item = String>, judged: usize) -> Verdict {
     let wrong: Vec<String> = wrong.collect();
     if wrong.is_empty() {
@@ -113,7 +113,7 @@ fn none(wrong: impl Iterator<Item = String>, judged: usize) -> Verdict {
     (Outcome::Failed, note)
 }
 
-/// Old data is a reason to look for newer, not a fault of the map.
+/// Old data is a reason to look for newer data, not a fault of the map.
 fn age(map: &Map) -> Verdict {
     let Some(released) = map.released() else {
         let note = format!(

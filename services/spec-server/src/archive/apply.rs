@@ -10,11 +10,11 @@ use crate::parse::Outline;
 pub struct Counts {
     /// New ones.
     pub added: usize,
-    /// Such as say something else now.
+    /// Requirements with a new text.
     pub modified: usize,
-    /// Such as are gone.
+    /// Requirements that were removed.
     pub removed: usize,
-    /// Such as have another name.
+    /// Requirements with a new name.
     pub renamed: usize,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Applied {
     /// The whole file.
     pub(super) text: String,
     pub(super) counts: Counts,
-    /// How many requirements are left.
+    /// How many requirements remain.
     pub(super) left: usize,
     /// The first line of the file that is not its title, its purpose or a requirement.
     pub(super) other: Option<Line>,
@@ -78,7 +78,7 @@ impl Applying {
             let Some(block) = parts.names.get(from) else {
                 match (parts.names.get(to), parts.names.near(from, to)) {
                     (_, Some(near)) => self.refuse(line, near_miss("RENAMED", from, near)),
-                    // It has its new name already.
+                    // It already has its new name.
                     (Some(_), None) => {}
                     (None, None) => {
                         self.refuse(line, format!("RENAMED: there is no requirement {from:?}"))
@@ -161,7 +161,7 @@ impl Applying {
         }
     }
 
-    /// The texts to add behind the last requirement.
+    /// The texts to add after the last requirement.
     fn add<'d>(&mut self, parts: &mut Parts, delta: &'d CapabilityDelta) -> Vec<&'d str> {
         let mut added = Vec::new();
         for item in of(delta, Operation::Added) {

@@ -6,7 +6,7 @@ use super::names::fold;
 use crate::model::{CapabilityDelta, Delta, Line, Operation};
 use crate::parse::{Outline, requirement_name};
 
-/// What is wrong, and where.
+/// A problem and its line.
 pub(super) type Finding = (Option<Line>, String);
 
 /// Why this delta cannot be applied to any spec.
@@ -61,7 +61,7 @@ pub(super) fn of(delta: &CapabilityDelta, operation: Operation) -> impl Iterator
     all.filter(move |delta| delta.operation == operation)
 }
 
-/// Old and new names of whole renames, with their lines.
+/// The old and new names of complete renames, with their lines.
 pub(super) fn renames(delta: &CapabilityDelta) -> impl Iterator<Item = (&str, &str, Line)> {
     of(delta, Operation::Renamed).filter_map(|rename| {
         let to = rename.renamed_to.as_deref()?;
@@ -143,7 +143,7 @@ fn contradictions(delta: &CapabilityDelta, found: &mut Vec<Finding>) {
     }
 }
 
-/// The line of `## Requirements`, and where the section ends: at the next `## `.
+/// The line of `## Requirements`, and the end of the section: the next `## `.
 pub(super) fn section(outline: &Outline<'_>) -> Option<(Line, Line)> {
     let mut headings = outline
         .headings()
@@ -154,8 +154,8 @@ pub(super) fn section(outline: &Outline<'_>) -> Option<(Line, Line)> {
     Some((section.line, end))
 }
 
-/// The first line of a spec that is neither its title, nor its purpose, nor a part of a requirement: what would be lost
-/// with the file. The section of requirements is `section..end`, the first of them is in line `first`.
+/// The first line of a spec that is not its title, its purpose or a part of a requirement. It would be lost with the
+/// file. The section of requirements is `section..end`, and its first requirement is on line `first`.
 pub(super) fn other(outline: &Outline<'_>, section: Line, first: Line, end: Line) -> Option<Line> {
     let mut headings = outline.headings().iter().peekable();
     let mut titled = false;

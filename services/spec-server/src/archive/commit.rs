@@ -1,4 +1,4 @@
-//! Writing what was planned: all of it, or nothing.
+//! Writing a plan to the disk, completely or not at all.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,27 +9,27 @@ use service_host::{ReplaceError, Stamp, replace, replace_unless_changed};
 use super::ArchiveError;
 use crate::project::RawFile;
 
-/// One file that is written, made or removed.
+/// One file that is written, created or removed.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// Where.
+    /// The path of the file.
     pub(super) path: PathBuf,
-    /// What is there; `None` if nothing.
+    /// The old contents; `None` if the file does not exist.
     pub(super) old: Option<RawFile>,
     /// The new contents; `None` to remove the file.
     pub(super) new: Option<String>,
 }
 
-/// What was done, to be undone.
+/// A completed action, to be undone after a failure.
 #[derive(Debug)]
 enum Done<'s> {
-    /// A folder was made.
+    /// A folder was created.
     Folder(PathBuf),
-    /// A file was written or removed; how it was left.
+    /// A file was written or removed, with its stamp afterwards.
     File(&'s Step, Option<Stamp>),
 }
 
-/// Does all `steps` and moves the folder `from` to `to`. If something fails, what was done before is undone.
+/// Runs all `steps` and moves the folder `from` to `to`. If something fails, the completed steps are undone.
 pub(super) fn commit(
     steps: &[Step],
     from: &Path,
@@ -60,7 +60,7 @@ fn run<'s>(
     to: &Path,
     done: &mut Vec<Done<'s>>,
 ) -> Result<(), ArchiveError> {
-    // What removes a file comes last: the others can be put back more surely.
+    // Files are removed last, because the other steps can be undone more reliably.
     let (writes, removals): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.new.is_some());
     if let Some(archive) = to.parent() {
         make_folder(archive, done)?;
@@ -86,7 +86,7 @@ fn run<'s>(
         done.push(Done::File(step, Stamp::of(path).ok().flatten()));
     }
     fs::rename(from, to).map_err(|error| failed(to, &error))?;
-    // From here on it is done; whether it outlives a loss of power is the disk's to say.
+    // From here on it is done. The disk decides whether it survives a loss of power.
     for folder in [from, to].into_iter().filter_map(Path::parent) {
         if let Ok(folder) = File::open(folder) {
             let _ = folder.sync_all();
@@ -107,12 +107,12 @@ fn make_folder(path: &Path, done: &mut Vec<Done<'_>>) -> Result<(), ArchiveError
     Ok(())
 }
 
-/// Undoes what was done, the last first; what could not be undone.
+/// Undoes the completed actions, the last one first. Returns what could not be undone.
 fn undo(done: Vec<Done<'_>>) -> Vec<String> {
     let mut stuck = Vec::new();
     for step in done.into_iter().rev() {
         match step {
-            // If another program has put something into it, it stays.
+            // If another program has put a file into it, the folder stays.
             Done::Folder(path) => drop(fs::remove_dir(path)),
             Done::File(step, left) => {
                 let path = step.target();
@@ -139,7 +139,7 @@ fn remove_unless_changed(path: &Path, stamp: Option<&Stamp>) -> Result<(), Repla
     }
 }
 
-/// Removes the folder of a spec that has gone and the empty ones above it, up to the folder of specs.
+/// Removes the folder of a removed spec and the empty folders above it, up to the folder of specs.
 fn remove_empty_folders(file: &Path, specs: &Path) {
     let folders = file.ancestors().skip(1);
     for folder in folders.take_while(|folder| *folder != specs) {
@@ -154,7 +154,7 @@ fn failed(path: &Path, error: &io::Error) -> ArchiveError {
 }
 
 impl Step {
-    /// The file itself, behind its link if it is one.
+    /// The file itself, or the target if it is a link.
     fn target(&self) -> &Path {
         self.old.as_ref().map_or(&self.path, |old| &old.path)
     }

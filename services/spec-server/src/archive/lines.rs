@@ -1,6 +1,6 @@
-//! A file as lines with their own line ends, so that unchanged lines stay identical to the byte.
+//! A file as lines with their own line ends, so that unchanged lines stay identical in every byte.
 
-/// One line: its text and what ends it, `\n`, `\r\n`, `\r` or, at the end of the file, nothing.
+/// One line: its text and its line end, which is `\n`, `\r\n`, `\r` or, at the end of the file, nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RawLine {
     pub(super) text: String,
@@ -33,10 +33,10 @@ pub(super) fn split(raw: &str) -> Vec<RawLine> {
     lines
 }
 
-/// The line end that most of the lines have: LF if there are no line ends.
+/// The most frequent line end: LF if there are no line ends.
 pub(super) fn usual_end(lines: &[RawLine]) -> &'static str {
     let count = |end: &str| lines.iter().filter(|line| line.end == end).count();
-    // The first of the most frequent ones is taken last by `max_by_key`.
+    // Of equally frequent ones, `max_by_key` takes the last in this list.
     ["\r", "\n", "\r\n"]
         .into_iter()
         .max_by_key(|end| count(end))
@@ -44,12 +44,12 @@ pub(super) fn usual_end(lines: &[RawLine]) -> &'static str {
         .unwrap_or("\n")
 }
 
-/// Lines written one after the other.
+/// Writes lines one after the other.
 #[derive(Debug)]
 pub(super) struct Writer {
     out: String,
     newline: &'static str,
-    /// The last line has no end yet.
+    /// The last line does not have a line end yet.
     open: bool,
 }
 
@@ -78,7 +78,7 @@ impl Writer {
         }
     }
 
-    /// Writes one line of our own.
+    /// Writes one new line.
     pub(super) fn line(&mut self, text: &str) {
         let end = self.newline;
         self.raw(&RawLine {

@@ -1,8 +1,8 @@
-//! The names of requirements in a spec: exact ones, and such as differ in capitals and blanks alone.
+//! The names of requirements in a spec: exact names, and names that differ only in case and blanks.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// Which block has which name.
+/// Maps each name to its block.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     exact: HashMap<String, usize>,
@@ -14,7 +14,7 @@ impl Names {
         self.exact.get(name).copied()
     }
 
-    /// Gives `name` to a block. `false` if another one has it; nothing changes then.
+    /// Gives `name` to a block. Returns `false` and changes nothing if another block has it.
     pub(super) fn insert(&mut self, name: &str, block: usize) -> bool {
         if self.exact.contains_key(name) {
             return false;
@@ -32,7 +32,7 @@ impl Names {
         Some(block)
     }
 
-    /// A name that differs from `name` in capitals and blanks alone, other than `except`.
+    /// A name that differs from `name` only in case and blanks, other than `except`.
     pub(super) fn near(&self, name: &str, except: &str) -> Option<&str> {
         let alike = self.folded.get(&fold(name))?;
         alike
@@ -42,7 +42,7 @@ impl Names {
     }
 }
 
-/// `name` without what a slip of the hand changes: capitals, and how many blanks there are.
+/// `name` without differences that are easily made by mistake: case, and the number of blanks.
 pub(super) fn fold(name: &str) -> String {
     name.to_lowercase()
         .split_whitespace()

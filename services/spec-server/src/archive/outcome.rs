@@ -1,4 +1,4 @@
-//! What a change would leave: the name of its folder, and a spec it makes.
+//! The results of a change: the name of its archive folder, and the spec that it creates.
 
 use super::check::Finding;
 use crate::model::{CapabilityDelta, Operation, Source};
@@ -30,7 +30,7 @@ pub(super) fn not_for_a_new_one(delta: &CapabilityDelta) -> impl Iterator<Item =
     })
 }
 
-/// Whether the purpose is something to read: not in a comment, with none in it, and not code alone.
+/// Whether the purpose is readable prose: not in a comment, without a comment, and not only code.
 pub(super) fn is_prose(source: &Source, line: u32, text: &str) -> bool {
     let outline = Outline::of(&source.text);
     let above = outline.text_of(1..line);

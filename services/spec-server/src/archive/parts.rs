@@ -1,4 +1,4 @@
-//! A spec taken apart into requirements, and put together again.
+//! Splits a spec into requirements and puts it together again.
 
 use std::collections::HashMap;
 use std::mem;
@@ -10,19 +10,19 @@ use super::names::Names;
 use crate::model::{Line, Requirement};
 use crate::parse::{Outline, requirement_name, scenario_name, trim};
 
-/// A piece of the section of requirements: a block with the blank lines behind it.
+/// A piece of the section of requirements: a block with the blank lines after it.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) content: Vec<RawLine>,
     gap: Vec<RawLine>,
-    /// The names of its scenarios, each as often as it is there.
+    /// The names of its scenarios, with the number of times each occurs.
     scenarios: HashMap<String, usize>,
     pub(super) removed: bool,
 }
 
-/// The file taken apart.
+/// A file split into its parts.
 pub(super) struct Parts {
-    /// Up to and including the heading of the section and what precedes the first requirement.
+    /// The lines up to the first requirement, including the heading of the section.
     before: Vec<RawLine>,
     lead: Vec<RawLine>,
     pub(super) pieces: Vec<Piece>,
@@ -33,8 +33,8 @@ pub(super) struct Parts {
 }
 
 impl Piece {
-    /// The scenarios that it has and `new` lacks, as often as they are lost. One under a heading of another level is
-    /// read, but does not count as a scenario in the new text.
+    /// The scenarios that it has and `new` lacks, as often as they are lost. A scenario under a heading of another
+    /// level is read, but does not count as a scenario in the new text.
     pub(super) fn lost(&self, new: &Requirement) -> Vec<String> {
         let mut left = self.scenarios.clone();
         let outline = Outline::of(&new.text);
@@ -57,7 +57,7 @@ impl Piece {
         trim(&old.join("\n")) == trim(&new.text)
     }
 
-    /// Puts `new` in its place; `false` if it says the same.
+    /// Replaces it with `new`; returns `false` if the text is the same.
     pub(super) fn replace(&mut self, new: &Requirement) -> bool {
         if self.says(new) {
             return false;
@@ -121,7 +121,7 @@ impl Parts {
         }
     }
 
-    /// A file without `## Requirements`: it is put at the end.
+    /// A file without `## Requirements`: the section is added at the end.
     fn without_section(all: Vec<RawLine>, newline: &'static str, outline: &Outline<'_>) -> Self {
         let (mut before, _) = without_gap(all);
         let own = |text: &str| RawLine {
@@ -154,8 +154,8 @@ impl Parts {
             text: String::new(),
             end: self.newline,
         }];
-        // The text between the last requirement and what follows stays there, also if another requirement becomes the
-        // last.
+        // The text between the last requirement and the next section stays where it is, even if another requirement
+        // becomes the last one.
         let (mut gap, tail) = match self.pieces.last_mut() {
             Some(last) => (self.lead, mem::replace(&mut last.gap, blank.clone())),
             None => (blank.clone(), self.lead),
@@ -181,7 +181,7 @@ impl Parts {
     }
 }
 
-/// Lines, and the blank ones at their end.
+/// Splits off the blank lines at the end.
 fn without_gap(mut lines: Vec<RawLine>) -> (Vec<RawLine>, Vec<RawLine>) {
     let blank = |line: &RawLine| trim(&line.text).is_empty();
     let content = lines

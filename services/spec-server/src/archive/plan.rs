@@ -1,4 +1,4 @@
-//! What archiving a change comes to, worked out before anything is written.
+//! The plan for archiving a change, made before anything is written.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::parse::{self, Outline, is_day, normalise};
 use crate::project::{Dialect, Project, RawFile, ReadError};
 use crate::validate::{self, ChangePart, Rules};
 
-/// How long two texts are compared for the smallest diff; after that it may be a larger one.
+/// How long the search for the smallest diff of two texts may take. After that the diff may be larger.
 const DIFF_TIME: Duration = Duration::from_millis(500);
 
-/// What archiving a change comes to. Nothing is written until [`Plan::apply`].
+/// The plan for archiving a change. Nothing is written until [`Plan::apply`].
 #[derive(Debug)]
 pub struct Plan {
     project: Project,
@@ -29,9 +29,9 @@ pub struct Plan {
     specs: Vec<PlannedSpec>,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
-    /// What the validator says against the deltas of the change.
+    /// The validator's findings about the deltas of the change.
     invalid: Vec<validate::Finding>,
-    /// That there are open tasks.
+    /// The problem of open tasks.
     open: Option<Problem>,
 }
 
@@ -42,10 +42,10 @@ struct PlannedSpec {
 }
 
 impl Plan {
-    /// What archiving the change `id` comes to.
+    /// Plans archiving the change `id`.
     ///
     /// # Errors
-    /// [`ReadError`] if the change or a spec it concerns cannot be read.
+    /// [`ReadError`] if the change or a spec that it affects cannot be read.
     pub fn of(project: &Project, id: &str) -> Result<Self, ReadError> {
         let change = project.change(id)?;
         let mut plan = Self {
@@ -67,7 +67,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What it comes to, to be shown.
+    /// The plan as a preview.
     #[must_use]
     pub fn preview(&self) -> Preview {
         Preview {
@@ -77,10 +77,10 @@ impl Plan {
         }
     }
 
-    /// Does it, as [`archive_change`](super::archive_change) says.
+    /// Archives the change as described at [`archive_change`](super::archive_change).
     ///
     /// # Errors
-    /// [`ArchiveError`]; [`ArchiveError::Changed`] if a file has changed since this plan was made.
+    /// [`ArchiveError`], and [`ArchiveError::Changed`] if a file has changed since this plan was made.
     pub fn apply(mut self, day: &str, force: bool) -> Result<Archived, ArchiveError> {
         if !is_day(day) {
             return Err(ArchiveError::BadDay(day.to_owned()));
@@ -113,7 +113,7 @@ impl Plan {
         })
     }
 
-    /// Sets the part of the change that each problem is in.
+    /// Sets the part of the change that each problem belongs to.
     fn name_parts(&mut self) {
         let folder = self.project.relative(&self.folder);
         let problems = self.problems.iter_mut().chain(&mut self.warnings);
@@ -128,8 +128,8 @@ impl Plan {
         }
     }
 
-    /// Takes in what makes the deltas invalid. A change without any may be archived: it changes no spec. What a delta
-    /// would drop is refused when it is applied.
+    /// Adds the findings that make the deltas invalid. A change without deltas may be archived: it changes no spec.
+    /// Text that a delta would drop is refused when the delta is applied.
     fn validate(&mut self) {
         let dialect = self.project.layout().kind;
         let refuses = |finding: &validate::Finding| {
@@ -244,7 +244,7 @@ impl Plan {
             .is_some_and(|metadata| metadata.retire_capabilities);
         let retired = retiring && applied.left == 0 && applied.counts.removed > 0 && old.is_some();
         if retiring && applied.left == 0 && old.is_none() {
-            // It has gone already.
+            // It was already removed.
             return;
         }
         let after = match retired {
@@ -287,7 +287,7 @@ impl Plan {
         });
     }
 
-    /// Whether the text that would be written is one that validation accepts.
+    /// Checks that validation accepts the text to be written.
     fn check_result(
         &mut self,
         delta: &CapabilityDelta,
@@ -316,7 +316,7 @@ impl Plan {
         self.problems.extend(problems);
     }
 
-    /// The text of a spec that this change makes, before its requirements are added.
+    /// The text of a spec that this change creates, before its requirements are added.
     fn skeleton(&mut self, delta: &CapabilityDelta) -> String {
         let capability = &delta.capability;
         let own = delta
@@ -332,7 +332,7 @@ impl Plan {
         }
         let purpose = match usable {
             Some(purpose) => purpose.text.clone(),
-            // OpenSpec knows by these words that the purpose is still to be written.
+            // OpenSpec recognizes by these words that the purpose is still to be written.
             None => format!(
                 "TBD - created by archiving change {}. Update Purpose after archive.",
                 self.change.id
@@ -353,10 +353,10 @@ impl Plan {
         }
     }
 
-    /// Whether all that was read is still there as it was, and the place for the change is free.
+    /// Checks that all files are unchanged since they were read, and that the target folder does not exist.
     fn check_again(&self, target: &Path) -> Result<(), ArchiveError> {
         let project = &self.project;
-        // A folder may have got new deltas, too.
+        // The folder may also have new deltas.
         let now = project.change(&self.change.id)?;
         if *now != *self.change {
             return Err(ArchiveError::Changed(project.relative(&self.folder)));

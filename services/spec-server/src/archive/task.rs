@@ -1,4 +1,4 @@
-//! Ticking a task off, and back on.
+//! Ticking and unticking a task.
 
 use std::str::FromStr;
 
@@ -10,25 +10,25 @@ use crate::model::{Line, Task};
 use crate::parse::{self, box_of};
 use crate::project::{Project, ReadError};
 
-/// Which task is meant.
+/// Identifies a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskAt {
-    /// The one with this number, such as `1.2`.
+    /// The task with this number, such as `1.2`.
     Number(String),
-    /// The one in this line.
+    /// The task on this line.
     Line(Line),
 }
 
-/// A task that was ticked off or on.
+/// A task that was ticked or unticked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ticked {
     /// The task in its new state.
     pub task: Task,
-    /// Whether it was another way before; if not, nothing was written.
+    /// Whether its state was changed. If not, nothing was written.
     pub changed: bool,
-    /// How many tasks are ticked now.
+    /// How many tasks are ticked after the call.
     pub completed: usize,
-    /// How many there are.
+    /// The total number of tasks.
     pub total: usize,
 }
 
@@ -48,12 +48,12 @@ impl FromStr for TaskAt {
     }
 }
 
-/// Ticks one task of an active change (or unticks it, if not `done`). Only what is between the brackets of its box is
-/// written; every other byte of the file stays. One that is so already is left alone.
+/// Ticks one task of an active change, or unticks it without `done`. Only the text between the brackets of its box is
+/// written; every other byte of the file stays. A task that already has this state is not written.
 ///
 /// # Errors
 /// [`ArchiveError::Task`] if no task, or several, have the number; [`ArchiveError::Changed`] if another program writes
-/// the file meanwhile; [`ArchiveError::Read`], [`ArchiveError::Write`].
+/// the file in the meantime; [`ArchiveError::Read`], [`ArchiveError::Write`].
 pub fn complete_task(
     project: &Project,
     change: &str,
@@ -99,7 +99,7 @@ pub fn complete_task(
     })
 }
 
-/// The most tasks that are named where another one was asked for.
+/// The most tasks that the error for an unknown task names.
 const NAMED: usize = 8;
 
 fn find<'t>(tasks: &'t mut [Task], at: &TaskAt) -> Result<&'t mut Task, String> {
@@ -129,7 +129,7 @@ fn find<'t>(tasks: &'t mut [Task], at: &TaskAt) -> Result<&'t mut Task, String> 
     }
 }
 
-/// `raw` with another mark in the box of `line`.
+/// `raw` with the mark in the box of `line` replaced.
 fn ticked(raw: &str, line: Line, done: bool) -> Option<String> {
     let mut all = lines::split(raw);
     let line = all.get_mut(usize::try_from(line).ok()?.checked_sub(1)?)?;

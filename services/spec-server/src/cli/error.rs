@@ -1,4 +1,4 @@
-//! Why a command could not do what it was asked.
+//! Why a command failed.
 
 use std::io;
 
@@ -10,40 +10,40 @@ use crate::project::{ProjectError, ReadError, nearest_in_words};
 use crate::search::SearchError;
 use crate::view::Missing;
 
-/// Why a command failed, in a sentence for its user.
+/// Why a command failed, as a sentence for its user.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CliError {
     /// No project was found.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// Something in it is not there or cannot be read.
+    /// A part of the project does not exist or cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// There is neither a spec nor a change of that id.
+    /// No spec or change has this id.
     #[error("neither a spec nor a change is called {id:?}{}", nearest_in_words(.nearest))]
     Unknown {
-        /// What was asked for.
+        /// The given id.
         id: String,
-        /// At most three ids that are like it.
+        /// At most three similar ids.
         nearest: Vec<String>,
     },
-    /// A spec has no requirement of that name.
+    /// The spec has no requirement with this name.
     #[error(transparent)]
     Requirement(#[from] Missing),
-    /// What was to be written was not.
+    /// Archiving or ticking failed.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// The search or its index.
+    /// A search failed, or its index cannot be used.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// Arguments that cannot be meant together.
+    /// Arguments that do not go together.
     #[error("{0}")]
     Usage(String),
     /// The answer cannot be written.
     #[error("cannot write the answer: {0}")]
     Write(#[from] io::Error),
-    /// The server cannot be made.
+    /// The server cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The server cannot be served.

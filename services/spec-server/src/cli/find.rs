@@ -1,4 +1,4 @@
-//! Finding what an id on the command line means.
+//! Finding the spec or change for an id on the command line.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use super::CliError;
 use crate::model::{Change, Spec};
 use crate::project::{Project, ReadError, nearest};
 
-/// What was found.
+/// The item that was found.
 #[derive(Debug, Clone)]
 pub(super) enum SpecOrChange {
     Spec(Arc<Spec>),
     Change(Arc<Change>),
 }
 
-/// The spec, the active change or the archived change of that id; `only_changes`, no spec.
+/// The spec, the active change or the archived change with this id. With `only_changes` specs are not searched.
 ///
 /// # Errors
-/// [`CliError::Unknown`], or what cannot be read.
+/// [`CliError::Unknown`], or an error in reading the item.
 pub(super) fn find(
     project: &Project,
     id: &str,
@@ -35,10 +35,10 @@ pub(super) fn find(
     }
 }
 
-/// That there is neither a spec nor a change of that id, with what is nearest.
+/// The error for an id that no spec or change has, with the nearest ids.
 ///
 /// # Errors
-/// [`ReadError`] if that cannot be found out.
+/// [`ReadError`] if the ids cannot be listed.
 pub(super) fn missing(project: &Project, id: &str) -> Result<CliError, ReadError> {
     let mut ids = project.spec_ids()?;
     ids.extend(project.change_ids()?);

@@ -110,7 +110,7 @@ fn write_unreadable(unreadable: &[Unreadable], output: &mut Output<'_>) -> Resul
     Ok(())
 }
 
-/// How wide the column of ids is, in characters; a very long one does not push the others away.
+/// The width of the column of ids, in characters. A very long id does not widen the column.
 fn width<'i>(ids: impl Iterator<Item = &'i str>) -> usize {
     const MOST: usize = 40;
     ids.map(|id| id.chars().count())

@@ -5,25 +5,25 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use serde::Serialize;
 
-/// For whom it is written.
+/// The reader of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// For a program, a file or an agent: no colour, and the texts of files exactly as they are.
+    /// A program, a file or an agent: no colour, and the texts of files exactly as they are.
     Plain,
-    /// For a person at a terminal.
+    /// A person at a terminal.
     Terminal,
-    /// The same without colour.
+    /// The same, but without colour.
     Colourless,
 }
 
-/// Where an answer goes.
+/// The destination of an answer.
 #[expect(missing_debug_implementations, reason = "a writer has none")]
 pub struct Output<'w> {
     writer: BufWriter<Box<dyn Write + 'w>>,
     style: Style,
 }
 
-/// How something is set off, by the codes of terminals (ECMA-48, SGR).
+/// Text styles, as SGR codes of terminals (ECMA-48).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ink {
     Bold = 1,
@@ -34,11 +34,11 @@ pub(super) enum Ink {
     Cyan = 36,
 }
 
-/// How many cells a bar of progress has.
+/// The number of cells in a progress bar.
 const CELLS: usize = 10;
 
 impl Style {
-    /// The kind that fits a stream. `NO_COLOR` (no-color.org) turns colours off.
+    /// The style for a stream. `NO_COLOR` (no-color.org) turns colours off.
     #[must_use]
     pub fn of(stream: &impl IsTerminal) -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -71,8 +71,8 @@ impl<'w> Output<'w> {
         writeln!(self.writer)
     }
 
-    /// Text from a file, with an end of line at its end. A terminal would obey control characters in it: they are made
-    /// visible there.
+    /// Text from a file, with a line end at its end. At a terminal, control characters are made visible, because the
+    /// terminal would execute them.
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         let text = self.safe(text);
         self.writer.write_all(text.as_bytes())?;
@@ -90,7 +90,7 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Text that is set off if there is colour.
+    /// Text in a style, if there is colour.
     pub(super) fn paint(&self, ink: Ink, text: &str) -> String {
         let text = self.safe(text);
         match self.style {
@@ -99,7 +99,7 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Ten cells that say how much is done, with a blank behind them; nothing for programs.
+    /// A progress bar of ten cells, followed by a blank; nothing for programs.
     pub(super) fn bar(&self, done: usize, of: usize) -> String {
         let filled = (done * CELLS).checked_div(of).unwrap_or(0).min(CELLS);
         let ink = if done >= of { Ink::Green } else { Ink::Cyan };
@@ -113,7 +113,7 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Writes what is still held back.
+    /// Writes the remaining buffered output.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.writer.flush()
     }

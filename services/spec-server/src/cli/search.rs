@@ -11,7 +11,7 @@ use crate::project::Project;
 use crate::search::{Freshness, Searcher, Settings, TOP_K, Thresholds};
 use crate::view::{SearchResults, Touching};
 
-/// The most answers of one search.
+/// The most results of one search.
 pub(crate) const MAX_TOP_K: usize = 100;
 
 #[derive(Debug, Clone, Args)]
@@ -92,7 +92,7 @@ impl SearchArgs {
         let mut settings = self.options.settings()?;
         let archived = self.scope.archived();
         if archived.is_some() {
-            // A model takes its time to be read, and is not asked here.
+            // Reading a model takes time, and it is not needed here.
             settings.model = None;
         }
         let searcher = Searcher::open(project.root(), settings)?;
@@ -143,17 +143,17 @@ impl SearchArgs {
 }
 
 impl Scope {
-    /// Whether the archived changes are meant; `None` where no changes are.
+    /// Whether to search archived changes; `None` if no changes are searched.
     pub(crate) fn archived(self) -> Option<bool> {
         (self != Self::Specs).then_some(self == Self::Archive)
     }
 }
 
 impl Options {
-    /// What they mean.
+    /// The settings that these options ask for.
     ///
     /// # Errors
-    /// A model that cannot be used, as far as that is seen without reading it.
+    /// A model that is seen to be unusable without reading it.
     pub(super) fn settings(&self) -> Result<Settings, CliError> {
         if let Some(folder) = self.model_dir.as_ref().filter(|folder| !folder.is_dir()) {
             let problem = format!("--model-dir: {} is not a folder", folder.display());

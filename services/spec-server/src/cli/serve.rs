@@ -41,7 +41,7 @@ impl ServeArgs {
             budget: Budget(self.max_output),
             search: self.search.settings()?,
             without_events: self.no_events,
-            // A client on another machine has other folders.
+            // A client on another machine has different folders.
             use_roots: self.endpoint.address().is_none(),
         };
         log_to_stderr("warn");

@@ -34,7 +34,7 @@ pub(super) struct ShowArgs {
 
 impl ShowArgs {
     pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
-        // Nothing is left out here: users can cut the output themselves.
+        // Nothing is left out here: users can shorten the output themselves.
         let all = Budget(usize::MAX);
         match (find::find(project, &self.id, self.change)?, self.json) {
             (find::SpecOrChange::Spec(spec), true) => {
@@ -72,7 +72,7 @@ fn write_change(change: &Change, output: &mut Output<'_>) -> Result<(), CliError
     Ok(())
 }
 
-/// The text of a file, its headings set off.
+/// The text of a file, with its headings highlighted.
 fn write_file(file: &Source, output: &mut Output<'_>) -> Result<(), CliError> {
     for line in file.text.lines() {
         match line.starts_with('#') {

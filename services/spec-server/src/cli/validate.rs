@@ -92,7 +92,7 @@ impl ValidateArgs {
         Ok(items)
     }
 
-    /// One finding in a line: where, how bad, what.
+    /// One finding per line: location, severity, message.
     fn write(&self, finding: &Finding, output: &mut Output<'_>) -> Result<(), CliError> {
         let ink = match finding.severity {
             _ if finding.fails(self.strict) => Ink::Red,

@@ -8,7 +8,7 @@ use crate::archive::{self, PreviewSpec, Problem, TaskAt};
 use crate::project::Project;
 use crate::view::{ArchivedView, Budget, PreviewView, TickedTask};
 
-/// Nothing is left out on the command line.
+/// On the command line nothing is left out.
 const ALL: Budget = Budget(usize::MAX);
 
 /// The change, and the form of the output.
@@ -60,7 +60,7 @@ impl OfChange {
         Ok(u8::from(!preview.problems.is_empty()))
     }
 
-    /// The exact id, for one given in any case.
+    /// The exact id, for an id in upper or lower case.
     fn id(&self, project: &Project) -> Result<String, CliError> {
         Ok(project.change(&self.id)?.id.clone())
     }

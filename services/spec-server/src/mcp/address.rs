@@ -1,4 +1,4 @@
-//! The URIs of specs and changes: made from ids, and read back where no template does it.
+//! The URIs of specs and changes: built from ids, and parsed where no template does it.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -12,27 +12,27 @@ pub(super) const CHANGE: &str = "change://{id}";
 const SPEC_SCHEME: &str = "spec://";
 const CHANGE_SCHEME: &str = "change://";
 
-/// All that is encoded in an id (RFC 6570 §3.2.2).
+/// The characters that are encoded in an id (RFC 6570 §3.2.2).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// The same but for the slash between the folders of a spec.
+/// The same, except for the slash between the folders of a spec.
 const ENCODED_PATH: &AsciiSet = &ENCODED.remove(b'/');
 
-/// What a URI names.
+/// The target of a URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Address {
-    /// The spec of this id.
+    /// The spec with this id.
     Spec(String),
-    /// The change of this id.
+    /// The change with this id.
     Change(String),
 }
 
 impl Address {
-    /// Reads what the templates match.
+    /// Parses a URI that one of the templates matches.
     pub(super) fn read(uri: &str) -> Option<Self> {
         let id = |encoded: &str| {
             let id = percent_decode_str(encoded).decode_utf8().ok()?;
@@ -44,7 +44,7 @@ impl Address {
         }
     }
 
-    /// Whether both name the same thing; it is found in any case.
+    /// Whether both name the same thing. Case does not matter.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Spec(one), Self::Spec(other)) | (Self::Change(one), Self::Change(other)) => {

@@ -1,4 +1,4 @@
-//! Completion of ids, by their beginning; those that only contain what was typed come after.
+//! Completion of ids: first those that begin with the typed text, then those that only contain it.
 
 use mcp_proto::{Completion, CompletionRequest, Context, RequestError, ServerBuilder};
 

@@ -1,4 +1,4 @@
-//! Why something could not be answered: the same to tools, resources, prompts and completion.
+//! Errors that are the same for tools, resources, prompts and completion.
 
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{RequestError, ToolError};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::project::ProjectError;
 use crate::view::{Budget, Missing};
 
-/// How long a message may be.
+/// The longest error message.
 const MESSAGE: Budget = Budget(2_000);
 
 /// A failure that a model can act on.
@@ -15,7 +15,7 @@ const MESSAGE: Budget = Budget(2_000);
 pub(super) struct Failure {
     /// In `UPPER_SNAKE`.
     code: &'static str,
-    /// What was wrong and what would be right.
+    /// What is wrong and how to fix it.
     message: String,
     /// Details for programs.
     data: Value,
@@ -26,7 +26,7 @@ pub(super) const NO_PROJECT: &str = "NO_PROJECT";
 
 impl Failure {
     pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        // What was asked for is repeated in it, and may be of any length.
+        // The message repeats a client's input, which may be of any length.
         let (message, _) = MESSAGE.beginning(&message.into());
         Self {
             code,
@@ -40,7 +40,7 @@ impl Failure {
         self
     }
 
-    /// The server's own fault, with details for its log.
+    /// An internal error of the server, with details for its log.
     pub(super) fn internal(problem: &dyn std::fmt::Display) -> Self {
         tracing::error!(%problem, "a request failed");
         Self::new(
@@ -49,22 +49,22 @@ impl Failure {
         )
     }
 
-    /// No project is found.
+    /// The error for a missing project.
     pub(super) fn no_project(error: &ProjectError) -> Self {
         Self::new(NO_PROJECT, error.to_string())
     }
 
-    /// What it is for programs.
+    /// The error code for programs.
     pub(super) fn code(&self) -> &'static str {
         self.code
     }
 
-    /// What it is for people and models.
+    /// The message for people and models.
     pub(super) fn message(&self) -> &str {
         &self.message
     }
 
-    /// Whether something does not exist, as far as a client can know.
+    /// Whether the error means that something does not exist, from a client's view.
     pub(super) fn is_not_found(&self) -> bool {
         self.code.ends_with("_NOT_FOUND") || self.code == "INVALID_ID"
     }

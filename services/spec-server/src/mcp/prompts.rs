@@ -22,7 +22,7 @@ pub(super) const PROPOSE: &str = "propose_change";
 pub(super) const IMPLEMENT: &str = "implement_change";
 pub(super) const ARCHIVE: &str = "archive_change";
 
-/// How many specs that a change touches are put beside it.
+/// The most specs that a prompt about a change includes.
 const MAX_SPECS: usize = 5;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -120,7 +120,7 @@ async fn archive(
     made.await
 }
 
-/// A change, and what a prompt about it begins with: what to do, and its files.
+/// A change and the first messages of a prompt about it: the instructions and its files.
 fn begun(
     state: &ServerState,
     asked: &OfChange,
@@ -137,7 +137,7 @@ fn result(messages: Vec<PromptMessage>, description: &str) -> GetPromptResult {
     GetPromptResult::new(messages).with_description(description)
 }
 
-/// What to do, with the project's own words for it if it has any; titles, tasks and words may be of any length.
+/// The instructions, with the project's own guidance if it has any. Titles, tasks and guidance may be of any length.
 fn says(state: &ServerState, text: &str, project: &Project) -> PromptMessage {
     let mut text = state.budget().beginning(text).0;
     let words = Words::of(project).text();
@@ -149,7 +149,7 @@ fn says(state: &ServerState, text: &str, project: &Project) -> PromptMessage {
     PromptMessage::user(ContentBlock::text(text))
 }
 
-/// The files of a change, as far as a model should have to read them at once.
+/// The files of a change, up to the length that a model can read at once.
 fn files(state: &ServerState, change: &Arc<Change>) -> PromptMessage {
     let text = state
         .budget()
@@ -159,16 +159,16 @@ fn files(state: &ServerState, change: &Arc<Change>) -> PromptMessage {
     embedded(address::change(&change.id), text)
 }
 
-/// The specs that a change touches, as far as there are such.
+/// The existing specs that a change touches.
 fn touched(state: &ServerState, project: &Project, change: &Arc<Change>) -> Vec<PromptMessage> {
     let capabilities = change.deltas.iter().map(|delta| &delta.capability);
-    // Most have a spec or make one: what is like it in name is not looked for.
+    // Most capabilities have a spec or create one, so similar names are not searched.
     let specs = capabilities.filter_map(|capability| project.existing_spec(capability).ok()?);
     let specs = specs.take(MAX_SPECS);
     specs.map(|read| spec(state, &read)).collect()
 }
 
-/// A spec that is put before the model.
+/// A spec that is included in a prompt.
 fn spec(state: &ServerState, spec: &Spec) -> PromptMessage {
     let share = state.budget().share(2 * MAX_SPECS);
     let text = share.beginning(&spec.source.text).0;

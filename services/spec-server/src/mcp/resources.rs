@@ -14,10 +14,10 @@ use crate::view::Budget;
 
 const MARKDOWN: &str = "text/markdown";
 
-/// How much the list says about each spec and change.
+/// The longest description of a spec or a change in the list.
 const ABOUT: Budget = Budget(200);
 
-/// What the key of a page begins with: the specs come first in the list, then the changes.
+/// The prefix of a page key in the part of the list with specs. Specs come first, then the changes.
 const AFTER_SPEC: &str = "spec:";
 const AFTER_CHANGE: &str = "change:";
 
@@ -47,14 +47,14 @@ pub(super) fn add(builder: ServerBuilder<ServerState>) -> ServerBuilder<ServerSt
         .subscription_matcher(watch::concerns)
 }
 
-/// The specs by id, then the active changes. One that is made meanwhile belongs to a page that is past, or to one that
-/// comes.
+/// The specs by id, then the active changes. One that is added in the meantime belongs to an earlier page or to a later
+/// one.
 async fn list(
     state: ServerState,
     page: PageRequest,
     _: Context,
 ) -> Result<Page<Resource>, RequestError> {
-    // A client with the list is notified of all later changes in it.
+    // A client that has the list is notified of all later changes to it.
     state.until_watched().await;
     let listed = state.read(move |state| {
         let after = page.after.as_deref();
@@ -64,7 +64,7 @@ async fn list(
             Ok::<_, Failure>((project, specs, changes))
         };
         let read = read();
-        // The very list that is given: read once more, it might be another one.
+        // This must be the list that is returned: a list that is read again might differ.
         if after.is_none() {
             let uris =
                 |(_, specs, changes): &(_, Vec<String>, Vec<String>)| watch::uris(specs, changes);
@@ -112,7 +112,7 @@ fn first_paragraph(text: &str) -> String {
     lines.join(" ")
 }
 
-/// The ids of a sorted list that come after one.
+/// The ids of a sorted list that come after a given one.
 fn behind(ids: Vec<String>, after: Option<&str>) -> impl Iterator<Item = String> {
     let after = after.map(str::to_owned);
     ids.into_iter()
@@ -142,7 +142,7 @@ fn address_of(uri: &str) -> Result<Address, RequestError> {
     })
 }
 
-/// What can be read can be subscribed to.
+/// Only resources that can be read can be subscribed to.
 async fn check_subscription(
     state: ServerState,
     uri: String,

@@ -1,5 +1,5 @@
-//! The project by the folders that the client works in: only if none is around the folder the server was started in,
-//! and only over pipes.
+//! Finds the project by the client's roots. They are used only if the working directory is not inside a project, and
+//! only over pipes.
 
 use std::path::PathBuf;
 
@@ -10,15 +10,15 @@ use super::failure::{Failure, NO_PROJECT};
 use super::state::ServerState;
 use crate::project::Project;
 
-/// The most roots that are looked at.
+/// The most roots that are checked.
 const MAX_ROOTS: usize = 32;
 
-/// The question for the roots, among those of a call.
+/// The key of the request for roots among the requests of a call.
 const KEY: &str = "roots";
 
 impl ServerState {
-    /// Runs the work of a tool, prompt or resource, see [`ServerState::read`]; without a project, the client is asked
-    /// for its roots first. Lists cannot ask.
+    /// Runs the work of a tool, prompt or resource, see [`ServerState::read`]. Without a project it asks the client for
+    /// its roots first. List requests cannot ask.
     pub(super) async fn answer<T: Send + 'static, E: From<Interrupt> + From<Failure>>(
         &self,
         context: &Context,
@@ -54,13 +54,13 @@ impl ServerState {
             }
             Ok(())
         });
-        // Without one, the tool reports that no project was found.
+        // If none is a project, the tool reports that no project was found.
         drop(found.await);
         Ok(())
     }
 }
 
-/// The folder of a root: a `file://` URI of this machine with an absolute path.
+/// The folder of a root. The root must be a `file://` URI of this machine with an absolute path.
 fn folder(root: &Root) -> Option<PathBuf> {
     let rest = root.uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);

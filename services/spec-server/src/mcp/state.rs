@@ -1,4 +1,4 @@
-//! What the handlers share: the project, found when it is first needed, and turns to read it.
+//! The state that the handlers share: the project, found when it is first needed, and permits to read it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,73 +17,74 @@ use crate::project::{Kind, Project, ProjectError, ReadError};
 use crate::search::{self, SearchError, Searcher};
 use crate::view::{Budget, notes};
 
-/// How many requests read the disk at the same time; the others wait.
+/// How many requests read the disk at the same time. The others wait.
 const TURNS: usize = 8;
 
-/// How long a subscription waits for the watching to begin.
+/// How long a subscription waits for the watcher to start.
 const WATCH_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How many different lists of resources are kept between two looks; one that differs is enough.
+/// How many different resource lists are kept between two checks. One that differs is enough for a notification.
 const GIVEN: usize = 4;
 
-/// How much of an id is repeated to who sent it.
+/// How much of an unknown id an error repeats.
 const SHOWN: Budget = Budget(100);
 
-/// What a server is started with.
+/// The settings of a server.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Which repository.
+    /// The repository.
     pub repository: Repository,
     /// Whether there are tools that write.
     pub allow_writes: bool,
-    /// How long an answer may be.
+    /// The longest answer.
     pub budget: Budget,
     /// How to search.
     pub search: search::Settings,
-    /// Whether changes are found by looks at the disk alone, for file systems that report no events.
+    /// Whether changes are found only by polling the disk, for file systems that do not report events.
     pub without_events: bool,
-    /// Whether the client's roots may choose the project if `repository` names none. Not for clients on other machines:
-    /// it lets them choose a folder of this one.
+    /// Whether the client's roots may select the project if `repository` does not name one. This must be off for
+    /// clients on other machines, because it lets them select a folder on this machine.
     pub use_roots: bool,
 }
 
 /// How changes of files are noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChangeDetection {
-    /// Not yet.
+    /// Not started yet.
     NotYet,
-    /// By the system's events, and by polling for what they miss; or there is nothing to watch.
+    /// By file system events, and by polling for missed events; or there is nothing to watch.
     Fine,
-    /// By looks alone, for this reason.
+    /// Only by polling, for this reason.
     Looks(String),
 }
 
-/// What the handlers share. Clones are one and the same.
+/// The state that the handlers share. Clones share the same data.
 #[derive(Debug, Clone)]
 pub(super) struct ServerState(Arc<Inner>);
 
-/// A [`ServerState`] that is not kept alive by it.
+/// A [`ServerState`] that this handle does not keep alive.
 #[derive(Debug, Clone)]
 pub(super) struct WeakState(Weak<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     settings: Settings,
-    /// `None` until there is one.
+    /// `None` until a project is found.
     project: Mutex<Option<Project>>,
-    /// That of the project at this root; `None` until the first search.
+    /// The searcher of the project at this root; `None` until the first search.
     searcher: Mutex<Option<(PathBuf, Arc<Searcher>)>>,
-    /// Held while the searcher gets the present specs.
+    /// Held while the searcher is updated to the current specs.
     updating: Mutex<()>,
     turns: Arc<Semaphore>,
-    /// The project among the client's roots, where `settings.repository` names none; `None` until it was asked for.
+    /// The project among the client's roots, if `settings.repository` does not name one; `None` until the client was
+    /// asked.
     root: Mutex<Option<PathBuf>>,
     detection: watch::Sender<ChangeDetection>,
-    /// The different lists of resources that clients were given since the last look; at most [`GIVEN`].
+    /// The different resource lists that clients received since the last check; at most [`GIVEN`].
     given: Mutex<Vec<BTreeSet<String>>>,
-    /// All texts at the last full look; `None` without subscribers.
+    /// All texts at the last full check; `None` without subscribers.
     texts: Mutex<Option<Texts>>,
-    /// Cancelled with the last clone, which ends the background tasks.
+    /// Cancelled with the last clone. This ends the background tasks.
     ended: CancellationToken,
     _end: DropGuard,
 }
@@ -106,8 +107,8 @@ impl ServerState {
         }))
     }
 
-    /// Runs blocking work on a blocking thread, when it is its turn. Work that has begun continues if its caller no
-    /// longer waits.
+    /// Runs blocking work on a blocking thread, when a permit is free. Work that has begun continues even if its caller
+    /// stops waiting.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
@@ -123,7 +124,7 @@ impl ServerState {
         done.unwrap_or_else(|error| Err(Failure::internal(&error)))
     }
 
-    /// The current project: the same as before unless it has moved, or its configuration has changed. Blocks.
+    /// The current project. It is the same one as before unless it has moved or its configuration has changed. Blocks.
     pub(super) fn project(&self) -> Result<Project, Failure> {
         let found = match (self.0.settings.repository.project(), self.root().clone()) {
             (Err(ProjectError::NotFound(_)), Some(root)) => Project::open(&root),
@@ -131,7 +132,7 @@ impl ServerState {
         };
         let found = found.map_err(|error| Failure::no_project(&error))?;
         let mut known = lock(&self.0.project);
-        // The same project is used as long as possible, since it caches what it has read.
+        // The same project is reused if possible, since it caches the files that it has read.
         let is_same =
             |known: &Project| known.root() == found.root() && known.layout() == found.layout();
         match &*known {
@@ -140,10 +141,10 @@ impl ServerState {
         }
     }
 
-    /// The searcher of the project; a model is read when the first one searches. Blocks.
+    /// The searcher of the project. The first caller also loads the model. Blocks.
     pub(super) fn searcher(&self) -> Result<Arc<Searcher>, Failure> {
         let project = self.project()?;
-        // Held while it is made: a model is large, and one is enough.
+        // Held while the searcher is created: a model is large, so it is loaded only once.
         let mut searcher = lock(&self.0.searcher);
         if let Some((root, searcher)) = &*searcher
             && root == project.root()
@@ -155,7 +156,7 @@ impl ServerState {
         Ok(Arc::clone(made))
     }
 
-    /// The searcher, updated to the present specs, and how many of their files cannot be read. Blocks.
+    /// The searcher, updated to the current specs, and the number of their files that cannot be read. Blocks.
     pub(super) fn fresh_searcher(&self) -> Result<(Arc<Searcher>, usize), Failure> {
         let searcher = self.searcher()?;
         let project = self.project()?;
@@ -166,22 +167,22 @@ impl ServerState {
         Ok((searcher, specs.unreadable.len()))
     }
 
-    /// The spec of that id. Blocks.
+    /// The spec with this id. Blocks.
     pub(super) fn spec(&self, id: &str) -> Result<Arc<Spec>, Failure> {
         Ok(self.project()?.spec(id)?)
     }
 
-    /// The active change of that id. Blocks.
+    /// The active change with this id. Blocks.
     pub(super) fn active_change(&self, id: &str) -> Result<Arc<Change>, Failure> {
         Ok(self.project()?.change(id)?)
     }
 
-    /// The active change of that id, or else the archived one. Blocks.
+    /// The active change with this id, or else the archived one. Blocks.
     pub(super) fn change(&self, id: &str) -> Result<Arc<Change>, Failure> {
         Ok(self.project()?.any_change(id)?)
     }
 
-    /// How long an answer may be.
+    /// The longest answer.
     pub(super) fn budget(&self) -> Budget {
         self.0.settings.budget
     }
@@ -195,12 +196,13 @@ impl ServerState {
         lock(&self.0.root)
     }
 
-    /// What all texts were at the last look at everything.
+    /// All texts at the last full check.
     pub(super) fn texts(&self) -> MutexGuard<'_, Option<Texts>> {
         lock(&self.0.texts)
     }
 
-    /// Remembers a list of resources that a client gets: it is notified if the next look finds a different one.
+    /// Remembers a resource list that a client receives. The client is notified if the next check finds a different
+    /// one.
     pub(super) fn gives(&self, uris: BTreeSet<String>) {
         let mut given = lock(&self.0.given);
         if given.len() < GIVEN && !given.contains(&uris) {
@@ -208,21 +210,21 @@ impl ServerState {
         }
     }
 
-    /// What clients were given since this was asked last.
+    /// Takes the lists that clients received since the last call.
     pub(super) fn take_given(&self) -> Vec<BTreeSet<String>> {
         std::mem::take(&mut *lock(&self.0.given))
     }
 
-    /// Waits until changes are watched, so that subscribers miss none; only for a while, since watching may never
-    /// start.
+    /// Waits until changes are watched, so that subscribers do not miss any. The wait is limited, because watching may
+    /// never start.
     pub(super) async fn until_watched(&self) {
         let mut detection = self.0.detection.subscribe();
         let started = detection.wait_for(|detection| *detection != ChangeDetection::NotYet);
-        // In any case: a subscription without notifications is no worse than no subscription.
+        // The subscription continues in any case: without notifications it is no worse than no subscription.
         drop(tokio::time::timeout(WATCH_PATIENCE, started).await);
     }
 
-    /// From now on changes are noticed in this way.
+    /// Sets how changes are noticed from now on.
     pub(super) fn set_detection(&self, detection: ChangeDetection) {
         self.0.detection.send_replace(detection);
     }
@@ -238,18 +240,18 @@ impl ServerState {
         notes([note, Some(late)])
     }
 
-    /// Cancelled when the server is gone.
+    /// Cancelled when the server has ended.
     pub(super) fn ended(&self) -> CancellationToken {
         self.0.ended.clone()
     }
 
-    /// A handle that keeps nothing alive.
+    /// A handle that does not keep the state alive.
     pub(super) fn downgrade(&self) -> WeakState {
         WeakState(Arc::downgrade(&self.0))
     }
 }
 
-/// Poisoned or not: each is whole after every step.
+/// Locks even if the mutex is poisoned: the data is consistent after every step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -272,7 +274,7 @@ impl From<ReadError> for Failure {
                 };
                 Self::new(code, message).with_data(json!({ member: id, "nearest": nearest }))
             }
-            // The id may be of any length and hold anything.
+            // The id may be of any length and may contain any character.
             ReadError::BadId { kind, id, problem } => {
                 let id = SHOWN.beginning(&id).0;
                 let message = format!("{id:?} cannot be the id of a {kind}: {problem}");

@@ -1,4 +1,4 @@
-//! The tools: nine that read, one that shows what would be, and two that write if they may.
+//! The tools: nine that read, one that previews a change, and two that write if this is allowed.
 
 mod change;
 mod search;
@@ -136,16 +136,17 @@ pub(super) fn add(
         )
 }
 
-/// A tool that changes nothing.
+/// A read-only tool.
 fn reading(name: &str, title: &str, description: &str) -> Tool {
-    // Each may ask the client for its roots: which project is meant.
+    // Each may ask the client for its roots to find the project.
     Tool::new(name, description)
         .asking()
         .with_title(title)
         .with_annotations(ToolAnnotations::read_only())
 }
 
-/// Hints of a tool that writes, but nothing that could not be written back, and nothing more the second time.
+/// Annotations of a tool that writes, but only changes that can be reverted, and that has no further effect if called
+/// again.
 fn idempotent() -> ToolAnnotations {
     let mut hints = ToolAnnotations::destructive();
     hints.destructive_hint = Some(false);
@@ -153,7 +154,7 @@ fn idempotent() -> ToolAnnotations {
     hints
 }
 
-/// One of the names that the command line takes too: a plain enumeration, which clients understand best.
+/// The names that the command line also uses, as a plain enumeration, which clients support best.
 fn choice<T: ValueEnum>(_: &mut SchemaGenerator) -> Schema {
     let values = T::value_variants().iter();
     let names = values.filter_map(|value| Some(value.to_possible_value()?.get_name().to_owned()));

@@ -1,4 +1,4 @@
-//! From what happens to the files of a project to what clients have subscribed to.
+//! Turns changes of a project's files into notifications for subscribed clients.
 //!
 //! | what happens | who is notified |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | any file in the folder of a change is | who subscribed to `change://ID` |
 //! | a spec or an active change comes or goes | all clients, by `resources/list_changed` |
 //!
-//! Events of the system are not enough: a folder may be moved away and back or replaced while it is watched, and events
-//! may be lost. So the folders are watched again whenever one of them was touched itself, and every few seconds all
-//! texts are compared with how they were.
+//! File system events are not enough: a folder may be moved away and back or replaced while it is watched, and events
+//! may be lost. So the folders are watched again whenever one of them was touched itself. Every few seconds all texts
+//! are compared with their earlier state.
 
 mod folders;
 
@@ -25,16 +25,16 @@ use super::state::{ChangeDetection, ServerState, WeakState};
 use crate::project::Layout;
 use folders::Folders;
 
-/// How long to wait before looking again for a project that does not exist yet, or cannot be watched.
+/// The delay before looking again for a project that does not exist yet or cannot be watched.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long without an event until everything is looked at, to find missed changes.
+/// How long to wait without an event before a full check for missed changes.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// A full look takes at most one part in this many of the time.
+/// A full check takes at most this fraction of the time: one part in `SHARE`.
 const SHARE: u32 = 20;
 
-/// Watches the project in the background, until the server is gone.
+/// Watches the project in the background until the server ends.
 pub(super) fn start(state: &ServerState, server: &Server) {
     let ended = state.ended();
     let watch = Watch {
@@ -52,7 +52,7 @@ pub(super) fn start(state: &ServerState, server: &Server) {
     });
 }
 
-/// Whether an update is one of the resource that was subscribed to, however its URI was written.
+/// Whether an update is about the subscribed resource, however its URI is written.
 pub(super) fn concerns(subscribed: &str, update: &ResourceUpdate) -> bool {
     let both = Address::read(subscribed).zip(Address::read(&update.uri));
     both.is_some_and(|(one, other)| one.is_same(&other))
@@ -61,9 +61,9 @@ pub(super) fn concerns(subscribed: &str, update: &ResourceUpdate) -> bool {
 struct Watch {
     state: WeakState,
     server: WeakServer,
-    /// The URIs there were when it was last looked; `None` before that.
+    /// The URIs at the last check; `None` before the first one.
     known: Option<BTreeSet<String>>,
-    /// How long to wait for the next look at everything.
+    /// The delay before the next full check.
     patience: Duration,
     without_events: bool,
 }
@@ -71,7 +71,7 @@ struct Watch {
 /// The hashes of the files behind each URI.
 pub(super) type Texts = BTreeMap<String, Vec<[u8; 32]>>;
 
-/// What there is at the moment.
+/// The current state of the project.
 struct WatchedProject {
     layout: Layout,
     folders: Folders,
@@ -117,7 +117,7 @@ impl Watch {
                     }
                 }
                 _ => {
-                    // What happened until now may have been missed.
+                    // Changes up to now may have been missed.
                     changes = Changes::Many;
                     match watch(seen.folders, self.without_events).await {
                         Ok(again) => {
@@ -142,7 +142,7 @@ impl Watch {
         }
     }
 
-    /// The next changes of specs and changes: from the system's events, or from a full look.
+    /// The next changes of specs and changes: from file system events, or from a full check.
     async fn next(&mut self, layout: &Layout, watcher: &mut Watcher) -> Changes {
         loop {
             tokio::select! {
@@ -159,7 +159,7 @@ impl Watch {
         }
     }
 
-    /// Compares all texts with those of the last time, if there are subscribers.
+    /// Compares all texts with those of the last check, if there are subscribers.
     async fn notify_texts(&mut self) {
         let (Some(server), Some(state)) = (self.server.upgrade(), self.state.upgrade()) else {
             return;
@@ -171,7 +171,7 @@ impl Watch {
         let begun = Instant::now();
         let now = state.read(texts).await;
         self.patience = LOOK.max(begun.elapsed() * SHARE);
-        // What cannot be read now is compared with what is known when it can be read again.
+        // Files that cannot be read now are compared with the known state when they can be read again.
         let Ok(now) = now else { return };
         let before = state.texts().replace(now.clone());
         if let Some(before) = before {
@@ -183,20 +183,20 @@ impl Watch {
         }
     }
 
-    /// Waits before it is looked again, which finds what comes and goes, if late.
+    /// Waits before the next check, which finds added and removed items late.
     async fn pause(&self, detection: ChangeDetection) {
         self.set_detection(detection);
         tokio::time::sleep(PAUSE).await;
     }
 
-    /// From now on nothing is missed.
+    /// Sets how changes are noticed from now on.
     fn set_detection(&self, detection: ChangeDetection) {
         if let Some(state) = self.state.upgrade() {
             state.set_detection(detection);
         }
     }
 
-    /// What there is; `None` when the server is gone.
+    /// The current state of the project; `None` when the server has ended.
     async fn look(&self) -> Option<Result<WatchedProject, Failure>> {
         let state = self.state.upgrade()?;
         let seen = state.read(|state| {
@@ -210,7 +210,7 @@ impl Watch {
         Some(seen.await)
     }
 
-    /// Notifies subscribers of everything that was there: none of it can be read now.
+    /// Notifies the subscribers of all known resources: none of them can be read now.
     fn notify_known(&self) {
         if let Some(server) = self.server.upgrade().filter(Server::has_subscribers) {
             for uri in self.known.iter().flatten() {
@@ -221,7 +221,7 @@ impl Watch {
 
     /// Notifies all clients if specs or changes were added or removed.
     fn notify_list(&mut self, now: BTreeSet<String>) {
-        // A client may have been given what was there for a moment between two looks.
+        // Between two checks, a client may have received a list with items that existed only briefly.
         let given = self.state.upgrade().map(|state| state.take_given());
         let other = given.is_some_and(|given| given.iter().any(|given| *given != now));
         let before = self.known.replace(now);
@@ -232,12 +232,12 @@ impl Watch {
         }
     }
 
-    /// Notifies the subscribers of what has changed.
+    /// Notifies the subscribers of changed resources.
     fn notify_changed(&self, seen: &WatchedProject, changes: &Changes) {
         let Some(server) = self.server.upgrade().filter(Server::has_subscribers) else {
             return;
         };
-        // What is gone and what has come, too.
+        // Removed and new resources count too.
         let known: BTreeSet<_> = self.known.iter().flatten().chain(&seen.uris).collect();
         let changed: BTreeSet<_> = match changes {
             Changes::Many => known.into_iter().cloned().collect(),
@@ -259,7 +259,7 @@ pub(super) fn uris(specs: &[String], changes: &[String]) -> BTreeSet<String> {
     specs.chain(changes).collect()
 }
 
-/// Remembers the state that a subscriber's later changes are compared with, unless it is known already.
+/// Remembers the state to compare later changes with for a subscriber, unless it is already known.
 pub(super) async fn remember(state: &ServerState) {
     if state.texts().is_none() {
         let now = state.read(texts).await.ok();
@@ -281,7 +281,7 @@ fn texts(state: &ServerState) -> Result<Texts, Failure> {
     Ok(specs.chain(changes).collect())
 }
 
-/// Begins to watch; a large tree takes its time. Without events nothing is watched.
+/// Starts watching. This takes time for a large tree. Without events nothing is watched.
 async fn watch(folders: Folders, without_events: bool) -> Result<(Folders, Watcher), String> {
     let begin = move || {
         let paths = match without_events {

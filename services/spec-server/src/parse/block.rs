@@ -7,9 +7,9 @@ use super::outline::{Heading, Outline};
 use super::text::{is_space, strip_prefix_any_case, trim};
 use crate::model::{Line, Requirement, Scenario};
 
-/// The name in a heading that begins a requirement, `None` of any other: `### Requirement: Name`, in any case, the
-/// blank after `###` optional, without a closing run of `#`. Without a name it begins none: what is below it belongs to
-/// the requirement above.
+/// The name in a heading that begins a requirement, `None` for any other: `### Requirement: Name`, in upper or lower
+/// case, the blank after `###` optional, without a closing run of `#`. A heading without a name does not begin a
+/// requirement: the text below it belongs to the requirement above.
 #[must_use]
 pub fn requirement_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     let title = (heading.level == 3).then_some(heading.title)?;
@@ -17,8 +17,8 @@ pub fn requirement_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     (!named.is_empty()).then(|| name(named))
 }
 
-/// The name in a heading of level 4: what follows `Scenario:` in any case, or the whole title; without a closing run of
-/// `#`. `None` of a heading of another level.
+/// The name in a heading of level 4: the text after `Scenario:`, in upper or lower case, or the whole title; without a
+/// closing run of `#`. `None` for a heading of another level.
 #[must_use]
 pub fn scenario_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     let title = (heading.level == 4).then(|| name(heading.title))?;
@@ -27,8 +27,8 @@ pub fn scenario_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     ))
 }
 
-/// The name in a heading of level 2 to 4 that is meant to begin a requirement, as [`requirement_name`] reads it at
-/// level 3.
+/// The name in a heading of level 2 to 4 that is meant to begin a requirement, by the rules that [`requirement_name`]
+/// applies at level 3.
 pub(super) fn stray_requirement<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     let level = 3;
     (2..=4)
@@ -37,12 +37,12 @@ pub(super) fn stray_requirement<'t>(heading: &Heading<'t>) -> Option<&'t str> {
         .and_then(|heading| requirement_name(&heading))
 }
 
-/// Whether a heading of another level than 4 is meant to begin a scenario.
+/// Whether a heading of a level other than 4 is meant to begin a scenario.
 pub(super) fn is_stray_scenario(heading: &Heading<'_>) -> bool {
     matches!(heading.level, 3 | 5) && strip_prefix_any_case(heading.title, "Scenario:").is_some()
 }
 
-/// A name without a closing run of `#`, which a blank or a tab sets off, so that `C#` keeps its own.
+/// A name without a closing run of `#`. The run must follow a blank or a tab, so that `C#` keeps its `#`.
 pub(crate) fn name(title: &str) -> &str {
     let blank = [' ', '\t'];
     let open = title.trim_end_matches(blank);
@@ -53,7 +53,7 @@ pub(crate) fn name(title: &str) -> &str {
     }
 }
 
-/// The requirement whose block is `lines`, the first of which is its heading.
+/// The requirement whose block is `lines`. The first line is its heading.
 pub(super) fn requirement(outline: &Outline<'_>, name: &str, lines: Range<Line>) -> Requirement {
     let body = lines.start.saturating_add(1)..lines.end;
     let headings = outline.headings_in(body.clone());
@@ -95,8 +95,8 @@ fn scenario(outline: &Outline<'_>, name: &str, lines: Range<Line>) -> Scenario {
     }
 }
 
-/// The prose in `lines`, its lines joined by one space: without code, and without `**Key**: value` lines unless there
-/// is nothing else.
+/// The prose in `lines`, joined with one space: without code, and without `**Key**: value` lines unless there is
+/// nothing else.
 pub(crate) fn description(outline: &Outline<'_>, lines: Range<Line>) -> String {
     let prose = lines
         .filter(|line| !outline.is_code(*line))

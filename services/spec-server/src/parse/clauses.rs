@@ -15,7 +15,7 @@ pub(super) struct Clauses {
     pub(super) then: Vec<String>,
 }
 
-/// Where a clause belongs.
+/// The part of a scenario that a clause belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Given,
@@ -23,33 +23,33 @@ enum Kind {
     Then,
 }
 
-/// How the clause that is being read began.
+/// The form of the clause that is being read.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     kind: Kind,
-    /// How far its line is indented.
+    /// The indentation of its line.
     indent: usize,
     bulleted: bool,
-    /// With neither bullet nor emphasis nor capitals throughout: only its position makes it a clause.
+    /// It has no bullet, emphasis or capitals. Only its position makes it a clause.
     bare: bool,
-    /// A separate paragraph came after it.
+    /// A separate paragraph follows it.
     closed: bool,
 }
 
 /// A line that begins with a keyword.
 struct Keyword {
-    /// `None` of AND, BUT and OR: like the clause before.
+    /// `None` for AND, BUT and OR, which continue the clause before.
     kind: Option<Kind>,
-    /// Whether the keyword is kept in the clause: a BUT and an OR say something.
+    /// The keyword that is kept in the clause: BUT and OR carry meaning.
     kept: Option<&'static str>,
     emphasised: bool,
-    /// Written in capitals throughout.
+    /// Written completely in capitals.
     loud: bool,
     text: String,
 }
 
-/// Reads the clauses in `lines`. Code does not count, unless a scenario has nothing else: some are one block of
-/// Gherkin.
+/// Reads the clauses in `lines`. Code does not count, unless a scenario has nothing else: some scenarios are one block
+/// of Gherkin.
 pub(super) fn read(outline: &Outline<'_>, lines: Range<Line>) -> Clauses {
     let prose = |line: &Line| !outline.is_code(*line);
     let texts = |line| outline.line(line);
@@ -82,7 +82,7 @@ fn read_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Clauses {
             None => (false, text),
         };
         if let Some(keyword) = keyword(text).filter(|k| begins(k, bulleted, indent, open)) {
-            // An AND before anything else continues nothing: it stays in the text of the scenario alone.
+            // An AND before any other clause continues nothing. It stays only in the text of the scenario.
             if let Some(kind) = keyword.kind.or(open.map(|clause| clause.kind)) {
                 let text = match keyword.kept {
                     Some(word) if !keyword.text.is_empty() => format!("{word} {}", keyword.text),
@@ -117,7 +117,7 @@ fn read_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Clauses {
     clauses
 }
 
-/// Whether a keyword at the beginning of a line begins a clause, rather than being a word of the clause before.
+/// Whether a keyword at the beginning of a line begins a clause. Otherwise it is a word of the clause before.
 fn begins(keyword: &Keyword, bulleted: bool, indent: usize, open: Option<Open>) -> bool {
     if keyword.emphasised || keyword.loud {
         return true;
@@ -151,7 +151,7 @@ fn keyword(text: &str) -> Option<Keyword> {
     let colon = rest.strip_prefix(':').unwrap_or(rest);
     let text = match colon.strip_prefix(mark) {
         Some(rest) => trim(rest.strip_prefix(':').unwrap_or(rest)).to_owned(),
-        // The emphasis continues: over the whole clause, or a part of it.
+        // The emphasis continues over the whole clause or a part of it.
         None if rest.starts_with(is_space) => trim(&rest.replacen(mark, "", 1)).to_owned(),
         None => return None,
     };
@@ -169,7 +169,7 @@ fn keyword(text: &str) -> Option<Keyword> {
     })
 }
 
-/// How far a line is indented; a tab counts as four.
+/// The indentation of a line. A tab counts as four.
 fn indent(line: &str) -> usize {
     line.chars()
         .take_while(|c| is_space(*c))

@@ -1,16 +1,17 @@
-//! What a change does to one capability: `specs/<capability>/spec.md` below the change.
+//! The changes to one capability: `specs/<capability>/spec.md` below the change.
 
 use super::block::{self, requirement, requirement_name};
 use super::outline::Outline;
 use super::text::{is_space, strip_prefix_any_case, trim};
 use crate::model::{CapabilityDelta, Delta, Line, Operation, Requirement, Source};
 
-/// Reads a delta. Sections are `## ADDED Requirements` and its three siblings, in any case, each any number of times; a
-/// block ends at the next `### Requirement:` or `## `.
+/// Reads a delta. The sections are `## ADDED Requirements` and its three siblings, in upper or lower case, and each may
+/// occur several times. A block ends at the next `### Requirement:` or `## `.
 ///
-/// REMOVED ones are blocks or bullets with the heading in them. RENAMED ones are pairs of lines, ``- FROM: `###
-/// Requirement: A` `` and ``- TO: `### Requirement: B` ``, or blocks named `A → B` (`->` too). Half a rename is kept:
-/// with an empty name if it is the TO, with no new name if it is the FROM or a block without an arrow.
+/// REMOVED requirements are blocks or bullets that contain the heading. RENAMED ones are pairs of lines, ``- FROM: `###
+/// Requirement: A` `` and ``- TO: `### Requirement: B` ``, or blocks named `A → B` (`->` too). An incomplete rename is
+/// kept: with an empty name if only the TO is there, without a new name if only the FROM or a block without an arrow is
+/// there.
 #[must_use]
 pub fn delta(capability: &str, source: Source) -> CapabilityDelta {
     let text = source.text.clone();
@@ -54,7 +55,7 @@ fn read_section(
     let borders = headings
         .iter()
         .map(|heading| (heading, requirement_name(heading)))
-        // A `## ` without a title ends a block and not the section.
+        // A `## ` without a title ends a block but not the section.
         .filter(|(heading, name)| name.is_some() || heading.level == 2);
     let mut borders = borders.peekable();
     while let Some((heading, name)) = borders.next() {
@@ -142,7 +143,7 @@ fn rename(outline: &Outline<'_>, from: &str, to: Option<&str>, first: Line, last
     }
 }
 
-/// A requirement with no text but its name.
+/// A requirement that only has a name.
 fn named(outline: &Outline<'_>, name: &str, first: Line, last: Line) -> Requirement {
     Requirement {
         name: name.to_owned(),
@@ -161,7 +162,7 @@ fn prose<'t>(outline: &Outline<'t>, line: Line) -> Option<&'t str> {
     (!outline.is_code(line)).then(|| trim(outline.line(line)))
 }
 
-/// The name in ``  `### Requirement: Name` ``, with or without the quotes. Capitals matter here, as they do to
+/// The name in ``  `### Requirement: Name` ``, with or without the backticks. It is case-sensitive here, as in
 /// OpenSpec.
 fn quoted_name(text: &str) -> Option<&str> {
     let text = trim(text);

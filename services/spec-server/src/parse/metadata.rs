@@ -101,7 +101,7 @@ fn initiative(value: &Value) -> Result<(), &'static str> {
     }
 }
 
-/// Whether `text` is like `add-login-2`.
+/// Whether `text` has the form of `add-login-2`.
 fn is_kebab(text: &str) -> bool {
     let is_lower = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     text.split('-')
@@ -122,7 +122,7 @@ fn is_marker(line: &str) -> bool {
     behind.is_some_and(|behind| trim_start(behind).starts_with(':'))
 }
 
-/// Whether `text` is written like a day, `YYYY-MM-DD`.
+/// Whether `text` has the form of a date, `YYYY-MM-DD`.
 pub(crate) fn is_day(text: &str) -> bool {
     text.len() == 10
         && text.bytes().enumerate().all(|(at, byte)| match at {

@@ -1,16 +1,16 @@
-//! A text as lines and headings; which lines are code.
+//! A text as lines and headings, with code lines marked.
 
 use std::ops::Range;
 
 use super::text::{is_space, number, strip_prefix_any_case, trim};
 use crate::model::{Line, Section};
 
-/// The lines of a text, which of them are in code blocks, and the headings among the others.
+/// The lines of a text, which of them are in code blocks, and the headings outside of code blocks.
 ///
-/// A code block is opened by three or more backticks or tildes after any white space, with any text after them, and
-/// closed by at least as many of the same, with nothing but white space around them; one that is never closed ends with
-/// the text. That is how OpenSpec reads them. CommonMark knows two more rules, which it does not follow: at most three
-/// blanks before, and no backtick after three that open.
+/// A code block is opened by three or more backticks or tildes after any white space, with any text after them. It is
+/// closed by at least as many of the same, with nothing but white space around them. A block that is never closed ends
+/// with the text. These are OpenSpec's rules. It does not follow two more rules of CommonMark: at most three blanks
+/// before the opening fence, and no backtick in the text after it.
 #[derive(Debug, Clone)]
 pub struct Outline<'t> {
     text: &'t str,
@@ -22,18 +22,18 @@ pub struct Outline<'t> {
 /// One heading: one to six `#` at the left margin, white space, and a title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heading<'t> {
-    /// How many `#`: 1 to 6.
+    /// The number of `#`: 1 to 6.
     pub level: u8,
-    /// What follows them, trimmed; trailing `#` are still there.
+    /// The text after them, trimmed; trailing `#` are kept.
     pub title: &'t str,
     /// Its line.
     pub line: Line,
-    /// Whether white space is between the `#` and the title. `###Requirement: x` is the one heading without.
+    /// Whether there is white space between the `#` and the title. Only `###Requirement: x` is a heading without it.
     pub spaced: bool,
 }
 
 impl<'t> Outline<'t> {
-    /// Reads `text`, whose lines end in LF.
+    /// Splits `text`, whose lines end in LF.
     #[must_use]
     pub fn of(text: &'t str) -> Self {
         let mut outline = Self {
@@ -65,19 +65,19 @@ impl<'t> Outline<'t> {
         outline
     }
 
-    /// The headings, from the top.
+    /// The headings in the order of the text.
     #[must_use]
     pub fn headings(&self) -> &[Heading<'t>] {
         &self.headings
     }
 
-    /// How many lines there are; an LF at the end of the text is followed by one more, empty line.
+    /// The number of lines. After an LF at the end of the text there is one more, empty line.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Never: an empty text is one empty line.
+    /// Always false: an empty text is one empty line.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
@@ -95,7 +95,7 @@ impl<'t> Outline<'t> {
         self.at(line).is_some_and(|(_, code)| code)
     }
 
-    /// The text of some lines, without the LF of the last.
+    /// The text of some lines, without the LF of the last one.
     #[must_use]
     pub fn text_of(&self, lines: Range<Line>) -> &'t str {
         let Some((start, _)) = self.at(lines.start) else {
@@ -107,7 +107,7 @@ impl<'t> Outline<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// The line behind the last.
+    /// The line after the last one.
     #[must_use]
     pub fn end(&self) -> Line {
         number(self.lines.len())
@@ -121,7 +121,7 @@ impl<'t> Outline<'t> {
         self.headings.get(first..last).unwrap_or_default()
     }
 
-    /// Where what begins behind `line` ends: at the next heading of `level` or above, or with the text.
+    /// The end of the part that begins after `line`: the next heading of `level` or above, or the end of the text.
     #[must_use]
     pub fn end_of(&self, line: Line, level: u8) -> Line {
         self.headings_in(line.saturating_add(1)..self.end())
@@ -130,7 +130,8 @@ impl<'t> Outline<'t> {
             .map_or(self.end(), |heading| heading.line)
     }
 
-    /// The heading of the section called `title`, in any case: the first of level 2, else the first of any.
+    /// The heading of the section with the title `title`, ignoring case: the first of level 2, else the first of any
+    /// level.
     #[must_use]
     pub fn find(&self, title: &str) -> Option<Heading<'t>> {
         let mut named = self
@@ -141,7 +142,7 @@ impl<'t> Outline<'t> {
         named.find(|heading| heading.level == 2).or(first).copied()
     }
 
-    /// The section called `title`, found as [`Outline::find`] does.
+    /// The section with the title `title`, as [`Outline::find`] finds it.
     #[must_use]
     pub fn section(&self, title: &str) -> Option<Section> {
         let heading = self.find(title)?;
@@ -158,7 +159,7 @@ impl<'t> Outline<'t> {
     }
 }
 
-/// The mark and the length of the fence that `line` opens.
+/// The character and the length of the fence that `line` opens.
 fn opened(line: &str) -> Option<(char, usize)> {
     let line = line.trim_start_matches(is_space);
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;

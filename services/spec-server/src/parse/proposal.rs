@@ -16,8 +16,8 @@ pub fn proposal(source: Source) -> Proposal {
     }
 }
 
-/// The title of the change `id`: the first heading of level 1 of its proposal, without `Change:` before it; else the id
-/// with blanks for its dashes.
+/// The title of the change `id`: the first heading of level 1 of its proposal, without `Change:` before it. Without
+/// one, the id with blanks instead of dashes.
 #[must_use]
 pub fn title_of_change(id: &str, proposal: Option<&Proposal>) -> String {
     let heading = proposal.and_then(|proposal| {

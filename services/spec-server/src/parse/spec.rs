@@ -5,9 +5,9 @@ use super::outline::{Heading, Outline};
 use super::text::trim;
 use crate::model::{Line, Oddity, Source, Spec, TextSection};
 
-/// Reads the spec `id`. Every requirement counts, wherever its heading is, with any level from 2 to 4; what is odd
-/// about it is noted. A block ends at the next heading of level 2 or 3, or with the next requirement. A line such as
-/// `# install` is more often a command than a heading: it ends nothing.
+/// Reads the spec `id`. Every requirement counts, wherever its heading is, with any level from 2 to 4. Irregularities
+/// of the heading are recorded. A block ends at the next heading of level 2 or 3, or at the next requirement. A line
+/// such as `# install` is more often a command than a heading, so it does not end a block.
 #[must_use]
 pub fn spec(id: &str, source: Source) -> Spec {
     let text = source.text.clone();
@@ -73,7 +73,7 @@ pub fn spec(id: &str, source: Source) -> Spec {
     }
 }
 
-/// Where the block of a requirement or the text of a section ends.
+/// The end of a requirement's block or of a section's text.
 fn end_of_block(outline: &Outline<'_>, heading: &Heading<'_>) -> Line {
     let ends = |next: &&Heading<'_>| {
         (2..=3).contains(&next.level) && !is_stray_scenario(next)
@@ -84,7 +84,7 @@ fn end_of_block(outline: &Outline<'_>, heading: &Heading<'_>) -> Line {
     next.map_or(outline.end(), |next| next.line)
 }
 
-/// The text below a heading that begins no requirement, if there is any.
+/// The text below a heading that does not begin a requirement, if there is any.
 fn text_section(
     outline: &Outline<'_>,
     heading: &Heading<'_>,
@@ -95,7 +95,7 @@ fn text_section(
         2 | 3 => !is_stray_scenario(heading),
         _ => false,
     };
-    // What ends a text begins the next one, so that no line is looked at by many.
+    // Each text ends where the next one begins, so that no line is read many times.
     let end = counts.then(|| end_of_block(outline, heading))?;
     let text = trim(outline.text_of(heading.line.saturating_add(1)..end));
     (!text.is_empty()).then(|| TextSection {

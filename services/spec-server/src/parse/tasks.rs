@@ -5,8 +5,8 @@ use super::outline::Outline;
 use super::text::{is_space, number, trim};
 use crate::model::{Source, Task, Tasks};
 
-/// Reads the tasks: every line with a box, as OpenSpec counts them, nested ones and those in code blocks too, so that
-/// none is lost to a stray ```.
+/// Reads the tasks. Every line with a checkbox counts, as in OpenSpec, including nested ones and those in code blocks,
+/// so that a stray ``` does not hide any.
 #[must_use]
 pub fn tasks(source: Source) -> Tasks {
     let text = source.text.clone();
@@ -36,20 +36,20 @@ pub fn tasks(source: Source) -> Tasks {
     Tasks { items, source }
 }
 
-/// Whether `line` has a box, and if so whether it is ticked.
+/// Whether the task on `line` is ticked; `None` if the line has no checkbox.
 #[must_use]
 pub fn is_task(line: &str) -> Option<bool> {
     task(line).map(|(done, _)| done)
 }
 
-/// Whether the box is ticked, and the text behind it.
+/// Whether the checkbox is ticked, and the text after it.
 fn task(line: &str) -> Option<(bool, &str)> {
     let (inside, behind) = boxed(line)?;
     Some((trim(inside).eq_ignore_ascii_case("x"), trim(behind)))
 }
 
-/// What is in the box of `line` and what is behind it: a bullet (`-`, `*`, `+`, `1.`, `1)`), a box with at most one
-/// mark in it, of which x alone says done, and no link: `- [a](b)` and `- [1][c]` are none.
+/// The content of the checkbox of `line` and the text after it. The line must have a bullet (`-`, `*`, `+`, `1.`, `1)`)
+/// and a checkbox with at most one mark in it. Only x means done. Links such as `- [a](b)` and `- [1][c]` do not count.
 fn boxed(line: &str) -> Option<(&str, &str)> {
     let rest = bullet(line.trim_start_matches(is_space))?;
     let rest = rest.trim_start_matches(is_space).strip_prefix('[')?;
@@ -60,7 +60,7 @@ fn boxed(line: &str) -> Option<(&str, &str)> {
     (more.is_none() && !link).then_some((inside, behind))
 }
 
-/// `line` up to and with the `[` of its box, and from the `]` on.
+/// Splits `line` into the part up to the `[` of its checkbox and the part from the `]` on.
 pub(crate) fn box_of(line: &str) -> Option<(&str, &str)> {
     let (inside, behind) = boxed(line)?;
     let close = line.len().checked_sub(behind.len() + 1)?;
@@ -68,7 +68,7 @@ pub(crate) fn box_of(line: &str) -> Option<(&str, &str)> {
     Some((head.strip_suffix(inside)?, tail))
 }
 
-/// What follows the mark of a list's item.
+/// The text after the bullet of a list item.
 pub(crate) fn bullet(line: &str) -> Option<&str> {
     if let Some(rest) = line.strip_prefix(['-', '*', '+']) {
         return Some(rest);
@@ -80,7 +80,7 @@ pub(crate) fn bullet(line: &str) -> Option<&str> {
         .flatten()
 }
 
-/// The number before a text, at least two parts such as `1.2` (`1.2a` too), and the text behind it.
+/// The number before a text, with at least two parts such as `1.2` (`1.2a` too), and the text after it.
 fn numbered(text: &str) -> (Option<&str>, &str) {
     let (head, tail) = text.split_once(is_space).unwrap_or((text, ""));
     let digits = head.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! Bytes → text with LF line ends, and what white space is.
+//! Converts bytes to text with LF line ends, and defines white space.
 
 use std::str;
 
@@ -8,11 +8,11 @@ use crate::model::Line;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is not UTF-8; save the file in UTF-8")]
 pub struct NotUtf8 {
-    /// The line with the first byte that does not belong.
+    /// The line with the first invalid byte.
     pub line: Line,
 }
 
-/// The text in `bytes` without a BOM before it, with LF for CRLF and for a lone CR.
+/// The text in `bytes` without a BOM, with LF for CRLF and for a single CR.
 ///
 /// # Errors
 /// [`NotUtf8`].
@@ -34,27 +34,27 @@ fn lf(text: &str) -> String {
     }
 }
 
-/// The number of the line with the index `index`.
+/// The line number of the zero-based index `index`.
 pub(crate) fn number(index: usize) -> Line {
     Line::try_from(index).unwrap_or(Line::MAX).saturating_add(1)
 }
 
-/// White space as OpenSpec has it: `\s` of JavaScript.
+/// White space by OpenSpec's definition: `\s` of JavaScript.
 pub(crate) fn is_space(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }
 
-/// `text` without white space at either end.
+/// `text` without leading and trailing white space.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// `text` without white space before it.
+/// `text` without leading white space.
 pub(crate) fn trim_start(text: &str) -> &str {
     text.trim_start_matches(is_space)
 }
 
-/// What follows `prefix`, in any case.
+/// The text after `prefix`, ignoring case.
 pub(crate) fn strip_prefix_any_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let (head, tail) = text.split_at_checked(prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then_some(tail)

@@ -1,15 +1,15 @@
-//! As much YAML as the files next to the Markdown need: one document of scalars, lists and mappings.
+//! A YAML subset for the files next to the Markdown: one document of scalars, lists and mappings.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::text::number;
 use crate::model::Line;
 
-/// The most values one document may have, and the most of them one in the other.
+/// The most values in a document, and the deepest nesting.
 const MAX_VALUES: usize = 10_000;
 const MAX_DEPTH: usize = 32;
 
-/// A value; plain scalars mean what the core schema of YAML 1.2 says.
+/// A value. Plain scalars are interpreted by the core schema of YAML 1.2.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     /// Nothing, `~`, `null`.
@@ -22,9 +22,9 @@ pub(crate) enum Value {
     Text(String),
     /// A list.
     List(Vec<Self>),
-    /// A mapping, in the order of the file, no key twice.
+    /// A mapping in the order of the file, without duplicate keys.
     Map(Vec<YamlEntry>),
-    /// What is not read: a reference to another value.
+    /// A value that is not supported: a reference to another value.
     Other,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct YamlEntry {
     pub(crate) value: Value,
 }
 
-/// Where and why a text is not the YAML we read.
+/// Where and why a text is not valid in this YAML subset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) line: Line,
@@ -125,7 +125,7 @@ impl Reader {
 }
 
 impl Value {
-    /// The value of a key, if this is a mapping that has it.
+    /// The value of a key, if this is a mapping with this key.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         let Self::Map(entries) = self else {
             return None;
@@ -134,7 +134,7 @@ impl Value {
         entry.map(|entry| &entry.value)
     }
 
-    /// The string it is, if it is one that is not empty.
+    /// The string, if this is a string that is not empty.
     pub(crate) fn filled(&self) -> Option<&str> {
         match self {
             Self::Text(text) if !text.is_empty() => Some(text),
@@ -173,7 +173,7 @@ fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let special =
         matches!(digits, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN");
-    // Other forms that Rust reads begin with a letter.
+    // Other forms that Rust accepts begin with a letter.
     let decimal = digits.starts_with(|c: char| c == '.' || c.is_ascii_digit())
         && digits.parse::<f64>().is_ok();
     special || decimal || radix("0o", 8) || radix("0x", 16)

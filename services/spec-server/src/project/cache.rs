@@ -1,4 +1,4 @@
-//! What has been read, kept as long as the files are unchanged.
+//! A cache of parsed files. Its values are kept as long as the files are unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use service_host::Stamp;
 
 use super::error::ReadError;
 
-/// What had changed less long ago when it was read may change again and look the same: clocks of file systems tick
-/// slowly, the slowest in two seconds. It is read again.
+/// A file that was changed more recently than this before it was read is read again. It could change once more without
+/// a new time stamp: the clocks of file systems are coarse, the slowest ticks every two seconds.
 pub(super) const SETTLED: Duration = Duration::from_secs(2);
 
 /// Values by path.
@@ -29,11 +29,11 @@ struct CachedFiles<T> {
     value: Arc<T>,
 }
 
-/// How each of some files is; `None` of one that is not there.
+/// The stamps of some files; `None` for a missing file.
 type Stamps = Vec<Option<Stamp>>;
 
 impl<T: PartialEq> Cache<T> {
-    /// A cache of at most `most` values; more are read each time.
+    /// A cache of at most `most` values. Further values are read each time.
     pub(super) fn new(most: usize) -> Self {
         Self {
             most,
@@ -41,8 +41,8 @@ impl<T: PartialEq> Cache<T> {
         }
     }
 
-    /// The value at `key`, which is made from `files`: the cached one, or from `read` if one of them has changed. A
-    /// value that comes out equal stays the same `Arc`. No lock is held while reading.
+    /// The value at `key`, which is made from `files`: the cached one, or the result of `read` if one of them has
+    /// changed. If the new value is equal, the same `Arc` is kept. No lock is held while reading.
     pub(super) fn get(
         &self,
         key: &Path,
@@ -81,10 +81,10 @@ impl<T: PartialEq> Cache<T> {
         Ok(Some(value))
     }
 
-    /// Forgets what is not at `keys`, once more is kept than they are.
+    /// Drops the entries that are not in `keys`, if there are more entries than keys.
     pub(super) fn keep<'k>(&self, keys: impl ExactSizeIterator<Item = &'k PathBuf>) {
         let mut entries = self.lock();
-        // Mostly there is nothing to forget.
+        // Usually there is nothing to drop.
         if entries.len() > keys.len() {
             let keys: HashSet<&PathBuf> = keys.collect();
             entries.retain(|key, _| keys.contains(key));

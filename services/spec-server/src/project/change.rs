@@ -9,7 +9,7 @@ use super::walk;
 use crate::model::Change;
 use crate::parse;
 
-/// What is in the folder of a change, not yet read.
+/// The files in the folder of a change, not yet read.
 pub(super) struct Folder {
     path: PathBuf,
     /// Capabilities and their files.
@@ -17,10 +17,10 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Looks which files are there.
+    /// Checks which files exist.
     pub(super) fn look(reader: &Reader, path: &Path, dialect: Dialect) -> Result<Self, ReadError> {
         let found = walk::deltas(reader, &path.join("specs"), dialect)?;
-        // A delta that cannot be read must not be left out: the change would do less than its author says.
+        // A delta that cannot be read must not be left out: the change would do less than its author intended.
         if let Some(problem) = found.unreadable.into_iter().next() {
             return Err(ReadError::Refused {
                 path: problem.path,
@@ -33,7 +33,7 @@ impl Folder {
         })
     }
 
-    /// Every file that the change is made from, whether it exists or not.
+    /// Every file that the change is made from, including files that do not exist.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let parts = ["proposal.md", "tasks.md", "design.md", ".openspec.yaml"];
         let parts = parts.into_iter().map(|name| self.path.join(name));
@@ -69,18 +69,18 @@ impl Folder {
     }
 }
 
-/// The day in the name of an archived change, and what follows it.
+/// The date in the name of an archived change, and the rest of the name.
 fn dated(id: &str) -> Option<(&str, &str)> {
     let dated = id.split_at_checked(10);
     dated.filter(|(day, _)| parse::is_day(day))
 }
 
-/// The name of an archived change without its day.
+/// The name of an archived change without its date.
 pub(super) fn undated(id: &str) -> Option<&str> {
     dated(id)?.1.strip_prefix('-')
 }
 
-/// How long the texts of a change are together.
+/// The total length of the texts of a change.
 pub(super) fn bytes(change: &Change) -> usize {
     change.sources().map(|source| source.text.len()).sum()
 }

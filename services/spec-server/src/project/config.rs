@@ -1,4 +1,4 @@
-//! `.spox/config.toml`: where a Spec Oxide project keeps its things. Only `[paths]` is read: what `[rules]` chooses is
+//! `.spox/config.toml`: the folders of a Spec Oxide project. Only `[paths]` is read. The choices in `[rules]` are
 //! written into other files by Spec Oxide itself, and an unknown set of rules should not prevent reading.
 
 use std::fs;
@@ -9,13 +9,13 @@ use toml::Table;
 use super::error::ProjectError;
 use super::layout::{Dialect, Layout};
 
-/// Below the root.
+/// The path below the root.
 pub(super) const PATH: &str = ".spox/config.toml";
 
 /// The longest file that is read, in bytes: it has six short lines.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// What `file` says of the project at `root`.
+/// The layout in `file` for the project at `root`.
 pub(super) fn layout(root: &Path, file: &Path) -> Result<Layout, ProjectError> {
     let refuse = |problem: String| ProjectError::Config {
         path: file.to_owned(),

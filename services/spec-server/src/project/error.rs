@@ -1,4 +1,4 @@
-//! Why a project or a part of it cannot be read, in words that help.
+//! Why a project or a part of it cannot be read, with hints on how to fix it.
 
 use std::fmt;
 use std::io;
@@ -10,19 +10,19 @@ use crate::parse::NotUtf8;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectError {
-    /// No folder from there upwards has one.
+    /// No project is in this folder or above it.
     #[error(
         "no project at {} or above it: neither `openspec/` nor `.spox/config.toml` is there; go to a repository that has \
          one, or name it with --root",
         .0.display()
     )]
     NotFound(PathBuf),
-    /// The folder that was named has none.
+    /// The given folder is not a project.
     #[error("{} is not a project: {hint}", path.display())]
     NotAProject {
         /// The folder.
         path: PathBuf,
-        /// What was found there instead, and what would be right.
+        /// What was found there instead, and what to use.
         hint: String,
     },
     /// `.spox/config.toml` cannot be used.
@@ -30,10 +30,10 @@ pub enum ProjectError {
     Config {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and how to fix it.
         problem: String,
     },
-    /// The system's word.
+    /// An I/O error.
     #[error("{}: {error}", path.display())]
     Io {
         /// The folder.
@@ -43,7 +43,7 @@ pub enum ProjectError {
     },
 }
 
-/// What was asked for.
+/// The kind of item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A spec.
@@ -54,36 +54,36 @@ pub enum Kind {
     Archived,
 }
 
-/// Why something in a project cannot be read. Paths are below the root of the project.
+/// Why an item in a project cannot be read. Paths are relative to the root of the project.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// None has that name.
+    /// No item has this id.
     #[error("{kind} {id:?} was not found{}", nearest_in_words(nearest))]
     NotFound {
-        /// What was asked for.
+        /// The kind of item.
         kind: Kind,
-        /// Its name as it was asked for.
+        /// The given id.
         id: String,
-        /// At most three names that are most like it, the nearest first.
+        /// At most three similar ids, the nearest first.
         nearest: Vec<String>,
     },
-    /// No spec or change can have that name.
+    /// The id is not valid for a spec or a change.
     #[error("{id:?} cannot be the id of a {kind}: {problem}")]
     BadId {
-        /// What was asked for.
+        /// The kind of item.
         kind: Kind,
-        /// The name.
+        /// The given id.
         id: String,
-        /// Why not.
+        /// Why it is not valid.
         problem: &'static str,
     },
-    /// The file is longer than is read.
+    /// The file is larger than the limit.
     #[error("{} has more than {limit} bytes, which is the most that is read of one file", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// The bound in bytes.
+        /// The limit in bytes.
         limit: u64,
     },
     /// The file is not text.
@@ -94,26 +94,26 @@ pub enum ReadError {
         /// Where.
         problem: NotUtf8,
     },
-    /// It leads out of the project.
+    /// The path leads out of the project.
     #[error("{} is a symbolic link that leads out of the project: it is not followed", .0.display())]
     OutOfRoot(PathBuf),
-    /// It is not a file or a link to one where a file is required, or not a folder where a folder is required.
+    /// The path is not a file or a link to a file where a file is required, or not a folder where a folder is required.
     #[error("{} is not a {wanted}", path.display())]
     NotA {
-        /// What it was read as: `file` or `folder`.
+        /// The expected kind: `file` or `folder`.
         wanted: &'static str,
-        /// What is there.
+        /// The path.
         path: PathBuf,
     },
-    /// It is there and cannot be read as what it is.
+    /// It exists, but cannot be read as what it should be.
     #[error("{}: {problem}", path.display())]
     Refused {
         /// The file or folder.
         path: PathBuf,
-        /// Why, and what would be right.
+        /// Why, and how to fix it.
         problem: String,
     },
-    /// The system's word.
+    /// An I/O error.
     #[error("{}: {error}", path.display())]
     Io {
         /// The file or folder.
@@ -124,14 +124,14 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Whether there is nothing of that name, or can be nothing.
+    /// Whether the item does not exist, or cannot exist under this id.
     #[must_use]
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::NotFound { .. } | Self::BadId { .. })
     }
 }
 
-/// What is most like what was asked for, as the end of a sentence.
+/// The similar ids, as the end of a sentence.
 pub(crate) fn nearest_in_words(nearest: &[String]) -> String {
     match nearest {
         [] => "; no name is like it: list them to see which there are".to_owned(),

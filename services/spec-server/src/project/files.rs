@@ -1,4 +1,4 @@
-//! One file of a project, read within its bounds.
+//! Reading single files of a project, within its limits.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -14,23 +14,23 @@ use super::folders::{Folders, List};
 use crate::model::Source;
 use crate::parse::normalise;
 
-/// What reads the files of one project.
+/// Reads the files of one project.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Without symbolic links in it.
+    /// The root, without symbolic links.
     root: PathBuf,
     limits: Limits,
     folders: Folders,
 }
 
-/// A raw file, to be changed.
+/// A raw file that is to be changed.
 #[derive(Debug, Clone)]
 pub(crate) struct RawFile {
-    /// Where it is: behind the link if there is one.
+    /// Its path: the target, if it is a link.
     pub(crate) path: PathBuf,
-    /// What was in it.
+    /// Its contents.
     pub(crate) bytes: Vec<u8>,
-    /// How it was before it was read.
+    /// Its stamp before it was read.
     pub(crate) stamp: Option<Stamp>,
 }
 
@@ -51,7 +51,7 @@ impl Reader {
         self.limits
     }
 
-    /// A path for answers: below the root.
+    /// A path for answers: relative to the root.
     pub(super) fn relative(&self, path: &Path) -> PathBuf {
         path.strip_prefix(&self.root).unwrap_or(path).to_owned()
     }
@@ -63,14 +63,13 @@ impl Reader {
         }
     }
 
-    /// What is in `folder` now; nothing if it is not there.
+    /// The current entries of `folder`; empty if it does not exist.
     pub(super) fn list(&self, folder: &Path) -> Result<Arc<List>, ReadError> {
         let list = self.folders.list(folder);
         list.map_err(|error| self.io(folder, error))
     }
 
-    /// Whether the folder `base`, which lies in one that is known to be in the project, is there; where it may lead is
-    /// checked.
+    /// Whether the folder `base` exists. Its parent is known to be in the project, and links in `base` are checked.
     pub(super) fn is_base_in(&self, base: &Path) -> Result<bool, ReadError> {
         match fs::symlink_metadata(base) {
             Ok(metadata) if metadata.is_dir() => Ok(true),
@@ -79,7 +78,7 @@ impl Reader {
         }
     }
 
-    /// Whether the folder `base` is there; where it may lead is checked.
+    /// Whether the folder `base` exists. Links in it are checked.
     pub(super) fn is_base(&self, base: &Path) -> Result<bool, ReadError> {
         let found = match fs::canonicalize(base) {
             Ok(found) => found,
@@ -98,7 +97,7 @@ impl Reader {
         }
     }
 
-    /// Whether there are folders `parts` below `base`, one in the other, none of them a link.
+    /// Whether the nested folders `parts` exist below `base`, none of them a link.
     pub(super) fn is_folder_below(&self, base: &Path, parts: &[&str]) -> Result<bool, ReadError> {
         if !self.is_base(base)? {
             return Ok(false);
@@ -132,8 +131,8 @@ impl Reader {
         }
     }
 
-    /// The file at `path`, whose folder is known to lie in the project; `None` if it does not exist. A link to a file
-    /// in the project is followed; one that leads nowhere counts as missing.
+    /// The file at `path`, whose folder is known to be in the project; `None` if it does not exist. A link to a file in
+    /// the project is followed. A broken link counts as missing.
     pub(super) fn source(&self, path: &Path) -> Result<Option<Source>, ReadError> {
         let Some(found) = self.resolve(path)? else {
             return Ok(None);
@@ -150,7 +149,7 @@ impl Reader {
         }))
     }
 
-    /// The file at `path` with how it was before it was read.
+    /// The file at `path`, with its stamp before it was read.
     pub(super) fn raw(&self, path: &Path) -> Result<Option<RawFile>, ReadError> {
         let Some(found) = self.resolve(path)? else {
             return Ok(None);
@@ -164,7 +163,7 @@ impl Reader {
         }))
     }
 
-    /// Whether the nearest folder above `path` that exists lies in the project.
+    /// Checks that the nearest existing folder above `path` is in the project.
     pub(super) fn holds(&self, path: &Path) -> Result<(), ReadError> {
         for folder in path.ancestors().skip(1) {
             match fs::canonicalize(folder) {
@@ -177,7 +176,7 @@ impl Reader {
         Err(ReadError::OutOfRoot(path.to_owned()))
     }
 
-    /// Where the file at `path` is, behind its link if it is one; `None` if it does not exist.
+    /// The path of the file at `path`, or its target if it is a link; `None` if it does not exist.
     fn resolve(&self, path: &Path) -> Result<Option<PathBuf>, ReadError> {
         let io = |error| self.io(path, error);
         let metadata = match fs::symlink_metadata(path) {
@@ -196,10 +195,10 @@ impl Reader {
         }
     }
 
-    /// The contents of the file `found`, which answers name `path`.
+    /// The contents of the file `found`. Answers call it `path`.
     fn bytes(&self, path: &Path, found: &Path) -> Result<Vec<u8>, ReadError> {
         let io = |error| self.io(path, error);
-        // Before it is opened: opening a named pipe would wait for a writer.
+        // This is checked before it is opened: opening a named pipe would wait for a writer.
         if !fs::metadata(found).map_err(io)?.is_file() {
             return Err(ReadError::NotA {
                 wanted: "file",
@@ -222,7 +221,7 @@ impl Reader {
     }
 }
 
-/// Whether the system reports that it does not exist, also for a path whose folder is a file.
+/// Whether the error means that the path does not exist, also because a parent is a file.
 pub(super) fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! What is in the folders of a project: listed once, and again when a folder has changed.
+//! The entries of a project's folders: listed once, and again when a folder has changed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,14 +12,14 @@ use service_host::Stamp;
 use super::cache::SETTLED;
 use super::files::is_missing;
 
-/// The most entries of one folder that are looked at.
+/// The most entries of one folder that are read.
 pub(super) const MAX_ENTRIES: usize = 1_000_000;
 
-/// How many folders are remembered. With more than that, all are listed again.
+/// How many folders are cached. Beyond this number, the folders are listed again each time.
 const MAX_FOLDERS: usize = 50_000;
 
-/// How long a list is trusted. A folder's stamp changes whenever an entry is added, removed or renamed (POSIX requires
-/// it for each such call), but some user-space file systems do not follow that.
+/// How long a cached list is trusted. A folder's stamp changes whenever an entry is added, removed or renamed (POSIX
+/// requires this for each such call), but some user-space file systems do not comply.
 const BELIEVED: Duration = Duration::from_secs(60);
 
 /// The folders that were listed, by path.
@@ -33,26 +33,27 @@ struct KnownFolder {
     list: Arc<List>,
 }
 
-/// What is in a folder.
+/// The entries of a folder.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    /// By name. Files count that may be a spec: those that are called `spec.md` or have a name that is not UTF-8.
+    /// The entries by name. Files are included only if they may be a spec: if they are called `spec.md`, or if their
+    /// name is not UTF-8.
     pub(super) entries: Vec<FolderEntry>,
-    /// How many there are of any kind.
+    /// The number of entries of any kind.
     pub(super) count: usize,
 }
 
 /// One entry of a folder.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FolderEntry {
-    /// With replacement characters for what is not UTF-8.
+    /// Its name, with replacement characters for bytes that are not UTF-8.
     pub(super) name: String,
-    /// Whether there are such.
+    /// Whether the name has such replacement characters.
     pub(super) is_odd: bool,
     pub(super) what: What,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     Folder,
@@ -61,10 +62,10 @@ pub(super) enum What {
 }
 
 impl Folders {
-    /// What is in `folder` now; nothing if it is not there.
+    /// The current entries of `folder`; empty if it does not exist.
     ///
     /// # Errors
-    /// The system's word.
+    /// The I/O error.
     pub(super) fn list(&self, folder: &Path) -> io::Result<Arc<List>> {
         let stamp = match Stamp::of(folder) {
             Ok(Some(stamp)) => stamp,
@@ -81,7 +82,8 @@ impl Folders {
             Err(error) if is_missing(&error) => return Ok(Arc::default()),
             Err(error) => return Err(error),
         };
-        // Changed while it was listed, or so recently that the next change may leave no trace: it is listed again.
+        // It was changed while it was listed, or so recently that the next change may not alter its stamp. It is listed
+        // again.
         let is_settled = stamp.age(now).is_some_and(|age| age >= SETTLED);
         if is_settled && Stamp::of(folder).is_ok_and(|now| now.as_ref() == Some(&stamp)) {
             let known = KnownFolder {

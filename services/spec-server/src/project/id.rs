@@ -1,15 +1,15 @@
-//! What can be the id of a spec or a change: nothing that could lead anywhere else.
+//! The valid ids of specs and changes. A valid id cannot lead out of its folder.
 
 use super::error::{Kind, ReadError};
 use super::layout::Dialect;
 
-/// The longest id in bytes: some systems know no longer path.
+/// The longest id in bytes. Some systems do not allow longer paths.
 const MAX_BYTES: usize = 1024;
 
 /// How many names a not-found error offers.
 const NEAREST: usize = 3;
 
-/// The folders that `id` names, one below the other.
+/// The nested folders that `id` names.
 ///
 /// # Errors
 /// [`ReadError::BadId`].
@@ -40,7 +40,7 @@ pub(super) fn parts(kind: Kind, id: &str, dialect: Dialect) -> Result<Vec<&str>,
     }
 }
 
-/// Whether a folder of that name can be (a part of the id of) what is looked for; others are passed over in listings.
+/// Whether a folder with this name can be (a part of) an id of this kind. Other folders are skipped in lists.
 pub(super) fn counts(kind: Kind, name: &str, dialect: Dialect) -> bool {
     let reserved = match (kind, dialect) {
         (Kind::Spec, Dialect::SpecOxide) => name.starts_with('_'),
@@ -56,19 +56,19 @@ pub(super) fn fold(id: &str) -> String {
     id.trim().to_lowercase()
 }
 
-/// The known id that differs from `id` in capitals alone.
+/// The known id that differs from `id` only in case.
 pub(super) fn same_but_for_case<'k>(id: &str, known: &'k [String]) -> Option<&'k str> {
     let folded = fold(id);
     let same = known.iter().find(|known| fold(known) == folded);
     same.map(String::as_str)
 }
 
-/// The names most like `id`, at most three, the nearest first.
+/// The names most similar to `id`, at most three, the nearest first.
 #[must_use]
 pub fn nearest(id: &str, names: impl IntoIterator<Item = String>) -> Vec<String> {
-    /// Below this two names have hardly a letter in common.
+    /// Below this similarity two names have hardly a letter in common.
     const ALIKE: f64 = 0.4;
-    /// More characters are not compared.
+    /// Only this many characters are compared.
     const COMPARED: usize = 100;
     let folded = |name: &str| {
         name.to_lowercase()

@@ -1,4 +1,4 @@
-//! Where a project keeps its specs and changes, and where the project is.
+//! The folders of a project, and how a project is found.
 
 use std::fs;
 use std::io;
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::config;
 use super::error::ProjectError;
 
-/// Which of the two kinds of repository it is.
+/// The two kinds of repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// `.spox/config.toml` says where things are; a spec is one folder, directly below the folder of specs.
+    /// `.spox/config.toml` sets the folders. A spec is a folder directly below the folder of specs.
     SpecOxide,
-    /// `openspec/`; a spec is a folder at any depth.
+    /// `openspec/`. A spec is a folder at any depth.
     OpenSpec,
 }
 
@@ -29,9 +29,9 @@ pub struct Layout {
     pub archive: PathBuf,
 }
 
-/// The root and the layout of the project that is nearest to `start`: `start` itself or a folder above it. In a folder
-/// with both, `.spox/config.toml` is used, since it states where the specs are. A folder `openspec/` with nothing of a
-/// project in it is passed over, as OpenSpec's own tool does: it may well be a clone of that tool.
+/// The root and the layout of the project nearest to `start`: in `start` itself or a folder above it. If a folder has
+/// both kinds, `.spox/config.toml` is used, since it states where the specs are. A folder `openspec/` without any part
+/// of a project is skipped, as in OpenSpec's own tool, because it may be a clone of that tool.
 pub(super) fn find(start: &Path) -> Result<(PathBuf, Layout), ProjectError> {
     let start = canonical(start)?;
     for folder in start.ancestors() {
@@ -45,7 +45,7 @@ pub(super) fn find(start: &Path) -> Result<(PathBuf, Layout), ProjectError> {
     Err(ProjectError::NotFound(start))
 }
 
-/// Whether the folder `openspec/` in `folder` has something of a project.
+/// Whether the folder `openspec/` in `folder` has any part of a project.
 fn is_begun(folder: &Path) -> bool {
     let openspec = folder.join("openspec");
     let has = |name: &str, is: fn(&Path) -> bool| is(&openspec.join(name));
@@ -57,7 +57,7 @@ fn is_begun(folder: &Path) -> bool {
             .any(|name| has(name, Path::is_file))
 }
 
-/// The layout of the project at `root`, no other.
+/// The layout of the project at exactly `root`.
 pub(super) fn open(root: &Path) -> Result<(PathBuf, Layout), ProjectError> {
     let root = canonical(root)?;
     match layout_at(&root)? {

@@ -1,29 +1,29 @@
-//! How much is read, and what comes of reading everything of one kind.
+//! Limits for reading, and the result of reading all items of one kind.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The most that is read. The rest is reported, not left out silently.
+/// Limits for reading. Whatever exceeds a limit is reported, not silently left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Of one file, in bytes.
+    /// The largest size of one file, in bytes.
     pub file_bytes: u64,
-    /// Of all texts that one call lists, in bytes.
+    /// The largest total size of the texts in one list, in bytes.
     pub total_bytes: u64,
-    /// How many specs there may be, and how many deltas one change may have.
+    /// The most specs, and the most deltas of one change.
     pub specs: usize,
-    /// How many changes, and as many archived ones.
+    /// The most active changes, and the most archived changes.
     pub changes: usize,
-    /// How many folders an id may have one below the other.
+    /// The most nested folders in an id.
     pub depth: usize,
 }
 
-/// Everything of one kind, read.
+/// All items of one kind.
 #[derive(Debug)]
 pub struct Listing<T> {
-    /// In the order of their ids.
+    /// The items in the order of their ids.
     pub items: Vec<Arc<T>>,
-    /// What is there and could not be read.
+    /// Items that exist but could not be read.
     pub unreadable: Vec<Unreadable>,
 }
 
@@ -32,12 +32,12 @@ pub struct Listing<T> {
 pub struct Unreadable {
     /// Its path below the root of the project.
     pub path: PathBuf,
-    /// What is wrong, in a sentence that names the file.
+    /// The problem, as a sentence that names the file.
     pub problem: String,
 }
 
 impl Default for Limits {
-    /// 4 MiB a file, 256 MiB together, 20,000 specs, 5,000 changes, 16 folders.
+    /// 4 MiB per file, 256 MiB in total, 20,000 specs, 5,000 changes, 16 folders.
     fn default() -> Self {
         Self {
             file_bytes: 4 * 1024 * 1024,

@@ -1,4 +1,4 @@
-//! Which specs and changes there are.
+//! Finds the existing specs and changes.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +9,20 @@ use super::layout::{Dialect, Layout};
 use super::{Unreadable, id};
 use crate::parallel;
 
-/// How many folders are looked at together.
+/// How many folders are processed together.
 const BATCH: usize = 4_096;
 
-/// What was found below a folder.
+/// The files that were found below a folder.
 #[derive(Debug, Default)]
 pub(super) struct FoundFiles {
-    /// Ids and absolute paths, in the order of the ids: of code points.
+    /// Ids and absolute paths, sorted by the code points of the ids.
     pub(super) items: Vec<(String, PathBuf)>,
-    /// What is there and does not count, and should perhaps.
+    /// Items that exist and do not count, but perhaps should.
     pub(super) unreadable: Vec<Unreadable>,
 }
 
-/// The `spec.md` files below `base`: at any depth for OpenSpec, in its folders alone for Spec Oxide; none if it is
-/// missing. One in `base` itself does not count; links to folders are not followed.
+/// The `spec.md` files below `base`: at any depth for OpenSpec, only in its direct subfolders for Spec Oxide. Empty if
+/// `base` is missing. A `spec.md` in `base` itself does not count, and links to folders are not followed.
 pub(super) fn specs(
     reader: &Reader,
     base: &Path,
@@ -34,7 +34,7 @@ pub(super) fn specs(
     }
 }
 
-/// The same for the folder `base` of a change, whose own is known to lie in the project.
+/// The same for the folder `base` of a change. The folder of the change is known to be in the project.
 pub(super) fn deltas(
     reader: &Reader,
     base: &Path,
@@ -46,10 +46,10 @@ pub(super) fn deltas(
     }
 }
 
-/// A folder to be looked at.
+/// A folder that is still to be searched.
 struct Pending {
     path: PathBuf,
-    /// The id of a spec in it.
+    /// The id of a spec in this folder.
     id: String,
     depth: usize,
 }
@@ -85,7 +85,7 @@ fn below(reader: &Reader, base: &Path, dialect: Dialect) -> Result<FoundFiles, R
                 let is_spec =
                     entry.name == "spec.md" && folder.depth > 0 && entry.what != What::Folder;
                 if is_spec {
-                    // A link that leads nowhere is nothing.
+                    // A broken link is ignored.
                     if entry.what == What::File || path.exists() {
                         found.items.push((folder.id.clone(), path));
                     }
@@ -102,7 +102,7 @@ fn below(reader: &Reader, base: &Path, dialect: Dialect) -> Result<FoundFiles, R
     Ok(found.sorted())
 }
 
-/// The folders of changes in `base`; none if it is missing.
+/// The folders of changes in `base`; empty if it is missing.
 pub(super) fn changes(
     reader: &Reader,
     layout: &Layout,
@@ -142,7 +142,7 @@ pub(super) fn changes(
 }
 
 impl FoundFiles {
-    /// The folder `name` in `within`, to be looked at as well, if it may hold specs.
+    /// The folder `name` in `within`, to be searched as well, if it may contain specs.
     fn folder(
         &mut self,
         reader: &Reader,

@@ -1,37 +1,37 @@
-//! The file formats of this program: a head with the kind of file, and a body that is read without trust.
+//! The file formats of this program: a header with the kind of file, and a body that is read as untrusted data.
 //!
-//! Head: 8 bytes of magic, the version of the format, the length of the body and its SHA-256. All numbers are
-//! little-endian; a text is its length in bytes (`u32`) and its UTF-8.
+//! The header has 8 bytes of magic, the version of the format, the length of the body and its SHA-256. All numbers are
+//! little-endian. A text is its length in bytes (`u32`) and its UTF-8.
 
 use sha2::{Digest as _, Sha256};
 
-/// The bytes before the body.
+/// The length of the header.
 const HEAD: usize = 8 + 4 + 8 + 32;
 
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// It does not begin like one of ours.
+    /// It does not begin with the magic bytes of this format.
     #[error("is not a file of this program")]
     Foreign,
-    /// Its format is another one.
+    /// Its format has another version.
     #[error("was written by another version of this program (format {found}, wanted {wanted})")]
     Version {
-        /// That of the file.
+        /// The version of the file.
         found: u32,
-        /// That of this program.
+        /// The version of this program.
         wanted: u32,
     },
-    /// It is cut off, or bytes of it are not those that were written.
+    /// It is cut off, or its bytes were changed.
     #[error("is damaged")]
     Damaged,
-    /// It is larger than it may be.
+    /// It is larger than the limit.
     #[error("has {bytes} bytes, more than {most}")]
     Large {
         /// Its size.
         bytes: u64,
-        /// The bound.
+        /// The limit.
         most: u64,
     },
     /// It cannot be read.
@@ -39,7 +39,7 @@ pub enum FileError {
     Read(#[from] std::io::Error),
 }
 
-/// What makes a kind of file.
+/// The header values of a kind of file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format {
     pub(super) magic: [u8; 8],
@@ -79,7 +79,7 @@ impl Format {
     }
 }
 
-/// Bytes that are taken from the front. `None` means that there are too few, or of the wrong kind.
+/// Bytes that are read from the front. `None` means that there are too few bytes, or that they are not valid.
 #[derive(Debug)]
 pub(super) struct Reader<'b>(&'b [u8]);
 
@@ -101,7 +101,8 @@ impl<'b> Reader<'b> {
         std::str::from_utf8(text).ok()
     }
 
-    /// As many items as the number in front says. What is reserved for them grows with what is really there.
+    /// Reads as many items as the leading number says. The reserved memory grows only with the items that are really
+    /// present.
     pub(super) fn list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.number()?;
         let mut items = Vec::new();
@@ -116,8 +117,8 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// Appends the number of items, of bytes in a text, or a line. What does not fit saturates and is then refused by the
-/// reader, so callers bound it.
+/// Appends a number: of items, of bytes in a text, or of a line. A number that is too large saturates, and the reader
+/// then refuses it, so callers must limit it.
 pub(super) fn put_number(body: &mut Vec<u8>, number: usize) {
     body.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
 }

@@ -1,5 +1,5 @@
-//! Search in changes: each file of a change is read like a spec, so that its requirements, and the texts under its
-//! other headings, are what is found. By words alone.
+//! Search in changes. Each file of a change is read like a spec, so that its requirements and the texts under its other
+//! headings can be found. Changes are searched by words only.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use super::query::Query;
 use crate::model::{Change, Source, Spec};
 use crate::parse;
 
-/// The separator of a change and its file in the name under which the file is indexed: it occurs in no id or path.
+/// Separates the change and its file in the name under which the file is indexed. It occurs in no id or path.
 const BETWEEN: char = '\n';
 
-/// The files of changes, indexed as far as they have changed.
+/// The indexed files of changes.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     read: HashMap<String, (Arc<Change>, Vec<Arc<Spec>>)>,
@@ -20,7 +20,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Makes this the index of `changes`.
+    /// Updates the index to `changes`.
     pub(super) fn update(&mut self, changes: &[Arc<Change>], weights: Weights) {
         if self.read.is_empty() {
             self.index = Index::new(weights);
@@ -46,7 +46,7 @@ impl Changes {
     }
 }
 
-/// The change, and the file below its folder, that a hit in changes is in.
+/// Splits the name of an indexed file into the change and the file relative to its folder.
 pub(super) fn split_id(id: &str) -> Option<(&str, &str)> {
     id.split_once(BETWEEN)
 }

@@ -1,8 +1,8 @@
-//! What of a spec is searched: one document for the spec itself and one for each of its requirements.
+//! The searchable documents of a spec: one for the spec itself and one for each of its requirements.
 
 use crate::model::{Line, Requirement, Scenario, Spec, TextSection};
 
-/// The kinds of text in a document; each has its weight.
+/// The kinds of text in a document. Each has its own weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     /// The name of a requirement; the title of a spec, then its id.
@@ -20,16 +20,16 @@ impl Field {
     pub const COUNT: usize = 4;
 }
 
-/// One thing that can be found.
+/// One searchable document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// The spec.
     pub spec_id: String,
-    /// The requirement; `None` for the spec itself and for a text of it.
+    /// The requirement; `None` for the spec itself and for its other texts.
     pub requirement: Option<String>,
-    /// The heading of a text that belongs to no requirement.
+    /// The heading of a text that is not part of a requirement.
     pub section: Option<String>,
-    /// The line of the requirement's heading; for the spec itself that of its purpose, or 1.
+    /// The line of the requirement's heading. For the spec itself, the line of its purpose, or 1.
     pub line: Line,
     /// Its texts.
     pub parts: Vec<DocumentPart>,
@@ -38,7 +38,7 @@ pub struct Document {
 /// One text of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentPart {
-    /// What it is.
+    /// The kind of text.
     pub field: Field,
     /// The text.
     pub text: String,
@@ -54,7 +54,7 @@ impl DocumentPart {
 }
 
 impl Document {
-    /// The first of its texts of a kind; empty without one.
+    /// Its first text of this kind; empty if there is none.
     #[must_use]
     pub fn first(&self, field: Field) -> &str {
         let part = self.parts.iter().find(|part| part.field == field);
@@ -128,7 +128,7 @@ fn of_section(spec: &Spec, section: &TextSection) -> Document {
     }
 }
 
-/// The title and, unless it says the same, the id.
+/// The title and, unless it is the same, the id.
 fn names(spec: &Spec, field: Field) -> Vec<DocumentPart> {
     let mut names = vec![DocumentPart::new(field, &spec.title)];
     if spec.title != spec.id {
@@ -137,7 +137,7 @@ fn names(spec: &Spec, field: Field) -> Vec<DocumentPart> {
     names
 }
 
-/// On one line: the name, then what is given, what happens and what follows; the whole block if it has no clauses.
+/// A scenario on one line: the name, then GIVEN, WHEN and THEN clauses. Without clauses it is the whole block.
 fn of_scenario(scenario: &Scenario) -> String {
     let clauses = [&scenario.given, &scenario.when, &scenario.then];
     let clauses: Vec<&str> = clauses.into_iter().flatten().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! The index that is built on command, and searched unchanged.
+//! The index that is built on command. Searches use it unchanged.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use super::index::{Index, Weights};
 use super::{SearchError, folder};
 use crate::model::Spec;
 
-/// Builds the explicit index of the project at `root`, whole or not at all, and returns its path. Vectors are not in
-/// it: a searcher with a model makes those that are missing.
+/// Builds the explicit index of the project at `root`, completely or not at all, and returns its path. It does not
+/// contain vectors: a searcher with a model makes the missing ones.
 ///
 /// # Errors
-/// [`SearchError::Write`]; the index is then as it was before.
+/// [`SearchError::Write`]. The index is then unchanged.
 pub fn build(root: &Path, specs: &[Arc<Spec>]) -> Result<PathBuf, SearchError> {
     let folder = folder::path(root);
     let path = index_file(&folder);
@@ -42,7 +42,7 @@ pub fn build(root: &Path, specs: &[Arc<Spec>]) -> Result<PathBuf, SearchError> {
     Ok(path)
 }
 
-/// Reads the index in `folder` if it was written since it was read last, at `known`.
+/// Reads the index in `folder` if its stamp differs from `known`, the one at the last read.
 pub(super) fn read_anew(
     folder: &Path,
     known: Option<&Stamp>,

@@ -1,6 +1,6 @@
-//! The index as a file: the documents of every spec with the hash of what they were read from.
+//! The index as a file: the documents of every spec with the hash of their source.
 //!
-//! The terms are not in it. Computing them again when the file is read takes less time than checking stored ones, and
+//! The file does not contain terms. Computing them when the file is read takes less time than checking stored ones, and
 //! they change with every improvement of the tokenizer.
 
 use super::bytes::{Format, Reader, put_number, put_text};
@@ -34,10 +34,10 @@ pub fn encode(index: &Index) -> Vec<u8> {
     FORMAT.seal(&body)
 }
 
-/// The index in a file, for search with these weights.
+/// The index in a file, to be searched with these weights.
 ///
 /// # Errors
-/// [`FileError`], for any bytes that [`encode`] has not made.
+/// [`FileError`] for any bytes that were not made by [`encode`].
 pub fn decode(file: &[u8], weights: Weights) -> Result<Index, FileError> {
     let mut body = FORMAT.open(file)?;
     let mut index = Index::new(weights);
@@ -98,7 +98,7 @@ fn part(body: &mut Reader<'_>) -> Option<DocumentPart> {
     })
 }
 
-/// By their number in the file.
+/// The fields by their number in the file.
 const FIELDS: [Field; Field::COUNT] = [
     Field::Name,
     Field::Description,

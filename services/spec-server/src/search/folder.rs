@@ -1,5 +1,5 @@
-//! The folder `.spec-server` below the root of a project: what this program keeps there can be made again, and a file
-//! in it keeps it out of version control.
+//! The folder `.spec-server` below the root of a project. This program can create all its files again, and a file in it
+//! excludes it from version control.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -12,7 +12,7 @@ pub(super) fn path(root: &Path) -> PathBuf {
     root.join(".spec-server")
 }
 
-/// Makes the folder if it does not exist.
+/// Creates the folder if it does not exist.
 pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     make(folder)?;
     let ignore = folder.join(".gitignore");
@@ -22,7 +22,7 @@ pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder if it does not exist. A link is refused: it may lead out of the project, and files would be written
+/// Creates a folder if it does not exist. A link is refused: it may lead out of the project, and files would be written
 /// there.
 pub(super) fn make(folder: &Path) -> io::Result<()> {
     match fs::create_dir(folder) {
@@ -38,7 +38,7 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The bytes of a file if there are not too many. No more are read, even if it grows meanwhile.
+/// The contents of a file, up to a size limit. No more bytes are read even if the file grows in the meantime.
 pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     let mut file = fs::File::open(path)?;
     let bytes = file.metadata()?.len();

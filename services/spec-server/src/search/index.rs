@@ -12,22 +12,22 @@ use super::terms::tokens;
 use crate::model::Spec;
 use crate::parallel;
 
-/// How fast a term that is repeated stops to count more.
+/// How soon further repetitions of a term stop counting. A smaller value is sooner.
 const K1: f64 = 1.2;
-/// How much a long document is held to repeat terms for its length alone.
+/// How much the length of a document is assumed to explain repeated terms.
 const B: f64 = 0.6;
 
-/// How much of its score a document loses that has none of the terms, nor their substitutes; one that has half of them
-/// loses half.
+/// The part of its score that a document loses if it has none of the terms or their substitutes. A document with half
+/// of them loses half of this part.
 const LACK: f64 = 0.3;
 
-/// How much a requirement gains by what its spec has of the query, and how much of that is what the best [`AMONG`]
-/// requirements of the spec have of it.
+/// How much a requirement gains if its spec matches the query, and how much of the match comes from the best [`AMONG`]
+/// requirements of the spec.
 const SPEC: f64 = 0.45;
 const REQUIREMENTS: f64 = 0.4;
 const AMONG: usize = 3;
 
-/// How much one occurrence in each kind of text counts, in the order of [`Field`].
+/// The weight of one occurrence in each kind of text, in the order of [`Field`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights(pub [f64; Field::COUNT]);
 
@@ -37,31 +37,31 @@ impl Default for Weights {
     }
 }
 
-/// Where a document has its place in the index; another one gets it when it is removed.
+/// The position of a document in the index. After the document is removed, another one may get the position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(u32);
 
-/// What an update did.
+/// The effect of an update.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Update {
-    /// The places that were given up, before any was taken.
+    /// The slots that were freed, before any was taken.
     pub vacated: Vec<Slot>,
-    /// The places that were taken.
+    /// The slots that were taken.
     pub occupied: Vec<Slot>,
 }
 
-/// A document that has terms of the query.
+/// A document that contains terms of the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match {
     /// The document.
     pub slot: Slot,
-    /// Its BM25 as a share of what it would be if every term of the query were repeated without end, less for terms
-    /// that it lacks, more for what its spec has of them: above 0 and at most 1. Terms that occur nowhere count like
-    /// the rarest.
+    /// Its BM25 as a share of the limit for endless repetition of every term of the query. It is lower for missing
+    /// terms and higher for matches of its spec: above 0 and at most 1. Terms that occur nowhere count like the rarest
+    /// ones.
     pub score: f64,
 }
 
-/// Every document of every spec, by its terms.
+/// All documents of all specs, indexed by their terms.
 #[derive(Debug, Default)]
 pub struct Index {
     weights: Weights,
@@ -74,15 +74,15 @@ pub struct Index {
     count: usize,
 }
 
-/// How many specs are taken apart together: enough for several threads, and little memory meanwhile.
+/// How many specs are tokenized together: enough for several threads, with little memory in use.
 pub(super) const BATCH: usize = 512;
 
-/// What a document is taken apart into.
+/// The terms of a document.
 #[derive(Debug)]
 pub(super) struct Terms {
-    /// How often each term occurs in each field; 255 stands for more.
+    /// How often each term occurs in each field. 255 also stands for more.
     counts: HashMap<String, [u8; Field::COUNT]>,
-    /// How long each field is, identifiers counted by their parts.
+    /// The length of each field. Identifiers count by their parts.
     lengths: [u32; Field::COUNT],
 }
 
@@ -98,7 +98,7 @@ struct IndexedDocument {
     lengths: [u32; Field::COUNT],
 }
 
-/// How often a term occurs in each field of a document; 255 stands for more.
+/// How often a term occurs in each field of a document. 255 also stands for more.
 #[derive(Debug, Clone, Copy)]
 struct Posting {
     slot: Slot,
@@ -115,8 +115,8 @@ impl Index {
         }
     }
 
-    /// Makes this the index of `specs`: reads those with a changed hash again, and forgets those that are not among
-    /// them. Of two with one id the first counts.
+    /// Updates the index to `specs`: it reads those with a changed hash again, and removes those that are not among
+    /// them. If two have the same id, the first one counts.
     pub fn update(&mut self, specs: &[Arc<Spec>]) -> Update {
         let mut update = Update::default();
         let mut ids = HashSet::with_capacity(specs.len());
@@ -145,7 +145,7 @@ impl Index {
         update
     }
 
-    /// Adds the documents of a spec that is not there yet.
+    /// Adds the documents of a new spec.
     pub(super) fn insert(
         &mut self,
         id: &str,
@@ -160,7 +160,7 @@ impl Index {
             });
             for (term, counts) in counts {
                 let postings = self.postings.entry(term).or_default();
-                // A new document mostly has the last place.
+                // The slot of a new document is usually the last one.
                 let place = match postings.last() {
                     Some(last) if last.slot > slot => {
                         postings.partition_point(|posting| posting.slot < slot)
@@ -212,8 +212,8 @@ impl Index {
         held.slots
     }
 
-    /// The documents in which a term of the query occurs and that score at least `threshold`: the best first, at most
-    /// `limit`, ties by id and line.
+    /// The documents that contain a term of the query and score at least `threshold`: the best first, at most `limit`,
+    /// ties by id and line.
     #[must_use]
     pub fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
         let mut scores = vec![(0.0, 0_u32); self.documents.len()];
@@ -222,11 +222,11 @@ impl Index {
         let average = self.average();
         for asked in query.asked() {
             let known = |term: &String| self.postings.contains_key(term);
-            // An identifier may well be written as words; only its parts are expected.
+            // An identifier may also be written as separate words, so only its parts are required.
             if asked.whole && !asked.term.as_ref().is_some_and(known) {
                 continue;
             }
-            // Of a term and its substitutes the best counts.
+            // Of a term and its substitutes, the best one counts.
             gained.fill(0.0);
             for (term, share) in asked.meant() {
                 let worth = share * self.worth(asked, term);
@@ -251,12 +251,12 @@ impl Index {
         let share = |slot: &Slot| {
             let (score, found) = scores.get(slot.index()).copied().unwrap_or_default();
             let lacking = 1.0 - f64::from(found) / f64::from(terms);
-            // Phrases gain without being expected.
+            // Phrases raise the score, but are not required.
             (score / best * (1.0 - LACK * lacking)).min(1.0)
         };
         let mut matches = Vec::new();
         for held in self.specs.values() {
-            // The first is the spec itself.
+            // The first document is the spec itself.
             let mut shares: Vec<f64> = held.slots.iter().map(share).collect();
             let itself = shares.first().copied().unwrap_or_default();
             let rest = shares.get_mut(1..).unwrap_or_default();
@@ -284,7 +284,7 @@ impl Index {
         matches
     }
 
-    /// The better score first, ties by id and line.
+    /// Sorts by descending score, ties by id and line.
     pub(super) fn order(&self, a: &Match, b: &Match) -> Ordering {
         let key = |found: &Match| {
             let document = self.document(found.slot);
@@ -294,7 +294,7 @@ impl Index {
         b.score.total_cmp(&a.score).then_with(ties)
     }
 
-    /// What is found at a place.
+    /// The document in a slot.
     #[must_use]
     pub fn document(&self, slot: Slot) -> Option<&Document> {
         let entry = self.documents.get(slot.index())?.as_ref()?;
@@ -323,7 +323,7 @@ impl Index {
         specs
     }
 
-    /// By what its specs differ from `specs`.
+    /// How its specs differ from `specs`.
     #[must_use]
     pub fn differences(&self, specs: &[Arc<Spec>]) -> Outdated {
         let mut outdated = Outdated::default();
@@ -340,14 +340,14 @@ impl Index {
         outdated
     }
 
-    /// The places that are taken.
+    /// The slots in use.
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
         self.specs
             .values()
             .flat_map(|held| held.slots.iter().copied())
     }
 
-    /// Whether it has a spec of this id.
+    /// Whether it has a spec with this id.
     pub(super) fn holds(&self, id: &str) -> bool {
         self.specs.contains_key(id)
     }
@@ -364,8 +364,8 @@ impl Index {
         self.specs.is_empty()
     }
 
-    /// How much a term counts before its share. A substitute counts as rare as the term: a rarer one is not a better
-    /// answer than the term itself. A phrase has no separate rarity.
+    /// The weight of a term before its share. A substitute counts as being as rare as the term: a rarer one is not a
+    /// better answer than the term itself. A phrase does not have a rarity of its own.
     fn worth(&self, asked: &QueryTerm, term: &str) -> f64 {
         let like = asked.term.as_deref().unwrap_or(term);
         self.rarity(self.postings.get(like).map_or(0, Vec::len))
@@ -377,7 +377,7 @@ impl Index {
         ((all - with + 0.5) / (with + 0.5)).ln_1p()
     }
 
-    /// BM25's term frequency as a share of its bound, `k1 + 1`, where documents are `average` long.
+    /// BM25's term frequency as a share of its limit, `k1 + 1`, for an average document length of `average`.
     fn saturation(&self, posting: &Posting, average: f64) -> f64 {
         let entry = self
             .documents
@@ -389,7 +389,7 @@ impl Index {
         frequency / (frequency + K1 * (1.0 - B + B * length / average))
     }
 
-    /// How long a document is on average.
+    /// The average length of a document.
     fn average(&self) -> f64 {
         self.weigh(self.lengths.map(|sum| sum as f64)) / self.count.max(1) as f64
     }
@@ -407,11 +407,11 @@ impl Slot {
     }
 }
 
-/// About how many terms a document has.
+/// The approximate number of terms in a document.
 const TERMS: usize = 112;
 
 impl Terms {
-    /// Of a document.
+    /// The terms of a document.
     pub(super) fn of(document: &Document) -> Self {
         let mut counts: HashMap<String, [u8; Field::COUNT]> = HashMap::with_capacity(TERMS);
         let mut lengths = [0_u32; Field::COUNT];

@@ -1,18 +1,18 @@
-//! What a query asks for.
+//! The terms of a query.
 
 use std::collections::HashSet;
 
 use super::terms::{Token, is_grammar, tokens};
 use super::thesaurus::kin;
 
-/// The most terms of a query; those behind them are not looked up.
+/// The most terms of a query. Further terms are not looked up.
 pub const QUERY_TERMS: usize = 256;
 
-/// How much a substitute for a term of the query counts, as a share of the term itself. This and the numbers in the
+/// The weight of a substitute for a term of the query, as a share of the term's weight. This and the numbers in the
 /// index were chosen on `corpus/openspec-development.jsonl` and the odd lines of the other two files there.
 const KIN: f64 = 0.45;
 
-/// A query, taken apart: its terms in their order, each once, with those that may be meant by them.
+/// A parsed query: its terms in their order, each once, with their substitutes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
     asked: Vec<QueryTerm>,
@@ -23,14 +23,14 @@ pub struct Query {
 pub(super) struct QueryTerm {
     /// The term; `None` for a phrase, whose words count separately.
     pub(super) term: Option<String>,
-    /// Whether it is an identifier kept whole.
+    /// Whether it is a whole identifier.
     pub(super) whole: bool,
-    /// Terms that may be meant by it.
+    /// The substitutes for the term.
     pub(super) kin: &'static [String],
 }
 
 impl QueryTerm {
-    /// The terms that answer it, with their share of what the term itself counts.
+    /// The terms that match it, each with its share of the term's weight.
     pub(super) fn meant(&self) -> impl Iterator<Item = (&str, f64)> {
         let own = self.term.as_deref().map(|term| (term, 1.0));
         let kin = self.kin.iter().map(|kin| (kin.as_str(), KIN));
@@ -39,7 +39,7 @@ impl QueryTerm {
 }
 
 impl Query {
-    /// The terms of `text`, without words of grammar if there are others.
+    /// Parses `text`. Words of grammar are left out if there are other words.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let found: Vec<_> = tokens(text).collect();
@@ -67,14 +67,14 @@ impl Query {
         self.asked.iter()
     }
 
-    /// Whether there is nothing to look up.
+    /// Whether there are no terms to look up.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.asked.is_empty()
     }
 }
 
-/// What two words mean together, if they do.
+/// The phrase that two words form, if it is in the thesaurus.
 fn phrase(words: &[Token]) -> Option<QueryTerm> {
     let words: Vec<String> = words.iter().map(Token::term).collect();
     let kin = kin(&words.join(" "));

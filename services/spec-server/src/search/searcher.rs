@@ -1,4 +1,5 @@
-//! The entry point of search: keeps the index, explicit or always fresh, and the embeddings, if any, and answers.
+//! The entry point of search. It keeps the index, explicit or always up to date, and the embeddings, if any, and
+//! answers queries.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -17,25 +18,25 @@ use crate::model::{Change, Spec};
 /// The most characters of a query.
 pub const QUERY_CHARS: usize = 10_000;
 
-/// How far down either ranking is read before they are fused: results after this rank in both are left out.
+/// How many results of each ranking are fused. Results after this rank in both rankings are left out.
 const FUSED: usize = 200;
 
 /// Searches the specs of one project. Methods block, and may be called from several threads.
 #[derive(Debug)]
 pub struct Searcher {
-    /// Where files of the index are.
+    /// The folder of the index files.
     folder: PathBuf,
     settings: Settings,
     state: RwLock<State>,
     semantic: Option<Semantic>,
-    /// Active changes, and archived ones.
+    /// The active and the archived changes.
     changes: [Mutex<Changes>; 2],
 }
 
 #[derive(Debug, Default)]
 struct State {
     index: Index,
-    /// Explicit mode: what was read, and by how much it is behind.
+    /// Explicit mode: the stamp of the index that was read, and how outdated it is.
     read: Option<Stamp>,
     outdated: Outdated,
 }
@@ -64,15 +65,15 @@ impl Searcher {
         })
     }
 
-    /// Sets the present specs. An index that is always fresh adds those that have changed, at their cost; one that is
-    /// built explicitly is read again if it was rebuilt, and compared. Embedding continues in the background.
+    /// Sets the current specs. An index that is always up to date reads those that have changed. An explicitly built
+    /// index is read again if it was rebuilt, and compared with the specs. Embedding continues in the background.
     ///
     /// # Errors
     /// In explicit mode [`SearchError::NoIndex`] and [`SearchError::Index`].
     pub fn update(&self, specs: &[Arc<Spec>]) -> Result<(), SearchError> {
         match self.settings.freshness {
             Freshness::Always => {
-                // Most updates bring nothing new, and should not delay searches.
+                // Most updates change nothing, and should not delay searches.
                 if self.read().index.differences(specs) == Outdated::default() {
                     return Ok(());
                 }
@@ -88,7 +89,7 @@ impl Searcher {
         Ok(())
     }
 
-    /// The best `top_k` answers to `query`. A query without a word in it has none.
+    /// The best `top_k` answers to `query`. A query without any word has no answers.
     ///
     /// # Errors
     /// [`SearchError::LongQuery`], and in explicit mode [`SearchError::NoIndex`] and [`SearchError::Index`].
@@ -103,7 +104,7 @@ impl Searcher {
         };
         let thresholds = self.settings.thresholds;
         let depth = top_k.max(FUSED);
-        // Embedding takes its time, so it is done before the index is held.
+        // Embedding takes time, so it is done before the index is locked.
         let semantic = self.semantic.as_ref();
         let semantic = semantic.filter(|_| ranker != Ranker::Bm25 && !asked.is_empty());
         let sense = semantic.map(|semantic| (semantic, semantic.sense(query)));
@@ -164,14 +165,14 @@ impl Searcher {
         })
     }
 
-    /// Waits until every passage is embedded and written down, so that the next search misses none.
+    /// Waits until every passage is embedded and saved, so that the next search includes all of them.
     pub fn finish(&self) {
         if let Some(semantic) = &self.semantic {
             semantic.finish();
         }
     }
 
-    /// Explicit mode: reads the index if it was written since it was read.
+    /// Explicit mode: reads the index if it was written after the last read.
     fn reread(&self) -> Result<(), SearchError> {
         let known = self.read().read.clone();
         let read = read_anew(&self.folder, known.as_ref(), self.settings.weights)?;
@@ -193,7 +194,7 @@ impl Searcher {
         Ok(())
     }
 
-    /// Has the passages follow an update of the index, which others may search meanwhile.
+    /// Updates the passages to an update of the index. Other threads may search it in the meantime.
     fn embed(&self, update: &Update) {
         if let Some(semantic) = &self.semantic {
             semantic.apply(&self.read().index, update);
@@ -209,7 +210,7 @@ impl Searcher {
     }
 }
 
-/// What a query asks for, if it is not too long.
+/// The parsed query, if it is not too long.
 fn checked(query: &str) -> Result<Query, SearchError> {
     match query.chars().count() {
         chars if chars > QUERY_CHARS => Err(SearchError::LongQuery(chars)),
@@ -240,7 +241,7 @@ fn hit(
     near: Option<&Near>,
 ) -> Option<Hit> {
     let document = index.document(found.slot)?;
-    // What has none of the terms is shown by the passage that says the same.
+    // For a document without any of the terms, the snippet is the passage that is nearest in meaning.
     let snippet = match near.filter(|_| ranker == Ranker::Semantic) {
         Some(near) => near.snippet(document),
         None => snippet::snippet(document, |term| index.weight(query, term)),

@@ -1,9 +1,9 @@
-//! Search by meaning: passages and queries become vectors, and texts with the same meaning are near, even with
-//! different words.
+//! Search by meaning. Passages and queries become vectors, and texts with the same meaning have near vectors, even if
+//! their words differ.
 //!
-//! Embedding a passage takes tens of milliseconds, so a thread does it in the background, once for each text: vectors
-//! are kept on disk by the hash of their text. Until it is done, search uses the existing ones and reports how many are
-//! missing.
+//! Embedding a passage takes tens of milliseconds, so a thread does it in the background, once for each text. The
+//! vectors are stored on disk by the hash of their text. Until all are done, search uses the existing ones and reports
+//! how many are missing.
 
 mod bert;
 mod config;
@@ -25,7 +25,7 @@ use super::document::Document;
 use super::index::{Index, Match, Update};
 use super::snippet::{OMITTED, beginning};
 
-/// Finds documents by the sense of a query.
+/// Finds documents by the meaning of a query.
 #[derive(Debug)]
 pub(super) struct Semantic {
     worker: Worker,
@@ -43,18 +43,18 @@ pub(super) struct Near {
 }
 
 impl Semantic {
-    /// With the model in one folder, and vectors kept in another.
+    /// Opens it with the model in one folder and the vectors in another.
     pub(super) fn open(model: &Path, folder: &Path) -> Result<Self, ModelError> {
         let worker = Worker::start(Model::open(model)?, folder)?;
         Ok(Self { worker })
     }
 
-    /// Follows the index: passages of documents that are gone are forgotten, those of new ones are embedded.
+    /// Follows the index: passages of removed documents are dropped, those of new ones are embedded.
     pub(super) fn apply(&self, index: &Index, update: &Update) {
         self.worker.apply(index, update);
     }
 
-    /// What a query means.
+    /// The vector of a query.
     pub(super) fn sense(&self, query: &str) -> Sense {
         let vectors = self.worker.model().embed(&[query]);
         Sense(vectors.into_iter().flatten().collect())
@@ -71,7 +71,7 @@ impl Semantic {
     ) -> Vec<Near> {
         let mut best: HashMap<_, Near> = HashMap::new();
         self.worker.each(|slot, passage, vector| {
-            // Vectors are of length 1, but for rounding.
+            // Vectors have length 1, except for rounding.
             let cosine = f64::from(dot(sense, vector)).min(1.0);
             if cosine < threshold
                 || best
@@ -87,7 +87,7 @@ impl Semantic {
             let passage = passage.clone();
             best.insert(slot, Near { found, passage });
         });
-        // Between the update of the index and that of the passages, a place may be empty.
+        // Between the update of the index and the update of the passages, a slot may be empty.
         let near = best
             .into_values()
             .filter(|near| index.document(near.found.slot).is_some());
@@ -102,14 +102,14 @@ impl Semantic {
         self.worker.waiting()
     }
 
-    /// Waits until none is waiting and all are written down.
+    /// Waits until all passages are embedded and saved.
     pub(super) fn finish(&self) {
         self.worker.finish();
     }
 }
 
 impl Near {
-    /// How the passage begins in its document.
+    /// The beginning of the passage in its document.
     pub(super) fn snippet(&self, document: &Document) -> String {
         let PassageLocation { part, range } = &self.passage;
         let part = document.parts.get(*part);
@@ -122,7 +122,7 @@ impl Near {
     }
 }
 
-/// In eight sums, which a compiler can do at once.
+/// Uses eight sums, which a compiler can vectorize.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let (a, a_rest) = a.as_chunks::<8>();
     let (b, b_rest) = b.as_chunks::<8>();

@@ -1,46 +1,46 @@
-//! How a searcher works: when it makes its index, how it ranks, and which scores are too low to report.
+//! The settings of a searcher: when it builds its index, how it ranks, and which scores are too low to report.
 
 use std::path::PathBuf;
 
 use super::Ranker;
 use super::index::Weights;
 
-/// How many hits a query gets unless it says otherwise.
+/// The default number of hits.
 pub const TOP_K: usize = 10;
 
-/// How a searcher works.
+/// The settings of a searcher.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// When the index is made.
+    /// When the index is built.
     pub freshness: Freshness,
     /// A folder with a sentence-embedding model: `model.safetensors`, `config.json`, and `vocab.txt` or
-    /// `tokenizer.json`. Without one, search is by terms alone.
+    /// `tokenizer.json`. Without a model, search only uses terms.
     pub model: Option<PathBuf>,
-    /// What a hit must score.
+    /// The lowest scores of a hit.
     pub thresholds: Thresholds,
-    /// Which ranking is used; by default both, fused. Without a model it is always that by terms.
+    /// The ranking to use; by default both, fused. Without a model it is always the ranking by terms.
     pub ranker: Option<Ranker>,
-    /// How much the fields of a document count.
+    /// The weights of the fields of a document.
     pub weights: Weights,
 }
 
-/// When the index is made.
+/// When the index is built.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Freshness {
-    /// With every update, as far as specs have changed.
+    /// With every update, for the specs that have changed.
     #[default]
     Always,
-    /// By [`build`](super::build) alone; it is searched unchanged.
+    /// Only by [`build`](super::build). It is searched unchanged.
     Explicit,
 }
 
-/// What a hit must score at least, by what made its score. Fused rankings take in what either lets through.
+/// The lowest score of a hit, for each ranking. Fused rankings include a hit that passes either one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// For [`Ranker::Bm25`]. 0: a term of the query occurs.
+    /// For [`Ranker::Bm25`]. With 0, one term of the query is enough.
     pub bm25: f64,
-    /// For [`Ranker::Semantic`]: a cosine. Of a random pair of texts half score below 0.10, and of right answers nine
-    /// in ten above 0.18.
+    /// For [`Ranker::Semantic`]: a cosine. Half of all random pairs of texts score below 0.10, and nine in ten right
+    /// answers score above 0.18.
     pub semantic: f64,
 }
 

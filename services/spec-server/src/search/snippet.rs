@@ -1,15 +1,15 @@
-//! The passage that a hit is shown with: whole words around the terms that were asked for.
+//! The snippet of a hit: whole words around the terms of the query.
 
 use super::document::{Document, Field};
 use super::terms::tokens;
 
-/// The most characters of a snippet, the signs of omission not counted.
+/// The most characters of a snippet, not counting the marks for left-out text.
 pub const SNIPPET_CHARS: usize = 160;
 
 /// The mark for text that was left out.
 pub(super) const OMITTED: char = '…';
 
-/// The words of a text, and which of the terms that were asked for each has.
+/// The words of a text, each with the query terms in it.
 struct Passage<'t> {
     words: Vec<Word<'t>>,
 }
@@ -20,9 +20,9 @@ struct Word<'t> {
     terms: Vec<(String, f64)>,
 }
 
-/// The best passage of a document by the `weight` of the different terms in it (`None`: not asked for). Among equals
-/// the description comes before the scenarios, and the earlier before the later. A document with terms in its name
-/// alone is shown with how its description begins.
+/// The best passage of a document, by the total `weight` of the different terms in it (`None`: not in the query). Among
+/// equals the description comes before the scenarios, and an earlier passage before a later one. If only the name has
+/// terms, the snippet is the beginning of the description.
 #[must_use]
 pub fn snippet(document: &Document, weight: impl Fn(&str) -> Option<f64>) -> String {
     let mut best: Option<(f64, String)> = None;
@@ -65,11 +65,11 @@ impl<'t> Passage<'t> {
         }
     }
 
-    /// The window with the most weight, and its weight; `None` without words.
+    /// The window with the highest weight, and its weight; `None` without words.
     fn best(&self) -> Option<(f64, String)> {
         let mut best: Option<(f64, usize)> = None;
         for (start, word) in self.words.iter().enumerate() {
-            // Windows begin with a term; the first one stands for those without any.
+            // Windows begin with a term. The first window stands for all windows without terms.
             if start > 0 && word.terms.is_empty() {
                 continue;
             }
@@ -83,7 +83,7 @@ impl<'t> Passage<'t> {
         Some((score, self.show(start, self.reach(start))))
     }
 
-    /// Behind the last word of a window that begins at `start`: at least one word, however long.
+    /// The index after the last word of the window that begins at `start`. It has at least one word, however long.
     fn reach(&self, start: usize) -> usize {
         let mut chars = 0;
         let words = self.words.iter().skip(start);
@@ -107,7 +107,8 @@ impl<'t> Passage<'t> {
         sum
     }
 
-    /// Moves the start of a window to the left as far as the last of its terms stays in it, and at most to the middle.
+    /// Moves the start of a window to the left as far as its last term stays inside. Up to half of the remaining space
+    /// is kept for the text after the terms.
     fn lead_in(&self, start: usize) -> usize {
         let end = self.reach(start);
         let window = self.words.iter().enumerate().take(end).skip(start);
@@ -124,7 +125,7 @@ impl<'t> Passage<'t> {
             .map(|word| word.chars + 1)
             .sum();
         let mut room = SNIPPET_CHARS.saturating_sub(chars);
-        // What is behind the terms is shown, too, unless all the rest fits before them.
+        // The text after the terms is shown too, unless all remaining text fits before them.
         let behind: usize = self
             .words
             .iter()

@@ -1,9 +1,9 @@
-//! Light English stemming: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with the British
-//! endings (`-ise`, `-isation`) read as the American ones.
+//! Light English stemming by M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980. British endings
+//! (`-ise`, `-isation`) are treated like the American ones.
 //!
-//! A stem is not a word, but what the forms of a word have in common: `cancel`, `cancelled` and `cancelling`.
+//! A stem is not a word. It is the common part of a word's forms, such as `cancel`, `cancelled` and `cancelling`.
 
-/// The stem of a folded word. A word with other letters than `a` to `z`, or with fewer than three, stays unchanged. A
+/// The stem of a folded word. A word with letters other than `a` to `z`, or with fewer than three, stays unchanged. A
 /// stem is not empty and not longer than its word.
 #[must_use]
 pub fn stem(word: &str) -> String {
@@ -59,7 +59,7 @@ const NOUNS_AND_ADJECTIVES: [(&str, &str); 7] = [
     ("ness", ""),
 ];
 
-/// Porter's step 4; `ion` counts behind `s` and `t` only.
+/// Porter's step 4; `ion` only counts after `s` and `t`.
 const LAST_SUFFIXES: [(&str, &str); 19] = [
     ("al", ""),
     ("ance", ""),
@@ -82,7 +82,7 @@ const LAST_SUFFIXES: [(&str, &str); 19] = [
     ("ize", ""),
 ];
 
-/// `-ise` and what is built on it, behind the consonants where it is an ending and not part of the word.
+/// Replaces `-ise` and its derived forms, after those consonants where it is an ending and not part of the word.
 fn american(word: &str) -> String {
     if !word.contains("is") {
         return word.to_owned();
@@ -137,12 +137,12 @@ fn past_and_gerund(word: &mut String) {
     }
 }
 
-/// Replaces the longest of the endings if the part before it has the measure.
+/// Replaces the longest matching ending if the part before it has at least this measure.
 fn replace_ending(word: &mut String, endings: &[(&str, &str)], least: usize) {
     let last = word.as_bytes().last();
     let longest = endings
         .iter()
-        // Most differ in the last letter, and are not looked at any further.
+        // Most endings differ in the last letter, and need no further comparison.
         .filter(|(ending, _)| ending.as_bytes().last() == last)
         .filter_map(|(ending, instead)| Some((word.strip_suffix(ending)?, ending, instead)))
         .min_by_key(|(front, _, _)| front.len());
@@ -167,7 +167,7 @@ fn final_e(word: &mut String) {
     }
 }
 
-/// Whether each letter is a vowel; `y` is one behind a consonant.
+/// Whether each letter is a vowel; `y` is a vowel after a consonant.
 fn vowels(word: &str) -> impl Iterator<Item = bool> {
     let mut before = true;
     word.chars().map(move |c| {
@@ -180,7 +180,7 @@ fn has_vowel(word: &str) -> bool {
     vowels(word).any(|vowel| vowel)
 }
 
-/// Porter's *m*: how often a vowel is followed by a consonant.
+/// Porter's *m*: how many times a vowel is followed by a consonant.
 fn measure(word: &str) -> usize {
     let mut before = false;
     vowels(word)
@@ -198,7 +198,7 @@ fn ends_in_double(word: &str) -> bool {
     end.is_some() && end == before && vowels(word).last() == Some(false)
 }
 
-/// Porter's *\*o*: it ends in consonant, vowel, consonant, and not in `w`, `x` or `y`.
+/// Porter's *\*o*: the word ends in consonant, vowel, consonant, and the last is not `w`, `x` or `y`.
 fn is_short(word: &str) -> bool {
     let vowels: Vec<bool> = vowels(word).collect();
     vowels.ends_with(&[false, true, false]) && !word.ends_with(['w', 'x', 'y'])

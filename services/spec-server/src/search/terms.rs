@@ -1,12 +1,12 @@
-//! From text to terms: what two spellings of one thing have in common.
+//! From text to terms: different spellings of the same thing give the same term.
 //!
-//! A *word* is a run of letters and digits. Words joined by single signs (`retry-after`, `api/v1`, `a::b`) are an
-//! identifier, and so is a word with capitals or digits inside (`retryAfter`, `OAuth2`). An identifier gives its parts
-//! and, put together without the signs, itself: `retry-after`, `retry_after` and `retryAfter` meet in `retryafter`.
-//! Chinese and Japanese, which write no blanks, give pairs of neighbouring characters.
+//! A *word* is a run of letters and digits. Words joined by single signs (`retry-after`, `api/v1`, `a::b`) form an
+//! identifier, and so does a word with capitals or digits inside (`retryAfter`, `OAuth2`). An identifier gives a term
+//! for each of its parts and one for the whole without the signs: `retry-after`, `retry_after` and `retryAfter` all
+//! give `retryafter`. Chinese and Japanese are written without blanks and give pairs of neighbouring characters.
 //!
-//! Terms are folded: compatibility forms are resolved (NFKD), accents fall away, case is folded, and what looks English
-//! is [stemmed](super::stem).
+//! Terms are folded: compatibility forms are resolved (NFKD), accents are removed, case is folded, and words that look
+//! English are [stemmed](super::stem).
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,32 +16,32 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::stem::stem;
 
-/// The most characters of a term; what is behind them is not looked at.
+/// The most characters of a term. Further characters are ignored.
 pub const TERM_CHARS: usize = 64;
 
-/// The most parts of an identifier that is kept whole.
+/// The most parts of an identifier that also gives a term for the whole.
 const WHOLE_PARTS: usize = 8;
 
 /// One term of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Where it is, in bytes of the text.
+    /// Its position in the text, in bytes.
     pub range: Range<usize>,
     /// The word, folded but not stemmed.
     pub word: String,
-    /// Whether this is an identifier kept whole, in addition to its parts.
+    /// Whether this is a whole identifier, in addition to its parts.
     pub whole: bool,
 }
 
 impl Token {
-    /// What is looked up.
+    /// The term to look up.
     #[must_use]
     pub fn term(&self) -> String {
         stem(&self.word)
     }
 }
 
-/// The terms of `text` in their order; the whole of an identifier follows its parts. Linear in the length of the text.
+/// The terms of `text` in their order. A whole identifier follows its parts. Linear in the length of the text.
 pub fn tokens(text: &str) -> impl Iterator<Item = Token> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -52,7 +52,7 @@ pub fn tokens(text: &str) -> impl Iterator<Item = Token> {
     .flatten()
 }
 
-/// The words of the next identifier from `at` on.
+/// The words of the first identifier from `at` on.
 fn identifier(text: &str, at: usize) -> Option<Vec<Range<usize>>> {
     let rest = text.get(at..)?;
     let mut start = at + rest.find(is_of_word)?;
@@ -63,7 +63,7 @@ fn identifier(text: &str, at: usize) -> Option<Vec<Range<usize>>> {
             break;
         }
         words.push(start..end);
-        // One sign joins, or a path's `::`; a sign that no word follows has ended the identifier.
+        // One sign joins words, or the `::` of a path. A sign without a word after it ends the identifier.
         let behind = text.get(end..)?;
         start = match behind
             .strip_prefix("::")
@@ -76,8 +76,8 @@ fn identifier(text: &str, at: usize) -> Option<Vec<Range<usize>>> {
     Some(words)
 }
 
-/// The length in bytes of the word at the beginning of `text`. An apostrophe between letters belongs to the word,
-/// though it is not part of what is looked up.
+/// The length in bytes of the word at the beginning of `text`. An apostrophe between letters belongs to the word, but
+/// not to its term.
 fn word_length(text: &str) -> usize {
     let mut characters = text.char_indices().peekable();
     let mut end = 0;
@@ -91,7 +91,7 @@ fn word_length(text: &str) -> usize {
     end
 }
 
-/// Letters, digits, and the accents that are written as separate characters.
+/// Letters, digits, and accents that are separate characters.
 fn is_of_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || !c.is_ascii() && (c.is_alphanumeric() || is_accent(c))
 }
@@ -104,10 +104,10 @@ fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '’')
 }
 
-/// Signs that join words to an identifier.
+/// Signs that join words into an identifier.
 const JOINING: [char; 7] = ['_', '-', '.', '/', ':', '@', '#'];
 
-/// The parts of an identifier, and the whole if there are several.
+/// The parts of an identifier, and the whole if there are several parts.
 fn split(text: &str, words: &[Range<usize>]) -> Vec<Token> {
     let mut tokens = Vec::with_capacity(1);
     let mut unspaced = false;
@@ -135,7 +135,7 @@ fn split(text: &str, words: &[Range<usize>]) -> Vec<Token> {
     tokens
 }
 
-/// The length in bytes of the first part of a word, which ends at a change of case, between letters and digits, and
+/// The length in bytes of the first part of a word. A part ends at a change of case, between letters and digits, and
 /// around scripts without blanks.
 fn part_length(word: &str) -> usize {
     let plain = word.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
@@ -151,7 +151,7 @@ fn part_length(word: &str) -> usize {
         let next = characters.peek().map(|(_, c)| *c);
         let other =
             before.is_numeric() != here.is_numeric() || is_unspaced(before) != is_unspaced(here);
-        // `HTTPServer`: the last capital of a run begins the next part, unless all that follows is a plural's `s`.
+        // `HTTPServer`: the last capital of a run begins the next part, unless only a plural `s` follows.
         let plural = || {
             let behind = word
                 .get(at + here.len_utf8()..)
@@ -167,14 +167,14 @@ fn part_length(word: &str) -> usize {
     word.len()
 }
 
-/// Scripts that write no blanks between words.
+/// Scripts without blanks between words.
 fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
-/// Each character of a part with the next one; a single one alone.
+/// Each character of a part with the next one. A single character stands alone.
 fn pairs(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let characters = text.get(part.clone()).unwrap_or_default().char_indices();
     let second = part.start + characters.clone().nth(1).map_or(0, |(at, _)| at);
@@ -187,7 +187,7 @@ fn pairs(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     starts.zip(ends).map(|(start, end)| start..end)
 }
 
-/// One token out of neighbouring parts of a text; `None` if nothing of them is left when they are folded.
+/// One token from neighbouring parts of a text; `None` if folding leaves nothing of them.
 fn token(text: &str, parts: &[Range<usize>]) -> Option<Token> {
     let range = parts.first()?.start..parts.last()?.end;
     let mut word = String::new();
@@ -216,8 +216,8 @@ fn token(text: &str, parts: &[Range<usize>]) -> Option<Token> {
     })
 }
 
-/// Compatibility forms are resolved, accents fall away, and case is folded by way of the capital: `ß` becomes `ss`, and
-/// both sigmas one.
+/// Resolves compatibility forms, removes accents, and folds case by way of the capital: `ß` becomes `ss`, and both
+/// sigmas become the same letter.
 fn fold(c: char) -> impl Iterator<Item = char> {
     std::iter::once(c)
         .nfkd()
@@ -226,8 +226,8 @@ fn fold(c: char) -> impl Iterator<Item = char> {
         .flat_map(char::to_lowercase)
 }
 
-/// Words that a question has for its grammar and its manners alone, and that stand for no others. A query is searched
-/// without them, unless it has no others.
+/// Words that only serve the grammar or politeness of a question, and that do not stand for other words. They are left
+/// out of a query, unless it has no other words.
 #[must_use]
 pub fn is_grammar(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| GRAMMAR.split_whitespace().collect());

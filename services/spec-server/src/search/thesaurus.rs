@@ -1,5 +1,5 @@
-//! Words that people use for the same thing in software: a question with one of them finds, with less weight, texts
-//! with another. `thesaurus.txt` has them, and explains how it was written.
+//! Synonyms in software: a question with one of them also finds, with less weight, texts with another. They are listed
+//! in `thesaurus.txt`, which explains how it was written.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use super::stem::stem;
 /// The groups, one on each line.
 const GROUPS: &str = include_str!("thesaurus.txt");
 
-/// The terms that may be meant by the term `term`, or by a phrase of two, `"get rid"` with both stemmed.
+/// The synonyms of the term `term`, or of a phrase of two words, such as `"get rid"` with both stemmed.
 pub(super) fn kin(term: &str) -> &'static [String] {
     static KIN: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(read);
     KIN.get(term).map_or(&[], Vec::as_slice)

@@ -1,4 +1,4 @@
-//! Active changes that get in each other's way.
+//! Conflicts between active changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::model::{CapabilityDelta, Change, Delta, Operation};
 /// The most other changes that one finding names.
 const MAX_NAMED: usize = 5;
 
-/// One change's business with one requirement.
+/// One operation of one change on one requirement.
 #[derive(Debug, Clone, Copy)]
 struct Touch<'c> {
     change: usize,
@@ -19,8 +19,8 @@ struct Touch<'c> {
     operation: &'c Delta,
 }
 
-/// Finds, for each of `changes`, the requirements of a capability that another one touches as well: adds, modifies,
-/// removes, renames, or gives as a new name. One finding for each place where a change does so.
+/// Finds, for each of `changes`, the requirements of a capability that another change touches as well: adds, modifies,
+/// removes, renames, or uses as a new name. There is one finding for each place where a change does so.
 pub(super) fn between(changes: &[Arc<Change>]) -> Vec<Findings> {
     let mut touched: BTreeMap<(&str, &str), Vec<Touch<'_>>> = BTreeMap::new();
     for (index, change) in changes.iter().enumerate() {
@@ -68,11 +68,11 @@ pub(super) fn between(changes: &[Arc<Change>]) -> Vec<Findings> {
     findings
 }
 
-/// Who touches one requirement.
+/// The changes that touch one requirement.
 struct Touches<'t> {
     by_change: BTreeMap<usize, Vec<&'t Touch<'t>>>,
     total: usize,
-    /// What each of them does, the first few of each change, with the change.
+    /// The operations in words, with their changes; for each change only the first few.
     described: Vec<(usize, String)>,
 }
 
@@ -82,7 +82,7 @@ impl<'t> Touches<'t> {
         let mut total = 0;
         for touch in touches {
             let own = by_change.entry(touch.change).or_default();
-            // A requirement that is renamed to its own name is touched once.
+            // A requirement that is renamed to its own name counts as touched once.
             let is_same = |last: &&Touch<'_>| std::ptr::eq(last.operation, touch.operation);
             if !own.last().is_some_and(is_same) {
                 own.push(touch);
@@ -90,7 +90,8 @@ impl<'t> Touches<'t> {
             }
         }
         let mut described: Vec<(usize, String)> = Vec::new();
-        // More than these are named by no finding: of each change at most so many, of all but one of them, too.
+        // A finding names at most `MAX_NAMED` operations of other changes, so more changes and operations are not
+        // needed here.
         for (index, touches) in by_change.iter().take(MAX_NAMED + 1) {
             let change = changes.get(*index).map_or("", |change| &change.id);
             let named = touches.iter().take(MAX_NAMED).map(|touch| {
@@ -111,7 +112,7 @@ impl<'t> Touches<'t> {
         }
     }
 
-    /// What the others do but the change `index`.
+    /// The operations of all changes except `index`.
     fn but(&self, index: usize) -> String {
         let own = self.by_change.get(&index).map_or(0, Vec::len);
         let named = self.described.iter().filter(|(other, _)| *other != index);

@@ -1,11 +1,11 @@
-//! What validation finds: one finding, and the list of all of one item, which has a bound.
+//! A validation finding, and the limited list of all findings about one item.
 
 use clap::ValueEnum;
 use serde::Deserialize;
 
 use crate::model::Line;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The item is not valid.
@@ -30,34 +30,34 @@ pub enum ChangePart {
     Deltas,
 }
 
-/// One rule: what is wrong if it is broken, and how bad that is.
+/// One rule, with its severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name, in kebab-case: stable, for programs and for looking it up.
+    /// Its name, in kebab-case. It is stable, so that programs and people can refer to it.
     pub name: &'static str,
-    /// How bad it is to break it.
+    /// The severity of breaking it.
     pub severity: Severity,
-    /// Whether it is advice only: it makes nothing invalid, strict or not. Such rules are ours; the tools whose
-    /// verdicts we give do not have them.
+    /// Whether it is only advice, which makes nothing invalid, strict or not. These rules are additional: the tools
+    /// whose verdicts are reproduced here do not have them.
     pub advice: bool,
 }
 
 /// Something that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// The file or folder, below the root of the project, with `/` between its parts.
+    /// The file or folder, relative to the root of the project, with `/` between its parts.
     pub file: String,
-    /// The line, where one can be named.
+    /// The line, if the finding has one.
     pub line: Option<Line>,
     /// The part of the change; `None` for a spec.
     pub part: Option<ChangePart>,
-    /// What is wrong and what would be right.
+    /// What is wrong, and how to fix it.
     pub message: String,
     /// The name of the broken rule.
     pub rule: &'static str,
-    /// Whether it is advice only, see [`Rule::advice`].
+    /// Whether it is only advice, see [`Rule::advice`].
     pub advice: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Findings {
     last: Option<Finding>,
 }
 
-/// Where findings about one file, or one part of a change, are added.
+/// Adds findings about one file, or one part of a change.
 #[derive(Debug)]
 pub(super) struct FindingsAt<'f> {
     findings: &'f mut Findings,
@@ -77,7 +77,7 @@ pub(super) struct FindingsAt<'f> {
     part: Option<ChangePart>,
 }
 
-/// At most so many findings of one item are listed; the rest is counted.
+/// At most this many findings of one item are listed. The rest is counted.
 pub const MAX_FINDINGS: usize = 1000;
 
 impl Severity {
@@ -106,25 +106,25 @@ impl ChangePart {
 }
 
 impl Rule {
-    /// Breaking it makes the item invalid.
+    /// A rule that makes the item invalid.
     #[must_use]
     pub const fn error(name: &'static str) -> Self {
         Self::new(name, Severity::Error)
     }
 
-    /// Breaking it makes the item invalid in strict mode.
+    /// A rule that makes the item invalid in strict mode.
     #[must_use]
     pub const fn warning(name: &'static str) -> Self {
         Self::new(name, Severity::Warning)
     }
 
-    /// Breaking it is worth knowing.
+    /// A rule that only informs.
     #[must_use]
     pub const fn info(name: &'static str) -> Self {
         Self::new(name, Severity::Info)
     }
 
-    /// The same, as advice.
+    /// The same rule, as advice.
     #[must_use]
     pub const fn advice(self) -> Self {
         Self {
@@ -172,7 +172,7 @@ impl FindingsAt<'_> {
         });
     }
 
-    /// Whether a finding about this line says `text`.
+    /// Whether a finding about this line contains `text`.
     pub(super) fn has(&self, line: Line, text: &str) -> bool {
         let mut listed = self.findings.listed.iter();
         listed.any(|finding| {
@@ -182,7 +182,7 @@ impl FindingsAt<'_> {
         })
     }
 
-    /// Whether a finding that makes its item invalid was made about this file.
+    /// Whether this file has a finding that makes its item invalid.
     pub(super) fn fails(&self) -> bool {
         let mut listed = self.findings.listed.iter().chain(&self.findings.last);
         listed.any(|finding| finding.file == self.file && finding.fails(false))
@@ -190,7 +190,7 @@ impl FindingsAt<'_> {
 }
 
 impl Findings {
-    /// For findings about this file, and this part of a change.
+    /// Adds findings about this file, and this part of a change.
     pub(super) fn at<'f>(&'f mut self, file: &'f str, part: Option<ChangePart>) -> FindingsAt<'f> {
         FindingsAt {
             findings: self,
@@ -207,7 +207,7 @@ impl Findings {
         if let Some(count) = self.unlisted.get_mut(finding.severity as usize) {
             *count += 1;
         }
-        // The worst of the rest stands for it, so that the verdict is that of all findings.
+        // The worst of the remaining findings represents them, so that the verdict is that of all findings.
         let worse =
             |last: &Finding| (finding.severity, finding.advice) < (last.severity, last.advice);
         if self.last.as_ref().is_none_or(worse) {
@@ -215,7 +215,7 @@ impl Findings {
         }
     }
 
-    /// All of them by file and line; those of a file without a line first.
+    /// All findings by file and line. Findings without a line come first in each file.
     pub(super) fn into_sorted(mut self) -> Vec<Finding> {
         self.listed
             .sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));

@@ -1,14 +1,14 @@
-//! Headings that are meant as requirements or scenarios and written as neither tool reads them: advice on what to
+//! Headings that are meant as requirements or scenarios, but that neither tool recognizes. The advice says what to
 //! write.
 
 use super::finding::{FindingsAt, Rule};
 use crate::model::Source;
 use crate::parse::{Heading, Outline, strip_prefix_any_case, trim};
 
-/// Such a heading.
+/// A malformed heading.
 pub(super) const HEADING: Rule = Rule::warning("heading-malformed").advice();
 
-/// Reports for each wrong heading of a spec or a delta what it should be, unless that was reported already.
+/// Reports for each malformed heading of a spec or a delta how to write it, unless that was already reported.
 pub(super) fn check(source: &Source, findings: &mut FindingsAt<'_>) {
     let outline = Outline::of(&source.text);
     let mut inside = false;
@@ -33,14 +33,14 @@ pub(super) fn check(source: &Source, findings: &mut FindingsAt<'_>) {
     }
 }
 
-/// How a heading should be written that says neither what it begins nor anything of another kind.
+/// The right form of a heading that does not say `Requirement` or `Scenario`.
 fn named(heading: &Heading<'_>) -> Option<String> {
     let says = |word| strip_prefix_any_case(heading.title, word).is_some();
     let is_plain = !heading.title.is_empty() && !says("Requirement") && !says("Scenario");
     is_plain.then(|| format!("### Requirement: {}", heading.title))
 }
 
-/// How a heading should be written, if it is written otherwise.
+/// The right form of a heading that is written differently.
 fn right(heading: &Heading<'_>) -> Option<String> {
     for (level, word) in [(3_u8, "Requirement"), (4, "Scenario")] {
         let Some(rest) = strip_prefix_any_case(heading.title, word) else {
@@ -48,7 +48,7 @@ fn right(heading: &Heading<'_>) -> Option<String> {
         };
         let right_level = heading.level == level;
         let named = rest.strip_prefix(':');
-        // Without its colon it may be prose, unless all else is right; any heading of level 4 is a scenario.
+        // Without its colon it may be prose, unless everything else is right. Any heading of level 4 is a scenario.
         let without = (level == 3 && right_level)
             .then_some(rest)
             .filter(|rest| rest.starts_with(' '));

@@ -30,7 +30,7 @@ pub(super) fn check_spec(spec: &Spec, findings: &mut Findings) {
     spec::check(spec, &mut findings.at(&file, None));
 }
 
-/// Checks where the headings of a spec are.
+/// Checks the positions of a spec's headings.
 pub(super) fn check_structure(spec: &Spec, findings: &mut Findings) {
     let file = path(&spec.source);
     let outline = Outline::of(&spec.source.text);

@@ -1,20 +1,20 @@
-//! Items with their findings, and the sum of them.
+//! Items with their findings, and a summary of them.
 
 use super::finding::{Finding, Severity};
 use crate::view::counted;
 
-/// A spec or a change, checked.
+/// A spec or a change that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Which of the two.
+    /// The kind of item.
     pub kind: ItemKind,
-    /// Its id; of what cannot be read, its path below the folder of specs or changes.
+    /// Its id. For an item that cannot be read, its path relative to the folder of specs or changes.
     pub id: String,
-    /// What is wrong, by file and line; conflicts with other changes last.
+    /// The findings, by file and line. Conflicts with other changes come last.
     pub findings: Vec<Finding>,
 }
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ItemKind {
     /// A change.
@@ -23,7 +23,7 @@ pub enum ItemKind {
     Spec,
 }
 
-/// What was found in some items.
+/// The findings about some items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// Whether all of them are valid: without errors and, if strict, without warnings. Advice does not count.
@@ -32,9 +32,9 @@ pub struct Report {
     pub errors: Vec<Finding>,
     /// The warnings, advice included.
     pub warnings: Vec<Finding>,
-    /// What else is worth knowing.
+    /// The remaining findings.
     pub infos: Vec<Finding>,
-    /// All of it in a sentence.
+    /// A summary in one sentence.
     pub summary: String,
 }
 
@@ -50,7 +50,7 @@ impl ItemKind {
 }
 
 impl Item {
-    /// Whether nothing found makes it invalid.
+    /// Whether no finding makes it invalid.
     #[must_use]
     pub fn is_valid(&self, strict: bool) -> bool {
         !self.findings.iter().any(|finding| finding.fails(strict))
@@ -58,7 +58,7 @@ impl Item {
 }
 
 impl Report {
-    /// The sum of `items`.
+    /// The report on `items`.
     #[must_use]
     pub fn of(items: &[Item], strict: bool) -> Self {
         let of = |severity| {
@@ -102,7 +102,7 @@ fn summary(items: &[Item], invalid: usize, strict: bool, [errors, warnings]: [us
     }
 }
 
-/// What the items are: `spec "auth"`, `3 changes and 12 specs`.
+/// The items in words: `spec "auth"`, `3 changes and 12 specs`.
 fn things(items: &[Item]) -> String {
     if let [only] = items {
         return format!("The {} {:?}", only.kind.name(), only.id);

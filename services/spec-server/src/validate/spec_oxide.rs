@@ -1,10 +1,10 @@
 //! The rules of Spec Oxide projects, with the verdicts of Spec Oxide's own code: `spox spec validate` and `spox change
 //! validate`, version 0.5.
 //!
-//! Its lines are trimmed before they are looked at. Where its documents and its code differ, the code counts; it counts
-//! in bytes what it calls characters, so that texts in other scripts pass sooner. Three things are read as everywhere
-//! here and not as there: a heading in a code block does not count, a byte order mark hides nothing, and a lone CR ends
-//! a line. A task in another script is cut between characters, where that code panics.
+//! That code trims lines before it reads them. Where its documents and its code differ, the code counts. It counts
+//! bytes where it says characters, so texts in other scripts reach a minimum length sooner. Three things follow the
+//! parser here and not that code: a heading in a code block does not count, a byte order mark hides nothing, and a
+//! single CR ends a line. A task in another script is cut between characters, where that code panics.
 
 mod change;
 pub(super) mod rules;
@@ -20,7 +20,7 @@ pub(super) use spec::check as check_spec;
 use crate::model::Line;
 use crate::parse::{Outline, trim};
 
-/// The least that a purpose or a Why should have.
+/// The minimum length of a purpose or a Why.
 const MIN_TEXT: usize = 50;
 
 /// The lines of a file as the rules see them.
@@ -54,7 +54,7 @@ impl<'t> Rows<'t> {
         }
     }
 
-    /// The first line that is this heading, in any case.
+    /// The first line with this heading, ignoring case.
     fn find(&self, heading: &str) -> Option<Line> {
         self.all()
             .find(|line| self.outside(*line).eq_ignore_ascii_case(heading))
@@ -68,7 +68,7 @@ impl<'t> Rows<'t> {
         start..end.unwrap_or(self.outline.end())
     }
 
-    /// How many bytes some lines have, and how many characters.
+    /// The numbers of bytes and characters in some lines.
     fn length(&self, lines: Range<Line>) -> (usize, usize) {
         let text = trim(self.outline.text_of(lines));
         (text.len(), text.chars().count())

@@ -1,8 +1,8 @@
-//! How much one answer may have, and where the rest is.
+//! The size limit of an answer, and how to get the rest.
 
 use serde::Serialize;
 
-/// How long an answer may be, in characters; about four make a token.
+/// The limit of an answer in characters. About four characters make a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget(pub usize);
 
@@ -11,30 +11,30 @@ pub struct Budget(pub usize);
 pub struct Page<T> {
     /// The items that fit.
     pub items: Vec<T>,
-    /// How many there are in the whole list.
+    /// The number of items in the whole list.
     pub total: usize,
-    /// Which item comes next, counted from 0; `None` if there are no more.
+    /// The index of the next item, counted from 0; `None` if there are no more items.
     pub next_offset: Option<usize>,
 }
 
-/// How many names are listed with something.
+/// The most names in a list that is part of an answer.
 pub(super) const MAX_NAMES: usize = 100;
 
 impl Budget {
-    /// The default bound of an answer: about 15,000 tokens, which clients still pass on to a model.
+    /// The default limit: about 15,000 tokens, which clients still pass on to a model.
     pub const DEFAULT: Self = Self(60_000);
 
-    /// The smallest that is of any use.
+    /// The smallest useful limit.
     pub const MIN: Self = Self(2_000);
 
-    /// The bound of a name; a longer one was not written by a person.
+    /// The limit of a name. A longer one was not written by a person.
     const NAME: Self = Self(300);
 
-    /// What a sentence has that repeats what is in a file.
+    /// The limit of a sentence that quotes a file.
     const SENTENCE: Self = Self(1_000);
 
-    /// As many items of a list from `offset` on as fit, but at least one, so that a reader reaches the end. Those that
-    /// do not fit are not made.
+    /// The items of a list from `offset` on that fit. There is at least one, so that a reader reaches the end. Items
+    /// that do not fit are not built.
     #[must_use]
     pub fn page<T: Serialize>(
         self,
@@ -59,10 +59,10 @@ impl Budget {
         page
     }
 
-    /// The characters of `text` from `offset` on that fit, and where the rest begins.
+    /// The characters of `text` from `offset` on that fit, and the offset of the rest.
     #[must_use]
     pub fn part(self, text: &str, offset: usize) -> (String, Option<usize>) {
-        // There are at most as many characters as bytes.
+        // A text never has more characters than bytes.
         if offset == 0 && text.len() <= self.0 {
             return (text.to_owned(), None);
         }
@@ -72,7 +72,7 @@ impl Budget {
         (part, more.then_some(offset.saturating_add(self.0)))
     }
 
-    /// [`Budget::part`] from the beginning, with a mark where it was cut; whether it was.
+    /// [`Budget::part`] from the beginning, with a mark at the cut. Returns whether it was cut.
     #[must_use]
     pub fn beginning(self, text: &str) -> (String, bool) {
         let (mut part, next) = self.part(text, 0);
@@ -98,24 +98,24 @@ impl Default for Budget {
     }
 }
 
-/// A name or a title for an answer.
+/// A name or a title, shortened for an answer.
 pub(super) fn name(name: &str) -> String {
     Budget::NAME.beginning(name).0
 }
 
-/// A sentence for an answer.
+/// A sentence, shortened for an answer.
 pub(super) fn sentence(sentence: &str) -> String {
     Budget::SENTENCE.beginning(sentence).0
 }
 
-/// Several notes as one.
+/// Joins several notes into one.
 pub(crate) fn notes(notes: impl IntoIterator<Item = Option<String>>) -> Option<String> {
     let notes: Vec<_> = notes.into_iter().flatten().collect();
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 impl<T> Page<T> {
-    /// Says how to get what is missing from a list of `what`, if anything is.
+    /// A note on how to get the rest of a list of `what`, if there is more.
     pub(super) fn note(&self, offset: usize, what: &str) -> Option<String> {
         let next = self.next_offset?;
         Some(format!(

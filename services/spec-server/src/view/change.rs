@@ -77,7 +77,7 @@ impl ChangeList {
 }
 
 impl ChangeSummary {
-    /// Of a change, active or archived.
+    /// The summary of a change, active or archived.
     #[must_use]
     pub fn of(change: &Change) -> Self {
         Self {
@@ -90,7 +90,7 @@ impl ChangeSummary {
 }
 
 impl TaskProgress {
-    /// Of a change; nothing of nothing without tasks.
+    /// The progress of a change. Without tasks it is zero of zero.
     #[must_use]
     pub fn of(change: &Change) -> Self {
         let tasks = change.tasks.as_ref();

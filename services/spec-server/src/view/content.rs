@@ -1,4 +1,4 @@
-//! A change in full or in part.
+//! A change, in full or in part.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::change::TaskProgress;
 use crate::model::{CapabilityDelta, Change, Delta, Section};
 use crate::validate::ChangePart;
 
-/// How the parts of a whole change share what an answer may have.
+/// A full change divides the size limit of an answer by this number among its parts.
 const SECTIONS: usize = 5;
 
 /// A change in full, or one section of it.
@@ -90,7 +90,7 @@ pub struct DeltaItem {
 }
 
 impl ChangeView {
-    /// The whole change. What is too long is cut, each part by itself.
+    /// The whole change. Each part that is too long is cut separately.
     #[must_use]
     pub fn whole(change: &Change, budget: Budget) -> Self {
         let share = budget.share(SECTIONS);
@@ -133,8 +133,8 @@ impl ChangeView {
         }
     }
 
-    /// One section: from the character `offset` on, of deltas from that capability or requirement on. `None` if the
-    /// change does not have it.
+    /// One section: from the character `offset` on, or in deltas from that capability or requirement on. `None` if the
+    /// change does not have this section.
     #[must_use]
     pub fn section(
         change: &Change,
@@ -197,7 +197,7 @@ impl ChangeView {
 }
 
 impl TasksView {
-    /// Without the text.
+    /// The progress, without the text.
     fn progress_of(change: &Change) -> Self {
         let progress = TaskProgress::of(change);
         Self {
@@ -224,8 +224,8 @@ fn tasks(change: &Change) -> &str {
     change.tasks.as_ref().map_or("", |tasks| &tasks.source.text)
 }
 
-/// The deltas from the part `offset` on that fit, and where the rest begins. Each capability is a part, and behind it
-/// each of its requirements; one that goes on from an earlier page is there with its file.
+/// The deltas from the part `offset` on that fit, and the offset of the rest. Each capability is a part, followed by
+/// each of its requirements. A capability that continues from an earlier page is listed again with its file.
 fn deltas(
     change: &Change,
     offset: usize,
@@ -262,7 +262,7 @@ fn deltas(
 }
 
 impl DeltaView {
-    /// Of a capability, without its requirements.
+    /// The view of a capability, without its requirements.
     fn of(delta: &CapabilityDelta, budget: Budget) -> Self {
         let purpose = delta.purpose.as_ref();
         Self {

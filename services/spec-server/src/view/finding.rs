@@ -1,4 +1,4 @@
-//! What validation says.
+//! Validation findings in an answer.
 
 use schemars::JsonSchema;
 use serde::Serialize;

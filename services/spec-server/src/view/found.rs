@@ -1,4 +1,4 @@
-//! What a search finds.
+//! Search results in an answer.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,7 +51,7 @@ pub struct HitView {
 }
 
 impl SearchResults {
-    /// What was found among specs of which so many could not be read.
+    /// The search results, if `unreadable` specs could not be read.
     #[must_use]
     pub fn of(found: &SearchOutcome, unreadable: usize, touching: &Touching) -> Self {
         let outdated = found.outdated;

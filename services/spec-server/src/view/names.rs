@@ -1,14 +1,14 @@
-//! Finding the item that an inexact name means.
+//! Finds the item for an inexact name.
 
-/// A name without the differences that people overlook: case, and how wide a blank is.
+/// A name for comparison, without the differences that people overlook: case, and the width of blanks.
 #[must_use]
 pub fn fold(name: &str) -> String {
     let words: Vec<_> = name.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ")
 }
 
-/// The items that are called `asked`: exactly if there are such, else those whose names are the same when [`fold`]ed,
-/// else the one on the line `asked`.
+/// The items with the name `asked`: those with exactly this name, else those with the same [`fold`]ed name, else the
+/// one on the line `asked`.
 pub(super) fn all_named<'i, T>(
     items: &'i [T],
     name: impl Fn(&T) -> &str,

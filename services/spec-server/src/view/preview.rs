@@ -1,4 +1,4 @@
-//! What a change would make of the specs, and what archiving it has made of them.
+//! How a change would alter the specs, and how archiving it has altered them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -97,7 +97,7 @@ pub struct TickedTask {
 }
 
 impl TickedTask {
-    /// Of a task of the change `id`.
+    /// The view of a task of the change `id`.
     #[must_use]
     pub fn of(id: &str, ticked: Ticked) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl TickedTask {
 }
 
 impl PreviewView {
-    /// Of the change `id`, as far as it fits.
+    /// The preview of the change `id`, as far as it fits.
     #[must_use]
     pub fn of(id: &str, preview: &Preview, budget: Budget) -> Self {
         let (specs, cut) = specs(&preview.specs, budget.share(2));
@@ -133,7 +133,7 @@ impl PreviewView {
 }
 
 impl ArchivedView {
-    /// Of what the change `id` was, as far as it fits.
+    /// The view of the archived change, formerly `id`, as far as it fits.
     #[must_use]
     pub fn of(id: &str, archived: &Archived, budget: Budget) -> Self {
         let (specs, cut) = specs(&archived.specs, budget.share(2));
@@ -162,7 +162,7 @@ impl ProblemView {
     }
 }
 
-/// The specs, each with an equal share for its difference, and how many of these were cut.
+/// The specs, each with an equal share for its diff, and the number of diffs that were cut.
 fn specs(specs: &[PreviewSpec], budget: Budget) -> (Vec<SpecPreview>, usize) {
     let share = budget.share(specs.len());
     let mut cut = 0;

@@ -1,4 +1,4 @@
-//! The project itself: its folders, and its own words for the workflow.
+//! The project itself: its folders, and its own guidance for the workflow.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub struct ProjectView {
 }
 
 impl ProjectView {
-    /// Of a project, its words from the character `offset` on. Blocks.
+    /// The view of a project, with its guidance from the character `offset` on. Blocks.
     #[must_use]
     pub fn of(project: &Project, offset: usize, budget: Budget) -> Self {
         let words = Words::of(project);

@@ -1,4 +1,4 @@
-//! One scenario of a spec, and what a spec does not have.
+//! One scenario of a spec, and errors for missing items of a spec.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,20 +39,20 @@ pub struct ScenarioView {
     pub note: Option<String>,
 }
 
-/// What a spec does not have.
+/// An item that a spec does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
-    /// No such requirement.
+    /// The requirement does not exist.
     #[error("the spec {spec:?} has no requirement {asked:?}{}", or(.nearest))]
     Requirement {
         /// The spec.
         spec: String,
-        /// What was asked for.
+        /// The given name.
         asked: String,
-        /// Names that are like it.
+        /// Similar names.
         nearest: Vec<String>,
     },
-    /// No such scenario, or none at all.
+    /// The scenario does not exist, or the requirement has no scenarios.
     #[error("the requirement {requirement:?} of the spec {spec:?} has no scenario{}{}",
         .asked.as_ref().map(|asked| format!(" {asked:?}")).unwrap_or_default(), or(.nearest))]
     Scenario {
@@ -60,16 +60,16 @@ pub enum Missing {
         spec: String,
         /// The requirement.
         requirement: String,
-        /// What was asked for; `None` for the first.
+        /// The given name; `None` for the first scenario.
         asked: Option<String>,
-        /// Names that are like it.
+        /// Similar names.
         nearest: Vec<String>,
     },
 }
 
 impl ScenarioView {
-    /// The scenario of that name, or the first one, of the requirement of that name. Names that differ only in case or
-    /// blanks will do.
+    /// The scenario with this name, or the first one, in the requirement with this name. Names may differ in case and
+    /// blanks.
     ///
     /// # Errors
     /// [`Missing`].
@@ -80,7 +80,7 @@ impl ScenarioView {
         budget: Budget,
     ) -> Result<Self, Missing> {
         let same = requirements_named(spec, requirement)?;
-        // Of several requirements of one name the first that has the scenario.
+        // If several requirements have this name, it is the first one that has the scenario.
         let has = same
             .iter()
             .find(|within| !alike(within, scenario).is_empty());
@@ -152,7 +152,7 @@ impl ScenarioView {
     }
 }
 
-/// The requirements of that name, or the one on that line: at least one.
+/// The requirements with this name, or the one on this line: at least one.
 pub(super) fn requirements_named<'s>(
     spec: &'s Spec,
     asked: &str,
@@ -165,7 +165,7 @@ pub(super) fn requirements_named<'s>(
     }
 }
 
-/// The scenarios of that name, or the one on that line; the first without a name.
+/// The scenarios with this name, or the one on this line. Without a name, it is the first scenario.
 fn alike<'s>(within: &'s Requirement, asked: Option<&str>) -> Vec<&'s Scenario> {
     let all = &within.scenarios;
     match asked {
@@ -183,7 +183,7 @@ fn no_requirement(spec: &Spec, asked: &str) -> Missing {
     }
 }
 
-/// That several things share the name that was asked for.
+/// A note that several items share the given name.
 fn shared(what: &str, lines: impl ExactSizeIterator<Item = u32>) -> Option<String> {
     let count = lines.len();
     let lines: Vec<_> = lines.take(MAX_NAMES).map(|line| line.to_string()).collect();
@@ -193,10 +193,10 @@ fn shared(what: &str, lines: impl ExactSizeIterator<Item = u32>) -> Option<Strin
     })
 }
 
-/// How many names are offered where none is like what was asked for.
+/// How many names are suggested if none is similar to the given one.
 const OFFERED: usize = 3;
 
-/// The names that are most like what was asked for, or the first ones if none is.
+/// The most similar names, or the first names if none is similar.
 fn like<'n>(asked: &str, names: impl Iterator<Item = &'n String> + Clone) -> Vec<String> {
     let mut offered = nearest(asked, names.clone().cloned());
     if offered.is_empty() {
@@ -205,7 +205,7 @@ fn like<'n>(asked: &str, names: impl Iterator<Item = &'n String> + Clone) -> Vec
     offered.iter().map(|offered| name(offered)).collect()
 }
 
-/// Names to offer, as the end of a sentence.
+/// Suggested names, as the end of a sentence.
 fn or(nearest: &[String]) -> String {
     match nearest {
         [] => String::new(),

@@ -1,10 +1,10 @@
-//! Output schemas without what goes without saying: clients pay for every word of them, in each conversation.
+//! Output schemas without self-evident descriptions: clients pay for every word of a schema in each conversation.
 
 use schemars::Schema;
 use schemars::transform::transform_subschemas;
 
-/// Members whose names say what they are, the same in every answer: a line is counted from 1, `next_offset` is the
-/// `offset` to call again with, and `note` says what is missing and how to get it.
+/// Members with self-explanatory names, the same in every answer: a line is counted from 1, `next_offset` is the
+/// `offset` for the next call, and `note` says what is missing and how to get it.
 const PLAIN: [&str; 15] = [
     "advice",
     "change_id",
@@ -23,7 +23,8 @@ const PLAIN: [&str; 15] = [
     "unreadable",
 ];
 
-/// Leaves out the descriptions of types, which are below a member that is described, and of the members in [`PLAIN`].
+/// Removes the descriptions of types, because the members that use them have descriptions, and of the members in
+/// [`PLAIN`].
 pub(super) fn terse(schema: &mut Schema) {
     schema.remove("description");
     if let Some(members) = schema

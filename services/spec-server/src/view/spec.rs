@@ -1,4 +1,4 @@
-//! Specs: the list of them, and the requirements of one.
+//! The list of specs, and the requirements of one spec.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use super::touching::Touching;
 use crate::model::{Line, Oddity, Requirement, Spec};
 use crate::project::Unreadable;
 
-/// How much of a purpose stands in the list.
+/// How much of a purpose is in the list.
 const PURPOSE: Budget = Budget(600);
 
-/// The most malformed specs, and the most lines of what is malformed in one, that a note names.
+/// The most malformed specs, and the most malformed lines of one spec, that a note names.
 const MALFORMED: usize = 10;
 
 /// All specs in brief.
@@ -74,14 +74,14 @@ pub enum Detail {
     Whole,
 }
 
-/// What is asked for of a spec.
+/// The requested part of a spec.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// How much of each requirement.
+    /// The detail of each requirement.
     pub detail: Detail,
-    /// These requirements alone, by name or line; all of them by default.
+    /// Only these requirements, by name or line; all of them by default.
     pub names: Vec<String>,
-    /// How many requirements are passed over; of a whole file, how many characters.
+    /// How many requirements to skip. For a whole file, how many characters.
     pub offset: usize,
 }
 
@@ -150,7 +150,7 @@ impl SpecList {
 }
 
 impl UnreadableFile {
-    /// Those that fit into a part of an answer, and that there are more, if there are.
+    /// The entries that fit into a part of an answer, and a note if there are more.
     pub(super) fn some(all: &[Unreadable], budget: Budget) -> (Vec<Self>, Option<String>) {
         let files = all.iter().map(|unreadable| Self {
             file: unreadable.path.to_string_lossy().into_owned(),
@@ -179,10 +179,10 @@ impl SpecSummary {
 }
 
 impl Requirements {
-    /// What was selected, as far as it fits.
+    /// The selected requirements, as far as they fit.
     ///
     /// # Errors
-    /// [`Missing`] for a name that no requirement has.
+    /// [`Missing`] for a name without a requirement.
     pub fn of(
         spec: &Spec,
         asked: &Selection,
@@ -259,7 +259,7 @@ impl RequirementView {
     }
 }
 
-/// The requirements of these names, each of those that share one; all of them without names.
+/// The requirements with these names, including all that share a name. Without names, all requirements.
 fn selected<'s>(spec: &'s Spec, names: &[String]) -> Result<Vec<&'s Requirement>, Missing> {
     if names.is_empty() {
         return Ok(spec.requirements.iter().collect());
@@ -272,7 +272,7 @@ fn selected<'s>(spec: &'s Spec, names: &[String]) -> Result<Vec<&'s Requirement>
     Ok(all.filter(|one| lines.contains(&one.line)).collect())
 }
 
-/// What is malformed in a spec and was read all the same.
+/// Describes the malformed parts of a spec, which were read anyway.
 #[must_use]
 pub fn malformed(spec: &Spec) -> Option<String> {
     let lines = |wanted: fn(Oddity) -> bool| {
@@ -346,7 +346,7 @@ fn in_lines(lines: &[Line]) -> String {
     format!("{word} {}{more}", named.collect::<Vec<_>>().join(", "))
 }
 
-/// The file of a spec, below the root of the project.
+/// The file of a spec, relative to the root of the project.
 pub(super) fn file_of(spec: &Spec) -> String {
     spec.source.path.to_string_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! Which active changes touch which requirements.
+//! The active changes that touch each requirement.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::names::fold;
 use crate::model::Change;
 
-/// The most changes that are named with one requirement.
+/// The most changes that are listed for one requirement.
 const MAX_NAMED: usize = 10;
 
 /// The ids of active changes by the requirements that they add, modify, remove or rename.
@@ -14,7 +14,7 @@ const MAX_NAMED: usize = 10;
 pub struct Touching(HashMap<(String, String), BTreeSet<String>>);
 
 impl Touching {
-    /// Of the active changes.
+    /// Collects them from the active changes.
     #[must_use]
     pub fn of(changes: &[Arc<Change>]) -> Self {
         let mut touching = Self::default();
@@ -30,7 +30,7 @@ impl Touching {
         touching
     }
 
-    /// Those that touch one requirement, at most ten.
+    /// The changes that touch one requirement, at most ten.
     #[must_use]
     pub fn requirement(&self, spec: &str, name: &str) -> Vec<String> {
         let ids = self.0.get(&(spec.to_owned(), fold(name)));

@@ -1,4 +1,4 @@
-//! Killmails as they come: what happened in the last hour, with camps and fights distinguished.
+//! A live feed of killmails: what happened in the last hour. It distinguishes camps from fights.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, SystemTime};
@@ -6,22 +6,22 @@ use std::time::{Duration, SystemTime};
 use super::mail::Mail;
 use super::{Activity, OLD_SECONDS};
 
-/// The most killmails that are kept, the newest. All of the game has about 1,000 in an hour.
+/// The most killmails that are kept; the newest are. The whole game has about 1,000 in an hour.
 pub const MAX_MAILS: usize = 20_000;
 /// How long a killmail counts, in seconds.
 const KEPT: i64 = 3_600;
-/// How far back a camp or a fight is looked for, in seconds.
+/// How many seconds back the search for a camp or a fight goes.
 const WINDOW: i64 = 1_800;
 /// How long after its last kill a camp or a fight counts as active, in seconds.
 const GONE: i64 = 1_200;
-/// In how many seconds a kill counts half.
+/// The number of seconds after which a kill counts half.
 const HALF_LIFE: f64 = 900.0;
 /// A camp has at least this many victims, over at least [`CAMP_SECONDS`]: a single clash is shorter.
 const CAMP_VICTIMS: usize = 3;
 const CAMP_SECONDS: i64 = 240;
 /// A fight has at least this many kills.
 const FIGHT_KILLS: usize = 4;
-/// How far a clock may be behind that of the feed, in seconds.
+/// How many seconds the local clock may be behind the clock of the feed.
 const AHEAD: i64 = 300;
 
 /// The killmails of the last hour.
@@ -33,29 +33,29 @@ pub struct Feed {
     unread: u64,
 }
 
-/// The activity in a system, by its killmails.
+/// The activity in a system, according to its killmails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scene {
-    /// What the kills look like together.
+    /// The pattern of the kills.
     pub kind: SceneKind,
-    /// The kills of the last hour, each counting half for every 15 minutes that it is old.
+    /// The sum over the kills of the last hour. The weight of a kill is halved every 15 minutes.
     pub heat: f64,
 }
 
-/// What kills look like together.
+/// The pattern that several kills form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SceneKind {
-    /// One side has killed at least three pilots over more than four minutes, mostly at gates, and loses next to
-    /// nothing.
+    /// One side has killed at least three pilots over at least four minutes, mostly at gates, and has hardly any
+    /// losses.
     Camp,
-    /// Sides kill each other: of at least four kills a quarter hit a side that kills too.
+    /// Several sides kill each other: there are at least four kills, and a quarter of them hit a side that also kills.
     Fight,
-    /// Neither, or over.
+    /// Neither of the two, or it has ended.
     Kills,
 }
 
 impl Feed {
-    /// Takes one line of a feed. Whether it was a killmail that counts and that was not known yet.
+    /// Takes one line of a feed. Returns whether it was a new killmail that counts.
     pub fn take(&mut self, line: &[u8]) -> bool {
         let mail = match Mail::read(line) {
             Ok(mail) => mail,
@@ -90,14 +90,15 @@ impl Feed {
         self.mails.len()
     }
 
-    /// Whether there are none.
+    /// Whether no killmails are kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mails.is_empty()
     }
 
-    /// What happened in the last hour, by the feed and by a dump. The kills of a dump count where it is younger than an
-    /// hour and has more; what the feed does not carry (jumps, ratting, warfare) comes from the dump.
+    /// What happened in the last hour, according to the feed and a dump. If the dump is less than an hour old, the
+    /// larger of the two kill counts is used for each system. Jumps, ratting and warfare are not in the feed and come
+    /// from the dump.
     #[must_use]
     pub fn overlay(&self, dump: Option<&Activity>, now: SystemTime) -> Activity {
         let mut activity = dump.cloned().unwrap_or_default();
@@ -159,7 +160,7 @@ impl Scene {
 }
 
 impl SceneKind {
-    /// Its word.
+    /// The word for it in answers.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {

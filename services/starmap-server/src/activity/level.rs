@@ -20,7 +20,7 @@ pub enum Level {
     Extreme,
 }
 
-/// What is counted.
+/// What a figure counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
@@ -33,7 +33,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// The level of a count in an hour.
+    /// The level for a count of one hour.
     #[must_use]
     pub fn level(self, count: u32) -> Level {
         let [medium, high, extreme] = match self {

@@ -1,4 +1,4 @@
-//! A killmail as zKillboard's feeds deliver it, cut down to what is needed to judge it.
+//! A killmail from zKillboard's feeds, reduced to the members that are needed here.
 //!
 //! Two forms are read: the killmail itself with a member `zkb` (the websocket, and the daily archives), and the same in
 //! `{"package": {"killmail": …, "zkb": …}}` (RedisQ). What the members mean:
@@ -6,14 +6,14 @@
 
 use serde::Deserialize;
 
-/// The most sides of attackers that are kept of one killmail.
+/// The most sides that are kept for the attackers of one killmail.
 const MAX_SIDES: usize = 16;
 /// The ids that the game gives to stargates.
 const STARGATES: std::ops::Range<u64> = 50_000_000..60_000_000;
 /// The types of the two capsules.
 const CAPSULES: [u32; 2] = [670, 33_328];
 
-/// What is kept of a killmail.
+/// The members of a killmail that are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mail {
     pub(super) id: u64,
@@ -71,7 +71,7 @@ struct Zkb {
 }
 
 impl Mail {
-    /// Reads one line. `None` for what counts for nothing: an empty package, a kill by non-players, a structure.
+    /// Reads one line. `None` for a line that does not count: an empty package, a kill by non-players, a structure.
     pub(super) fn read(line: &[u8]) -> Result<Option<Self>, String> {
         let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         let (kill, zkb) = match (line.package, line.plain) {

@@ -10,14 +10,14 @@ use serde_json::Value;
 use super::{Activity, Figures, Warfare};
 use crate::files::{self, Contents, FileError};
 
-/// The largest file of a dump in bytes. The API's answers have about 0.6 MB together.
+/// The largest file of a dump in bytes. The API's answers together have about 0.6 MB.
 pub const MAX_DUMP_BYTES: u64 = 16 * 1024 * 1024;
 /// The most files of a folder that are looked at.
 pub const MAX_DUMP_FILES: usize = 64;
 /// The most entries of one array.
 pub const MAX_DUMP_ENTRIES: usize = 100_000;
 
-/// The longest word for the state of faction warfare; the API's have at most eleven characters.
+/// The longest word for the state of faction warfare. The API's words have at most eleven characters.
 const MAX_WORD: usize = 40;
 
 #[derive(Deserialize)]
@@ -121,7 +121,7 @@ fn read_file(path: &Path, activity: &mut Activity) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Takes an array for what its first entry is.
+/// Decides by the first entry what an array contains, and takes it.
 fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
     let entries = array.as_array().map_or(0, Vec::len);
     if entries > MAX_DUMP_ENTRIES {
@@ -129,7 +129,7 @@ fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
             "an array of it has more than {MAX_DUMP_ENTRIES} entries"
         ));
     }
-    // An empty array means that nothing happened, but does not show which figure it is.
+    // An empty array means that nothing happened, but does not show which figure it belongs to.
     let Some(first) = array.as_array().and_then(|entries| entries.first()) else {
         return Ok(());
     };

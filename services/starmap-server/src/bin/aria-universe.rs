@@ -1,4 +1,4 @@
-//! The binary `aria-universe`: the server under the name of its contract, started at once.
+//! The binary `aria-universe`: starts the server immediately, under the name in its contract.
 
 use std::process::ExitCode;
 

@@ -1,28 +1,28 @@
-//! How much is logged: the contract's variable, with the levels of Python.
+//! The log level: set by the contract's variable, with the level names of Python.
 
 use std::env;
 
-/// The variable that says how much is logged.
+/// The variable that sets the log level.
 pub const LOG_LEVEL_VARIABLE: &str = "ARIA_UNIVERSE_LOG_LEVEL";
 
-/// How much is logged.
+/// The log level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogLevel {
     /// Everything.
     Debug,
-    /// What was done.
+    /// Completed work.
     Info,
-    /// What went otherwise than expected.
+    /// Unexpected events.
     #[default]
     Warning,
-    /// What failed.
+    /// Failures.
     Error,
-    /// The same: nothing here is worse.
+    /// The same as `Error`: no message here is more severe.
     Critical,
 }
 
 impl LogLevel {
-    /// The level of a word, in any case; none for any other word.
+    /// The level for a word, ignoring case; `None` for any other word.
     #[must_use]
     pub fn of(word: &str) -> Option<Self> {
         Some(match word.trim().to_ascii_uppercase().as_str() {
@@ -53,7 +53,7 @@ impl LogLevel {
         }
     }
 
-    /// The directive of the log.
+    /// The filter directive for the log.
     pub(super) fn directive(self) -> &'static str {
         match self {
             Self::Debug => "debug",

@@ -13,7 +13,7 @@ use crate::{diff, stats, verify};
 use super::print::{self, Table};
 use super::{Failure, MapArguments, PROGRAM};
 
-/// How many lines of each kind a difference prints; all with --json.
+/// How many lines of each kind a difference prints. With --json it prints all.
 const MAX_LINES: usize = 50;
 
 /// Arguments of `build`.

@@ -1,4 +1,4 @@
-//! Writing to the terminal: tables, JSON, and nothing that a name in a file could do to it.
+//! Writing tables and JSON to the terminal. Control characters in names from files cannot affect it.
 
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Failure;
 
-/// A table of texts, each column as wide as it must be.
+/// A table of texts. Each column is as wide as its widest cell.
 #[derive(Debug)]
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
@@ -20,7 +20,7 @@ impl Table {
         }
     }
 
-    /// A table whose columns are known when it is printed.
+    /// A table without fixed columns.
     pub(super) fn of(rows: Vec<Vec<String>>) -> Self {
         Self { rows }
     }
@@ -54,7 +54,7 @@ impl Table {
     }
 }
 
-/// Writes to stdout as a whole.
+/// Writes the whole text to stdout.
 pub(super) fn out(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = stdout
@@ -83,7 +83,7 @@ pub(super) fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says something on stderr, if anybody listens.
+/// Writes a message to stderr, if stderr is open.
 pub(super) fn report(program: &str, text: &str) {
     service_host::say(&format!("{program}: {}", service_host::visible(text)));
 }

@@ -68,7 +68,7 @@ pub(super) fn run(program: &str, arguments: &ServeArguments) -> ExitCode {
     }
     block_on(program, async {
         match server.run(&arguments.endpoint, stop_signal()?).await {
-            // The client has gone: it ended, as if it had closed its end of the other pipe.
+            // The client has gone and closed its end of the pipe. That ends the server normally.
             Err(RunError::Host(HostError::Io(error))) if error.kind() == ErrorKind::BrokenPipe => {}
             served => served?,
         }

@@ -31,7 +31,7 @@ struct ToolArgs {
     json: bool,
 }
 
-/// Calls the tool of the first word with the others as its arguments.
+/// Calls the tool named by the first word, with the other words as its arguments.
 pub(super) fn run(words: &[String]) -> ExitCode {
     let parsed = ToolArgs::command()
         .bin_name(words.first().map_or(PROGRAM, String::as_str))
@@ -73,7 +73,7 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
         .map_err(|it| other(&it))?;
     let result = match client.call_tool(tool, Value::Object(given)).await {
         Ok(result) => result,
-        // Not a tool: as wrong as any other command line.
+        // The word is not a tool. This is reported like any other wrong command line.
         Err(error) => {
             print::report(PROGRAM, &format!("{error}\n{HELP}"));
             return Ok(ExitCode::from(2));
@@ -98,7 +98,7 @@ async fn call(tool: &str, arguments: &ToolArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A number, a boolean or JSON as such; a text with commas as a list; all else as text.
+/// A number, a boolean or JSON is taken as such, a text with commas as a list, and anything else as text.
 fn value_of(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(value) => value,
@@ -107,7 +107,7 @@ fn value_of(text: &str) -> Value {
     }
 }
 
-/// An answer for people: its members a line each, its systems as a table with their kills.
+/// An answer for people: one line for each member, and a table of the systems with their kills.
 fn shown(answer: &Value) -> String {
     let mut text = String::new();
     let members = answer.as_object().into_iter().flatten();
@@ -155,7 +155,7 @@ fn table(answer: &Value, rows: &[Value]) -> String {
     Table::of(lines).text()
 }
 
-/// A text without its quotes, a list with commas, anything else as JSON.
+/// A text without its quotes, a list separated by commas, anything else as JSON.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

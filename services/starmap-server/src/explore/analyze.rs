@@ -1,10 +1,10 @@
-//! Where a way is dangerous.
+//! Where a route is dangerous.
 
 use super::Invalid;
 use crate::map::{Map, SecurityClass, SystemIndex};
 use crate::route::{Extras, Summary, summary};
 
-/// The analysis of a way.
+/// The analysis of a route.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
     /// Its systems by class.
@@ -15,7 +15,7 @@ pub struct Analysis {
     pub danger_zones: Vec<DangerZone>,
 }
 
-/// A stretch below high security, as long as it goes.
+/// An unbroken stretch below high security.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DangerZone {
     /// Its first system.
@@ -28,12 +28,12 @@ pub struct DangerZone {
     pub min_security: f64,
 }
 
-/// A list of systems that is not a way.
+/// Why a list of systems is not a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnalyzeError {
     /// Fewer than two systems.
     Invalid(Invalid),
-    /// Two that follow each other are not joined.
+    /// Two consecutive systems that are not joined.
     NotJoined {
         /// The first.
         from: SystemIndex,
@@ -42,8 +42,8 @@ pub enum AnalyzeError {
     },
 }
 
-/// Finds where a way is dangerous. Each two systems that follow each other must be joined by a gate or by one of the
-/// extra connections in this direction.
+/// Finds where a route is dangerous. Any two consecutive systems must be joined by a gate or by one of the extra
+/// connections in this direction.
 ///
 /// # Errors
 /// [`AnalyzeError`]
@@ -90,7 +90,7 @@ fn danger_zone(map: &Map, systems: &[SystemIndex]) -> Option<DangerZone> {
 }
 
 impl AnalyzeError {
-    /// The reason as half a sentence, fit to follow "No route from A to B: ".
+    /// The reason as half a sentence, to follow "No route from A to B: ".
     #[must_use]
     pub fn reason(&self, map: &Map) -> String {
         match self {

@@ -5,9 +5,9 @@ use crate::map::{Map, PerSystem, SystemIndex};
 /// Where an area can be cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cuts {
-    /// The systems that every way between some others of the area passes, by id.
+    /// The systems that every route between some other systems of the area passes, by id.
     pub systems: Vec<CutSystem>,
-    /// The connections that every way between some others of the area takes, by the ids of their ends.
+    /// The connections that every route between some systems of the area takes, by the ids of their ends.
     pub bridges: Vec<Bridge>,
 }
 
@@ -16,7 +16,7 @@ pub struct Cuts {
 pub struct CutSystem {
     /// The system.
     pub system: SystemIndex,
-    /// How many systems are then cut off from the largest piece of what it held together.
+    /// How many systems are then cut off from the largest remaining piece.
     pub cut_off: usize,
 }
 
@@ -31,23 +31,24 @@ pub struct Bridge {
     pub cut_off: usize,
 }
 
-/// What the search knows about a system.
+/// The state of the search for one system.
 #[derive(Debug, Clone, Copy, Default)]
 struct Visit {
-    /// When it was found, from 1; 0 for not yet.
+    /// The position in the order of discovery, from 1; 0 if not found yet.
     found: usize,
-    /// The earliest found system that it or what was found through it touches.
+    /// The lowest `found` that this system or its descendants are joined with.
     lowest: usize,
-    /// How many were found through it, itself included.
+    /// The number of systems found through it, including itself.
     below: usize,
-    /// Of those, how many hang on it alone; and how many are in the largest such piece.
+    /// How many of them are connected only through it, and the size of the largest such piece.
     hanging: usize,
     largest: usize,
     before: Option<SystemIndex>,
 }
 
 /// Finds the cut vertices and bridges of the graph of these systems and the gates between them, by Tarjan's low-links,
-/// without recursion. Systems named twice count once; parts of the area that nothing joins are judged each for itself.
+/// without recursion. Systems named twice count once. If the area consists of several unconnected parts, each is judged
+/// separately.
 #[must_use]
 pub fn cuts(map: &Map, area: &[SystemIndex]) -> Cuts {
     let mut inside = PerSystem::new(map, false);
@@ -60,8 +61,8 @@ pub fn cuts(map: &Map, area: &[SystemIndex]) -> Cuts {
     let mut visits = PerSystem::new(map, Visit::default());
     let mut cuts = Cuts::default();
     let mut clock = 0;
-    // The systems of the part in work, in the order they were found, and the path to the one in work: how many of its
-    // neighbours have been looked at.
+    // The systems of the current part in the order they were found, and the path to the current system with the number
+    // of neighbours visited so far.
     let mut part: Vec<SystemIndex> = Vec::new();
     let mut path: Vec<(SystemIndex, usize)> = Vec::new();
     for &root in &area {
@@ -100,7 +101,7 @@ pub fn cuts(map: &Map, area: &[SystemIndex]) -> Cuts {
     cuts
 }
 
-/// Passes what was found through this system to the one before it.
+/// Passes the results for this system on to its predecessor.
 fn leave(visits: &mut PerSystem<Visit>, here: SystemIndex) {
     let done = visits[here];
     let Some(before) = done.before else { return };
@@ -116,7 +117,7 @@ fn leave(visits: &mut PerSystem<Visit>, here: SystemIndex) {
 fn judge(visits: &PerSystem<Visit>, part: &[SystemIndex], cuts: &mut Cuts) {
     for &system in part {
         let visit = visits[system];
-        // Without this system: the pieces that hang on it, and the rest.
+        // Without this system there are the pieces connected only through it, and the rest.
         let rest = part.len() - 1 - visit.hanging;
         let cut_off = part.len() - 1 - visit.largest.max(rest);
         if cut_off > 0 {

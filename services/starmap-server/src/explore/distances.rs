@@ -1,4 +1,4 @@
-//! How far many systems are from each other.
+//! The distances between many systems.
 
 use std::mem;
 
@@ -10,8 +10,8 @@ use crate::route::{Avoid, Extras};
 /// The most systems on each side of a matrix.
 pub const MAX_DISTANCES: usize = 100;
 
-/// The jumps from each of `from` (a row) to each of `to` (a column): the fewest, by gates and extra connections of any
-/// cost. `None` where there is no way. Avoided systems are not passed through, but may be an end.
+/// The fewest jumps from each of `from` (a row) to each of `to` (a column), by gates and extra connections of any cost.
+/// `None` if there is no route. Avoided systems are not passed through, but may be an end.
 ///
 /// # Errors
 /// [`Invalid`] for no systems or more than [`MAX_DISTANCES`] on a side.
@@ -30,17 +30,17 @@ pub fn distances(
 /// A set of origins, with a bit for each.
 ///
 /// All of them are searched from at once (multi-source breadth-first search, as in Then and others, "The More the
-/// Merrier", 2014): a level for many origins takes hardly longer than one for a single origin.
+/// Merrier", 2014). A level for many origins takes hardly longer than a level for a single origin.
 type Origins<const WORDS: usize> = [u64; WORDS];
 
-/// How many origins a word holds.
+/// The number of origins in a word.
 const PER_WORD: usize = u64::BITS as usize;
 
-/// After this many levels the search checks for progress, which ends searches for unreachable systems, and for systems
-/// that are complete.
+/// The number of levels between two checks. A check ends a search that makes no more progress, because the remaining
+/// systems are unreachable, and drops systems that are complete.
 const LEVELS_BETWEEN_LOOKS: usize = 8;
 
-/// The same without bounds.
+/// The same without the limit.
 pub(crate) fn matrix(
     map: &Map,
     from: &[SystemIndex],
@@ -55,7 +55,7 @@ pub(crate) fn matrix(
         return hubs.matrix(map, from, to);
     }
     let may_pass = |system| !avoid.contains(system);
-    // Two words take less time than one word twice.
+    // Two words at once take less time than one word twice.
     const AT_ONCE: usize = 2 * PER_WORD;
     let mut rows = vec![vec![None; to.len()]; from.len()];
     for (from, rows) in from.chunks(AT_ONCE).zip(rows.chunks_mut(AT_ONCE)) {
@@ -82,21 +82,22 @@ fn joined<const WORDS: usize>(mut set: Origins<WORDS>, other: &Origins<WORDS>) -
     set
 }
 
-/// From where the nodes have been reached on the last levels, the newest of which is the jumps that have been counted.
+/// For each of the last levels, the origins that have reached each node. The newest level is the number of jumps
+/// counted.
 struct Levels<const WORDS: usize> {
-    /// By level and node: a ring of as many levels as there are in the longest way and one.
+    /// By level and node: a ring with one level more than the jumps of the longest passage.
     ring: Vec<Origins<WORDS>>,
     nodes: usize,
     jumps: usize,
 }
 
 impl<const WORDS: usize> Levels<WORDS> {
-    /// Where the level `before` jumps before the newest begins.
+    /// The start of the level that is `before` jumps older than the newest.
     const fn start(&self, before: usize) -> usize {
         (self.jumps + LEVELS - before) % LEVELS * self.nodes
     }
 
-    /// A level by node.
+    /// One level, by node.
     fn level(&self, before: usize) -> &[Origins<WORDS>] {
         let start = self.start(before);
         self.ring.get(start..start + self.nodes).unwrap_or_default()
@@ -108,13 +109,14 @@ impl<const WORDS: usize> Levels<WORDS> {
         }
     }
 
-    /// Counts one jump more: origins that reached the start of a way as many levels ago as it is long, reach its end.
+    /// Counts one more jump. Origins that reached the start of a passage as many levels ago as it is long reach its
+    /// end.
     fn advance(&mut self, passages: &Passages) {
         self.jumps += 1;
         let starts = std::array::from_fn(|before| self.start(before));
         self.enter(&passages.two, starts, 1);
         self.enter(&passages.four, starts, 1);
-        // They come to what has been entered by other ways.
+        // These are added to the sets that the other passages have entered.
         self.enter(&passages.more, starts, 0);
     }
 
@@ -159,7 +161,7 @@ fn fill<const WORDS: usize>(
             levels.begin(source, row);
         }
     }
-    // By column, its node, and what of that is in the rows.
+    // For each column, its node and the origins whose rows are already filled in.
     let mut columns: Vec<_> = to
         .iter()
         .map(|it| (passages.node(*it), [0; WORDS]))
@@ -185,7 +187,7 @@ fn fill<const WORDS: usize>(
             return;
         }
         if levels.jumps % LEVELS_BETWEEN_LOOKS == LEVELS_BETWEEN_LOOKS - 1 {
-            // Origins that reached a node by the oldest level have reached it since.
+            // An origin that reached a node by the oldest level is in all later levels too.
             let oldest = levels.level(LEVELS - 1);
             if oldest == newest {
                 return;

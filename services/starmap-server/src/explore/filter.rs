@@ -3,7 +3,7 @@
 use super::{Invalid, adjacent_lower};
 use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex, plain};
 
-/// A filter for systems: one passes when it meets every condition. [`Filter::default`] lets all pass.
+/// A filter for systems. A system passes if it meets every condition. [`Filter::default`] lets all systems pass.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     /// The lowest unrounded security status, from -1 to 1; -1 by default.
@@ -18,15 +18,15 @@ pub struct Filter {
     pub constellation: Option<ConstellationIndex>,
     /// Whether it is a border system, see [`System::border`](crate::map::System::border).
     pub border: Option<bool>,
-    /// How many neighbours below high security it has at least.
+    /// The lowest number of neighbours below high security.
     pub min_adjacent_lower: usize,
-    /// Whether it is one of these, if they are given.
+    /// The systems that may pass, if the list is given.
     pub among: Option<Vec<SystemIndex>>,
-    /// What its name contains, ignoring case, hyphens and blanks.
+    /// A part of the name, ignoring case, hyphens and blanks.
     pub name: Option<String>,
 }
 
-/// A filter that has been looked through.
+/// A filter that has been checked.
 #[derive(Debug)]
 pub(super) struct Checked<'f> {
     filter: &'f Filter,

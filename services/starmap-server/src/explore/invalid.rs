@@ -1,16 +1,16 @@
-//! A parameter that cannot be meant.
+//! Invalid parameters.
 
 use std::fmt::Display;
 
-/// A parameter that cannot be meant: which, what it was, and what would be right.
+/// An invalid parameter: its name, its value, and what would be valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{parameter} {value}: {reason}")]
 pub struct Invalid {
     /// Its name.
     pub parameter: &'static str,
-    /// What it was.
+    /// The given value.
     pub value: String,
-    /// What is wrong with it, and what would be right.
+    /// What is wrong with it, and what would be valid.
     pub reason: String,
 }
 
@@ -23,7 +23,7 @@ impl Invalid {
         }
     }
 
-    /// Refuses what is not between the two, both included.
+    /// Returns an error for a value that is not between the two bounds, both included.
     pub(crate) fn unless_within(
         parameter: &'static str,
         value: usize,

@@ -1,11 +1,11 @@
-//! What a jump drive reaches.
+//! The systems that a jump drive reaches.
 
 use std::collections::BTreeMap;
 
 use super::{Invalid, Limited};
 use crate::map::{Map, Space, SystemIndex};
 
-/// What the game takes for a light year.
+/// The length of a light year in the game.
 pub const METRES_PER_LIGHT_YEAR: f64 = 9.46e15;
 
 /// A system in range.
@@ -17,29 +17,29 @@ pub struct InRange {
     pub light_years: f64,
 }
 
-/// What a jump drive reaches, and what is in range but cannot be entered.
+/// The systems that a jump drive reaches, and how many in range cannot be entered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Range {
     /// The systems that can be entered.
     pub found: Limited<InRange>,
-    /// How many in range a drive cannot enter, by the space they are in.
+    /// How many systems in range a drive cannot enter, by kind of space.
     pub closed: BTreeMap<Space, usize>,
 }
 
-/// No answer about a jump drive.
+/// Why a jump range cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JumpRangeError {
     /// A range that is not a distance.
     Invalid(Invalid),
-    /// The map does not say where the origin is; nor where anything is, if its file has no positions.
+    /// The map has no position for the origin. If its file has no positions, no system has one.
     NoPosition(SystemIndex),
     /// The origin is in space where jump drives do not work.
     NoWayOut(SystemIndex),
 }
 
 /// The systems that a ship with a jump drive reaches from here in one jump, by distance, then by name, without the
-/// origin. [`Space`] has the rules for where drives work, and their sources. Systems whose position the map does not
-/// know are left out.
+/// origin. [`Space`] has the rules for where drives work, and their sources. Systems without a known position are left
+/// out.
 ///
 /// # Errors
 /// [`JumpRangeError`]
@@ -87,7 +87,7 @@ pub fn jump_range(
     })
 }
 
-/// How far two systems are apart; `None` if the map does not say where one is.
+/// The distance between two systems; `None` if the position of one is not known.
 #[must_use]
 pub fn light_years_between(map: &Map, a: SystemIndex, b: SystemIndex) -> Option<f64> {
     let (a, b) = (map.system(a).position?, map.system(b).position?);

@@ -1,4 +1,4 @@
-//! Systems by their jumps from one.
+//! Systems by their distance in jumps from an origin.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use super::{Filter, Invalid, Limited};
 use crate::map::{Map, SecurityClass, SystemIndex};
 use crate::route::{Extras, SecurityFilter, Walk};
 
-/// A system and how far it is.
+/// A system and its distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Near {
     /// The system.
@@ -15,21 +15,21 @@ pub struct Near {
     pub jumps: u32,
 }
 
-/// What [`nearest`] looks for.
+/// The arguments of [`nearest`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nearest {
-    /// From where. It is not itself among what is found.
+    /// The origin. It is not part of the result.
     pub origin: SystemIndex,
-    /// How far at most; 30 is the contract's default.
+    /// The radius; 30 is the contract's default.
     pub max_jumps: u32,
-    /// What.
+    /// Which systems to find.
     pub filter: Filter,
-    /// How many at most; 5 is the contract's default.
+    /// The most systems to return; 5 is the contract's default.
     pub limit: usize,
 }
 
 /// All systems at most `max_jumps` away by gates and extra connections, the origin included, by distance, then by name.
-/// Systems that `travel` does not admit are not entered; the origin is where one is.
+/// Systems that `travel` does not admit are not entered. The origin is always allowed.
 #[must_use]
 pub fn within(
     map: &Map,
@@ -59,10 +59,10 @@ pub fn borders(
     Limited::first(all, limit, |a, b| by_distance_then_name(map, a, b))
 }
 
-/// The nearest systems of a kind, by distance, then by name.
+/// The nearest systems that match a filter, by distance, then by name.
 ///
 /// # Errors
-/// [`Invalid`] for a filter that cannot be meant.
+/// [`Invalid`] for an invalid filter.
 pub fn nearest(map: &Map, extras: &Extras, nearest: &Nearest) -> Result<Limited<Near>, Invalid> {
     let filter = nearest.filter.check()?;
     let origin = nearest.origin;

@@ -1,35 +1,36 @@
-//! The map as far as it matters to some systems: junctions, the systems themselves, and the ways between them.
+//! A reduced map for a search between some systems: junctions, the systems themselves, and the passages between them.
 
 use std::collections::BTreeMap;
 
 use crate::map::{Map, PerSystem, SystemIndex};
 use crate::route::Extras;
 
-/// How many levels a search by these ways has to remember: one more than the jumps of the longest.
+/// How many levels a search has to remember: one more than the jumps of the longest passage.
 pub(super) const LEVELS: usize = 8;
 
-/// Nodes and the ways between them. Systems in the middle of a way, and dead ends, are not nodes: that leaves half.
+/// Nodes and the passages between them. Systems in the middle of a passage, and dead ends, are not nodes. That leaves
+/// half of the systems.
 pub(super) struct Passages {
     /// The node of each system that has one.
     nodes: PerSystem<Option<u32>>,
-    /// The systems of nodes whose ways are not known yet.
+    /// The systems of nodes whose passages are not known yet.
     waiting: Vec<SystemIndex>,
-    /// What may not be passed, but left: it has a node besides, which nothing enters.
+    /// Systems that may be left but not passed. Each has a second node, which nothing enters.
     sources: BTreeMap<SystemIndex, u32>,
     count: u32,
     /// Nodes that are entered from at most two others. A missing one is replaced by the node itself.
     pub(super) two: Vec<Entered<2>>,
     /// Nodes that are entered from more.
     pub(super) four: Vec<Entered<4>>,
-    /// Ways to nodes that are entered from more than four, and extra connections.
+    /// Passages to nodes that are entered from more than four, and extra connections.
     pub(super) more: Vec<Entered<1>>,
 }
 
-/// A node and the ways on which it is entered. As many for each, so that no loop ends where a processor cannot guess
-/// it.
+/// A node and the passages by which it is entered. Each has the same number, so that loops have a fixed length and
+/// branches are predictable.
 pub(super) type Entered<const WAYS: usize> = (u32, [Way; WAYS]);
 
-/// A way from a node: the node, and below it the jumps, so that it takes little memory.
+/// A passage from a node. The node and the jumps (in the low bits) share one number to save memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way(u32);
 
@@ -43,14 +44,14 @@ impl Way {
         self.0 as usize / LEVELS
     }
 
-    /// Less than [`LEVELS`].
+    /// The number of jumps, less than [`LEVELS`].
     pub(super) const fn jumps(self) -> usize {
         self.0 as usize % LEVELS
     }
 }
 
 impl Passages {
-    /// The ways from some systems to others, through what may be passed.
+    /// The passages from some systems to others, through systems that may be passed.
     pub(super) fn new(
         map: &Map,
         extras: &Extras,
@@ -106,17 +107,17 @@ impl Passages {
         self.count as usize
     }
 
-    /// The node of a system that was asked about.
+    /// The node of a system that is an origin or a destination.
     pub(super) fn node(&self, system: SystemIndex) -> usize {
         self.nodes[system].unwrap_or_default() as usize
     }
 
-    /// The node that a system is left from besides, if it may not be passed.
+    /// The second node from which a system is left, if it may not be passed.
     pub(super) fn source(&self, system: SystemIndex) -> Option<usize> {
         self.sources.get(&system).map(|node| *node as usize)
     }
 
-    /// Forgets how nodes are entered to which nothing new can come.
+    /// Drops the entries of nodes that no new origin can reach.
     pub(super) fn drop_done(&mut self, done: impl Fn(u32) -> bool) {
         self.two.retain(|(node, _)| !done(*node));
         self.four.retain(|(node, _)| !done(*node));
@@ -138,7 +139,7 @@ impl Passages {
         self.count - 1
     }
 
-    /// The way on which a system is entered by one of its gates.
+    /// The passage by which a system is entered through one of its gates.
     fn follow(
         &mut self,
         map: &Map,
@@ -164,7 +165,7 @@ impl Passages {
         None
     }
 
-    /// The way from a node to one this many jumps away.
+    /// The passage from a node, this many jumps long.
     fn leaving(
         &self,
         system: SystemIndex,

@@ -1,35 +1,36 @@
-//! Systems of a kind, anywhere.
+//! Systems that match a filter, anywhere.
 
 use super::{Filter, Invalid, Limited};
 use crate::map::{Map, SystemIndex};
 use crate::route::{Extras, Walk};
 
-/// What [`search`] looks for.
+/// The arguments of [`search`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Search {
-    /// From where distances are counted.
+    /// The system from which distances are counted.
     pub origin: Option<SystemIndex>,
-    /// How far from there at most.
+    /// The largest distance from the origin.
     pub max_jumps: Option<u32>,
-    /// What.
+    /// Which systems to find.
     pub filter: Filter,
-    /// How many at most; 20 is the contract's default.
+    /// The most systems to return; 20 is the contract's default.
     pub limit: usize,
 }
 
-/// A system that was looked for.
+/// A system that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
     /// The system.
     pub system: SystemIndex,
-    /// How many jumps it is from the origin; `None` without one, or without a way.
+    /// The number of jumps from the origin; `None` without an origin or without a route.
     pub jumps: Option<u32>,
 }
 
-/// Systems of a kind: with an origin by distance, then by name, those without a way to them last; else by name.
+/// Systems that match a filter. With an origin they are sorted by distance, then by name, and unreachable ones come
+/// last. Without an origin they are sorted by name.
 ///
 /// # Errors
-/// [`Invalid`] for a filter that cannot be meant, and for a distance without an origin.
+/// [`Invalid`] for an invalid filter, and for a distance without an origin.
 pub fn search(map: &Map, extras: &Extras, search: &Search) -> Result<Limited<Hit>, Invalid> {
     let filter = search.filter.check()?;
     if let (None, Some(max_jumps)) = (search.origin, search.max_jumps) {

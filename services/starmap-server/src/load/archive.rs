@@ -24,7 +24,7 @@ struct EntryLocation {
     method: CompressionMethod,
 }
 
-/// Reads the documents of the map, unpacking one after the other piece by piece; all others are passed over.
+/// Reads the documents of the map, unpacking them one after the other in pieces. All other entries are skipped.
 pub(super) fn read(path: &Path) -> Result<Read, Problem> {
     let file = File::open(path)?;
     if file.metadata()?.len() > MAX_ARCHIVE_BYTES {
@@ -41,7 +41,7 @@ pub(super) fn read(path: &Path) -> Result<Read, Problem> {
     for (document, location) in locations {
         let entry = archive.get_entry(location.at).map_err(Problem::damaged)?;
         let packed = BufReader::new(entry.reader());
-        // Size and checksum are judged at the end, and every document is read to its end.
+        // Size and checksum are checked at the end, so every document is read to its end.
         let result = match location.method {
             CompressionMethod::STORE => {
                 sde::read(document, entry.verifying_reader(packed), &mut read)

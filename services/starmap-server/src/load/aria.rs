@@ -1,9 +1,9 @@
 //! The cache of ARIA: one object with the maps `regions`, `constellations`, `systems` and `stargates`, each by id.
 //!
-//! Its paper and its program name some members differently, and the public API, from which the cache is made, has its
-//! own way with others. All are taken: `security` or `security_status`, the id as the key or as `system_id`, the region
-//! of a constellation in it or in its systems, `destination_system_id` or `destination.system_id`, the gates of a
-//! system in it or the system in its gates, `generated` or `version`.
+//! ARIA's paper and its program name some members differently, and the public API, from which the cache is made, uses
+//! other names again. All of them are accepted: `security` or `security_status`, the id as the key or as `system_id`,
+//! the region of a constellation in it or in its systems, `destination_system_id` or `destination.system_id`, the gates
+//! of a system in it or the system in its gates, `generated` or `version`.
 
 mod cache;
 
@@ -130,7 +130,7 @@ impl Read {
     }
 }
 
-/// The id an entry bears itself goes before its key.
+/// An entry's own id takes precedence over its key.
 fn id_of(kind: Kind, key: Option<u32>, own: Option<u32>) -> Result<u32, Problem> {
     own.or(key).ok_or_else(|| {
         Problem::damaged(format_args!(

@@ -1,20 +1,20 @@
-//! What a file is, by its first bytes.
+//! Recognizes the content of a file by its first bytes.
 
 use super::error::{Foreign, Table};
 use super::{header, own};
 
-/// What a file is.
+/// The kind of content in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     Own,
     Zip,
-    /// One value, or a line for each.
+    /// One value, or one value per line.
     Json,
     Table(Table),
     Foreign(Foreign),
 }
 
-/// How text begins that is not a table, in lower case.
+/// How text that is not a table begins, in lower case.
 const TEXTS: [(&str, Content); 6] = [
     ("{", Content::Json),
     ("[", Content::Foreign(Foreign::JsonList)),
@@ -42,7 +42,8 @@ const MAGIC: [(&[u8], Content); 13] = [
     (b"\xfe\xff", Content::Foreign(Foreign::Utf16)),
 ];
 
-/// Judges the first bytes of a file, unpacked if it was packed with gzip: at least its first line, if it has lines.
+/// Recognizes content by the first bytes of a file, unpacked if it was packed with gzip. The bytes must include the
+/// first line, if there are lines.
 pub(super) fn of(head: &[u8]) -> Content {
     if head.is_empty() {
         return Content::Foreign(Foreign::Empty);
@@ -60,7 +61,7 @@ pub(super) fn of(head: &[u8]) -> Content {
     if head.contains(&0) {
         return Content::Foreign(Foreign::Unknown);
     }
-    // The head may end within a character, and a name far behind may be in an older encoding.
+    // The head may end within a character, and a name further on may be in an older encoding.
     text(&String::from_utf8_lossy(head))
 }
 
@@ -84,7 +85,7 @@ fn text(head: &str) -> Content {
     })
 }
 
-/// A document's mark, or `key:` with or without a value.
+/// Whether it is a YAML document marker, or `key:` with or without a value.
 fn is_yaml(line: &str) -> bool {
     let Some((key, value)) = line.split_once(':') else {
         return line.trim_end() == "---";

@@ -1,4 +1,4 @@
-//! Where the map is by default.
+//! The default path of the map.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The variable that names the map.
 const VARIABLE: &str = "ARIA_UNIVERSE_GRAPH";
 
-/// The environment variables that say where the map is. An empty variable is ignored.
+/// The environment variables that set the path of the map. An empty variable is ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GraphEnvironment {
     /// `ARIA_UNIVERSE_GRAPH`: the map itself.
@@ -19,14 +19,14 @@ pub struct GraphEnvironment {
 }
 
 /// The path of the map: the argument, else `ARIA_UNIVERSE_GRAPH`, else `starmap-server/universe.graph` in the folder of
-/// the user's data (`$XDG_DATA_HOME`, else `~/.local/share`). Nothing is looked for on the disk.
+/// the user's data (`$XDG_DATA_HOME`, else `~/.local/share`). The disk is not accessed.
 #[must_use]
 pub fn graph_path(argument: Option<&Path>) -> PathBuf {
     GraphEnvironment::of_process().graph_path(argument)
 }
 
 impl GraphEnvironment {
-    /// What the environment of this process says.
+    /// The values in the environment of this process.
     #[must_use]
     pub fn of_process() -> Self {
         Self {
@@ -47,7 +47,7 @@ impl GraphEnvironment {
         }
         let data_home = self.data_home.as_ref().map(PathBuf::from);
         let data = data_home.filter(|path| path.is_absolute());
-        // A user without a folder has the map in the one he works in.
+        // For a user without a home folder, the map is in the working directory.
         let data = data.unwrap_or_else(|| {
             let home = self
                 .home

@@ -1,4 +1,4 @@
-//! Why a file was not read, with a remedy.
+//! Why a file was not read, and what helps.
 
 use std::fmt;
 use std::io;
@@ -28,21 +28,21 @@ pub enum Problem {
     /// A pipe, a device or a socket.
     #[error("this is neither a file nor a folder")]
     NotAFile,
-    /// The disk's word.
+    /// An I/O error.
     #[error("{0}")]
     Io(io::Error),
-    /// A file of something else.
+    /// A file with other content.
     #[error("{0}")]
     Foreign(Foreign),
-    /// Larger than is read.
+    /// Larger than the limit.
     #[error("{what} is larger than the {most} bytes that are read of it")]
     TooLarge {
         /// The file, a line of it, or an entry of an archive.
         what: String,
-        /// How many bytes are read of such.
+        /// The limit in bytes.
         most: u64,
     },
-    /// Not as it was written, or not as its format wants it.
+    /// The file was changed after it was written, or does not follow its format.
     #[error("the file is damaged: {0}")]
     Damaged(String),
     /// Written by a newer version of this program.
@@ -50,18 +50,18 @@ pub enum Problem {
         "the file has version {0} of the map format, which is newer than this program; build it again from its source"
     )]
     Newer(u16),
-    /// A line that cannot be understood.
+    /// A line that cannot be parsed.
     #[error("line {line}: {reason}")]
     Line {
-        /// Which, the first being 1.
+        /// The number of the line, counted from 1.
         line: u64,
         /// What is wrong with it.
         reason: String,
     },
-    /// The folder has only a part of a map: a table is missing.
+    /// The folder contains only a part of a map: a table is missing.
     #[error("there is no table of {0} beside the others: {hint}", hint = .0.hint())]
     NoTable(Table),
-    /// Two files that may both be meant.
+    /// Two files that could both be the table.
     #[error(
         "{first} and {second} both hold {table}; keep the files of one map in a folder of their own"
     )]
@@ -84,20 +84,20 @@ pub enum Problem {
         "there are more than {0} files in this folder; keep the files of a map in one of their own"
     )]
     TooManyFiles(usize),
-    /// The entries make no map.
+    /// The entries do not make a valid map.
     #[error("this makes no map: {0}")]
     Map(MapError),
 }
 
-/// The kind of a file that is not a map.
+/// The kinds of files that are not a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Foreign {
-    /// Nothing.
+    /// An empty file.
     Empty,
     /// A Python pickle, such as igraph writes.
     Pickle,
-    /// The `.universe` file of ARIA, which has a pickle in it.
+    /// The `.universe` file of ARIA, which contains a pickle.
     AriaGraph,
     /// A database.
     Sqlite,
@@ -105,13 +105,13 @@ pub enum Foreign {
     Packed,
     /// A tar archive.
     Tar,
-    /// A page of the web.
+    /// An HTML page.
     Html,
     /// XML.
     Xml,
     /// YAML, such as the older Static Data Export.
     Yaml,
-    /// JSON of something else.
+    /// JSON with other content.
     Json,
     /// A list in JSON.
     JsonList,
@@ -119,11 +119,11 @@ pub enum Foreign {
     YamlArchive,
     /// A zip with CSV tables in it.
     TableArchive,
-    /// A zip of something else.
+    /// A zip with other content.
     Archive,
     /// Text in UTF-16.
     Utf16,
-    /// Text with columns of something else.
+    /// A table with other columns.
     Table,
     /// Anything else.
     Unknown,
@@ -140,11 +140,11 @@ pub enum Table {
     Constellations,
     /// The regions.
     Regions,
-    /// Where the systems are, if their own table does not say.
+    /// The positions of the systems, if their own table lacks them.
     Positions,
 }
 
-/// What can be read.
+/// The formats that can be read.
 pub(super) const SOURCES: &str = "ARIA's universe_cache.json, a folder of Fuzzwork's CSV files \
      (mapSolarSystems, mapSolarSystemJumps, mapConstellations, mapRegions), \
      or the official eve-online-static-data-…-jsonl.zip";

@@ -1,4 +1,4 @@
-//! Finding the tables of one map: all in a folder, or those next to one that was named.
+//! Finding the tables of one map: all tables in a folder, or those next to a given file.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -34,14 +34,14 @@ pub(super) fn read(folder: &Path) -> Result<(Read, Format), LoadError> {
     Err(at(Problem::NoMap(found.whole)))
 }
 
-/// Reads a table in CSV and those next to it. If another file is the same table, the named one is used.
+/// Reads a CSV table and the tables next to it. If another file contains the same table, the given one is used.
 pub(super) fn beside_csv(path: &Path) -> Result<(Read, Format), LoadError> {
     let folder = source::parent(path);
     let found = look(&folder).map_err(|problem| problem.at(&folder))?;
     in_csv(&found, &folder, path.file_name().map(Path::new))
 }
 
-/// Reads a table in JSON Lines and those next to it.
+/// Reads a JSON Lines table and the tables next to it.
 pub(super) fn beside_lines(path: &Path) -> Result<(Read, Format), LoadError> {
     if document_of(path).is_none() {
         return Err(Problem::Foreign(Foreign::Json).at(path));
@@ -51,7 +51,7 @@ pub(super) fn beside_lines(path: &Path) -> Result<(Read, Format), LoadError> {
     in_lines(&found, &folder)
 }
 
-/// What was found in a folder.
+/// The contents of a folder.
 #[derive(Debug, Default)]
 struct FolderContents {
     /// In the order of their paths.
@@ -76,7 +76,8 @@ fn look(folder: &Path) -> Result<FolderContents, Problem> {
             found.documents.insert(document, path);
             continue;
         }
-        // A file that cannot be read is not of this map; if it is, the map lacks a table and is refused.
+        // A file that cannot be read is assumed not to be part of this map. If it is, a table is missing and the map is
+        // refused.
         let Ok(head) = source::head(&path) else {
             continue;
         };

@@ -1,8 +1,8 @@
-//! Which table it is and where its columns are, by its first line.
+//! Recognizes a table and its columns by its first line.
 
 use super::error::Table;
 
-/// Where to find what in the rows of a table. Columns that are not there are `None`.
+/// The position of each column in a table. Missing columns are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Columns {
     Systems {
@@ -32,7 +32,7 @@ pub(super) enum Columns {
 }
 
 impl Columns {
-    /// Finds the columns in any order and case, with others among them. `None` if this is not a table of a map.
+    /// Finds the columns in any order and case, also if there are others. `None` if this is not a table of a map.
     pub(super) fn of<'h>(header: impl Iterator<Item = &'h str>) -> Option<Self> {
         let names: Vec<String> = header.map(plain).collect();
         let find = |any: &[&str]| {
@@ -73,7 +73,7 @@ impl Columns {
                     position,
                 });
             }
-            // Planets and stations have a system and a position as well, and their own id.
+            // Planets and stations also have a system and a position, but they have their own id.
             if names
                 .iter()
                 .any(|name| name.ends_with("id") && name != "solarsystemid" && name != "systemid")
@@ -116,10 +116,10 @@ pub(super) fn table_of(line: &str) -> Option<Table> {
     Columns::of(names).map(Columns::table)
 }
 
-/// The separator of the columns of this first line: a comma, or what some spreadsheets write instead.
+/// The column separator in this first line: a comma, or a separator that some spreadsheets write instead.
 pub(super) fn delimiter(line: &str) -> u8 {
     let count = |delimiter: u8| line.bytes().filter(|byte| *byte == delimiter).count();
-    // Of equally many, the last is taken.
+    // If two occur equally often, the last one is used.
     [b'\t', b';', b',']
         .into_iter()
         .max_by_key(|it| count(*it))

@@ -1,4 +1,4 @@
-//! What the formats made of JSON have in common.
+//! What the JSON formats have in common.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::map::MAX_NAME_BYTES;
 
-/// A place in metres.
+/// A position in metres.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(super) struct Position {
     x: f64,
@@ -29,8 +29,8 @@ impl Position {
 }
 
 impl Name {
-    /// The name, or as much of it as is needed to see that it is too long: many of a megabyte each would fill the
-    /// memory before the map is judged.
+    /// The name, or as much of it as is needed to see that it is too long. Many names of a megabyte each would fill the
+    /// memory before the map is checked.
     pub(super) fn english(self) -> String {
         let (Self::Plain(name) | Self::Translated { en: name }) = self;
         match name.trim() {
@@ -40,12 +40,13 @@ impl Name {
     }
 }
 
-/// Without the mark that some editors put before UTF-8.
+/// Removes the byte order mark that some editors write.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// What is wrong with a line, the column before it: the parser counts lines from where it began.
+/// The error in a line, with its column first. The parser counts lines from the start of its input, so its line number
+/// is dropped.
 pub(super) fn said(error: &serde_json::Error) -> impl fmt::Display {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or_default();

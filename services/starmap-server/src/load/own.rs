@@ -1,4 +1,4 @@
-//! The own format: small, read in one go, and refused if a single bit of it is not as it was written.
+//! This program's own format: small, read in one go, and refused if a single bit of it was changed.
 //!
 //! ```text
 //! magic      8 bytes   0x93 "STARMAP"
@@ -13,10 +13,11 @@
 //!   gates                                for each system: count, then the place of each neighbour that comes after it
 //! ```
 //!
-//! All lists are sorted by id. A place is the number of entries before, a count and a place are *whole numbers* in
-//! LEB128 (7 bits a byte, the lowest first, the highest bit set in all but the last). An id is the difference to that
-//! of the entry before, the place of a neighbour that to the neighbour before (at first, to the system itself). A text
-//! is its length in bytes and UTF-8. How the other numbers are written, [`number`] says; all come back exactly.
+//! All lists are sorted by id. A place is the number of entries before. Counts and places are *whole numbers* in LEB128
+//! (7 bits per byte, the lowest first, the highest bit set in all bytes but the last). An id is stored as the
+//! difference to the id of the entry before, the place of a neighbour as the difference to the neighbour before (for
+//! the first one, to the system itself). A text is its length in bytes, then UTF-8. [`number`] describes how other
+//! numbers are written. All values are restored exactly.
 
 mod number;
 mod reader;
@@ -31,7 +32,7 @@ use crate::map::{
 };
 use reader::{Reader, whole};
 
-/// How a file of this format begins. The first byte occurs in no text.
+/// How a file of this format begins. The first byte cannot begin a text in UTF-8.
 pub(super) const MAGIC: [u8; 8] = *b"\x93STARMAP";
 
 const VERSION: u16 = 1;
@@ -101,7 +102,7 @@ pub(super) fn read(file: &[u8]) -> Result<Read, Problem> {
             "its checksum does not match its content; build it again",
         ));
     }
-    // With the right checksum only a file made to deceive can be wrong from here on.
+    // After a correct checksum, only a deliberately crafted file can be wrong from here on.
     let parts = body(&mut reader);
     let parts = parts.filter(|_| reader.rest().is_empty());
     let parts = parts.ok_or_else(|| Problem::damaged("its body does not follow the format"))?;
@@ -151,7 +152,7 @@ fn body(reader: &mut Reader<'_>) -> Option<Parts> {
     Some(parts)
 }
 
-/// `None` if this is neither a position nor the mark for a missing one.
+/// `None` if the bytes are neither a position nor the mark for a missing one.
 fn position(reader: &mut Reader<'_>) -> Option<Option<[f64; 3]>> {
     match reader.array()? {
         [0] => Some(None),
@@ -165,7 +166,7 @@ fn position(reader: &mut Reader<'_>) -> Option<Option<[f64; 3]>> {
 }
 
 fn count(body: &mut Vec<u8>, count: usize) {
-    // No machine counts further than this.
+    // A count on any machine fits into 64 bits.
     whole(body, u64::try_from(count).unwrap_or(u64::MAX));
 }
 

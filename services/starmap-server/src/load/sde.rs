@@ -1,6 +1,6 @@
-//! The Static Data Export in JSON Lines: documents with one object a line, the id of each in `_key`.
+//! The Static Data Export in JSON Lines: documents with one object per line, its id in `_key`.
 //!
-//! What the documents have in them: <https://developers.eveonline.com/docs/services/static-data/>.
+//! The documents are described at <https://developers.eveonline.com/docs/services/static-data/>.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -19,7 +19,7 @@ use crate::map::{
 /// A document of the export with data of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Document {
-    /// Which build it is.
+    /// The build number and date.
     About,
     Regions,
     Constellations,
@@ -52,7 +52,7 @@ impl Document {
     }
 }
 
-/// Whether all documents are there that a map cannot do without.
+/// Checks that all documents that a map needs are present.
 pub(super) fn complete<T>(documents: &BTreeMap<Document, T>) -> Result<(), Problem> {
     let needed = [
         (Document::Systems, Table::Systems),
@@ -67,7 +67,7 @@ pub(super) fn complete<T>(documents: &BTreeMap<Document, T>) -> Result<(), Probl
     }
 }
 
-/// Whether this JSON is an object a line, the first with a `_key`.
+/// Whether this JSON has one object per line, the first of them with a `_key`.
 pub(super) fn is_lines(bytes: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Keyed {

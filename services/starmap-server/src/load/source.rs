@@ -12,12 +12,12 @@ use super::error::Problem;
 pub const MAX_TEXT_BYTES: u64 = 64 << 20;
 /// The largest archive. The Static Data Export has about 100 MB.
 pub const MAX_ARCHIVE_BYTES: u64 = 1 << 30;
-/// How much is read of one entry of an archive, unpacked. The solar systems of New Eden have about 10 MB.
+/// How many bytes of one archive entry are read, unpacked. The solar systems of New Eden have about 10 MB.
 pub const MAX_ENTRY_BYTES: u64 = 256 << 20;
-/// The longest line of JSON Lines. That of a solar system has about 1 kB.
+/// The longest line of JSON Lines. The line of a solar system has about 1 kB.
 pub const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// How much of a file is looked at to see what it is.
+/// How many bytes of a file are read to recognize its content.
 const HEAD_BYTES: u64 = 8 << 10;
 
 /// How gzip begins.
@@ -49,7 +49,7 @@ pub(super) fn whole(path: &Path) -> Result<Vec<u8>, Problem> {
     bounded(packed, "what is packed in the file")
 }
 
-/// The folder a file is in.
+/// The folder that contains a file.
 pub(super) fn parent(path: &Path) -> PathBuf {
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
     parent.unwrap_or(Path::new(".")).to_owned()
@@ -68,7 +68,7 @@ fn bounded(reader: impl io::Read, what: &str) -> Result<Vec<u8>, Problem> {
     Ok(bytes)
 }
 
-/// What goes wrong in unpacking is the file's fault, not the disk's.
+/// An error in unpacking is a problem of the file, not of the disk.
 fn packing(error: io::Error) -> Problem {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match error.kind() {

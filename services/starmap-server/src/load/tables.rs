@@ -16,7 +16,7 @@ use crate::map::{
 /// How tables write a missing value.
 const NOTHING: [&str; 4] = ["", "None", "NULL", "\\N"];
 
-/// Whether all tables are there that a map cannot do without.
+/// Checks that all tables that a map needs are present.
 pub(super) fn complete(files: &BTreeMap<Table, &Path>) -> Result<(), Problem> {
     let needed = [
         Table::Systems,
@@ -45,7 +45,7 @@ struct Reading {
     positions: HashMap<u32, [f64; 3]>,
 }
 
-/// A row and where it is.
+/// A row and its location.
 struct Row<'r> {
     record: &'r ByteRecord,
     header: &'r ByteRecord,
@@ -135,7 +135,7 @@ impl Reading {
         Ok(())
     }
 
-    /// A position in the table of the systems is preferred to one in a separate table.
+    /// A position in the table of systems takes precedence over one in a separate table.
     fn finish(mut self) -> Read {
         for system in &mut self.read.parts.systems {
             let elsewhere = || self.positions.get(&system.id).copied();
@@ -146,7 +146,7 @@ impl Reading {
 }
 
 impl Row<'_> {
-    /// A quote that is not closed would make one field of all rows to come.
+    /// An unclosed quote would make one field of all following rows.
     fn one_line(&self) -> Result<(), Problem> {
         match self.record.as_slice().contains(&b'\n') {
             true => Err(Problem::line(
@@ -216,7 +216,7 @@ fn said(error: &csv::Error) -> Problem {
     }
 }
 
-/// The first characters of a field, to show.
+/// The first characters of a field, to quote in an error.
 fn quoted(text: &str) -> String {
     let first: String = text.chars().take(40).collect();
     format!("{first:?}")

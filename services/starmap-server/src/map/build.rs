@@ -1,4 +1,4 @@
-//! Putting a map together from its parts.
+//! Building a map from its parts.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -120,7 +120,7 @@ fn systems(
         systems.push(System {
             id: part.id,
             name: part.name.trim().into(),
-            // Some files write -0.0; adding zero makes it a plain 0.
+            // Some files write -0.0; adding zero turns it into 0.
             security: part.security + 0.0,
             class: SecurityClass::of(part.security),
             constellation: ConstellationIndex(at),
@@ -132,7 +132,7 @@ fn systems(
     systems
 }
 
-/// Neighbours of all systems one after the other, each list by id, and where each begins.
+/// The neighbours of all systems in one list, sorted by id for each system, and where each system's neighbours begin.
 fn arcs(
     gates: &[(u32, u32)],
     systems: &[System],
@@ -175,7 +175,7 @@ fn arcs(
     (starts, neighbours)
 }
 
-/// A file that lists most gates from both ends means to list all so; one that lists each once means nothing by it.
+/// In a file that lists most gates from both ends, a gate listed once is worth a warning. In other files it is not.
 fn warn_of_one_way(arcs: &[(u32, u32)], systems: &[System], warnings: &mut Vec<Warning>) {
     let alone = |(from, to): &&(u32, u32)| arcs.binary_search(&(*to, *from)).is_err();
     let count = arcs.iter().filter(alone).count();
@@ -210,7 +210,7 @@ fn mark_borders(
     }
 }
 
-/// Bounded by [`MAX_SYSTEMS`](super::MAX_SYSTEMS) and its like, far below the end of the type.
+/// Counts are limited by [`MAX_SYSTEMS`](super::MAX_SYSTEMS) and similar constants, far below the limit of the type.
 fn handle(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }

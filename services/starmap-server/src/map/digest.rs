@@ -1,4 +1,4 @@
-//! A version for data that bears none.
+//! A version for data without one.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::Map;
 
-/// Twelve hexadecimal digits that are the same for the same map from any file, and differ for other maps: the first of
-/// SHA-256 over everything on it.
+/// The first twelve hexadecimal digits of SHA-256 over the whole map. They are the same for the same map from any file,
+/// and differ for other maps.
 pub(super) fn digest(map: &Map) -> String {
     let mut sha = Sha256::new();
     let mut line = String::new();

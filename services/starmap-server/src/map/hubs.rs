@@ -1,18 +1,19 @@
 //! Jumps by gates alone between any two systems, without a search.
 //!
-//! Each system has a label: some hubs and the jumps to each of them. Of any two systems that gates join, the labels
-//! share a hub that is on a shortest way between them. Labels are made by pruned breadth-first searches (Akiba, Iwata
-//! and Yoshida, "Fast exact shortest-path distance queries on large networks by pruned landmark labeling", 2013). In
-//! New Eden a label has 43 hubs on average: 1.8 MB, made in some ten milliseconds when distances are first asked for.
+//! Each system has a label: some hubs and the jumps to each of them. The labels of any two systems that gates join
+//! share a hub on a shortest path between them. Labels are made by pruned breadth-first searches (Akiba, Iwata and
+//! Yoshida, "Fast exact shortest-path distance queries on large networks by pruned landmark labeling", 2013). In New
+//! Eden a label has 43 hubs on average. All labels take 1.8 MB and some ten milliseconds when distances are first
+//! needed.
 
 use std::cmp::Reverse;
 
 use super::{Map, PerSystem, SystemIndex};
 
-/// The most entries of all labels: 8 MiB. A map that needs more has no labels, and is searched instead.
+/// The most entries of all labels: 8 MiB. A map that needs more has no labels; its distances are searched for instead.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// From how many systems it is looked which systems most ways pass. Good hubs make short labels.
+/// The number of systems from which the busiest systems are estimated. Good hubs make short labels.
 const SAMPLES: usize = 32;
 
 /// The labels of all systems of a map.
@@ -24,11 +25,11 @@ pub(crate) struct Hubs {
 /// A hub, or a column of a matrix, and the jumps to it.
 type HubJumps<T = SystemIndex> = (T, u32);
 
-/// More than all jumps, and no sum of two is too large.
+/// More than any number of jumps, and small enough that two of them can be added.
 const UNKNOWN: u32 = u32::MAX / 2;
 
 impl Hubs {
-    /// `None` for a map whose labels would be too large.
+    /// `None` if the labels of the map would be too large.
     pub(super) fn new(map: &Map) -> Option<Self> {
         let mut labels: PerSystem<Vec<HubJumps>> = PerSystem::new(map, Vec::new());
         let mut from_hub = PerSystem::new(map, UNKNOWN);
@@ -44,7 +45,7 @@ impl Hubs {
             let mut at = 0;
             while let Some(&here) = reached.get(at) {
                 at += 1;
-                // Where a better hub is on a shortest way, the search goes no farther.
+                // If a better hub is on a shortest path, the search does not continue here.
                 let passed = |&(other, far): &HubJumps| from_hub[other] + far <= jumps[here];
                 if labels[here].iter().any(passed) {
                     continue;
@@ -70,14 +71,14 @@ impl Hubs {
         Some(Self { labels })
     }
 
-    /// The jumps from each of `from` (a row) to each of `to` (a column); `None` where gates lead no way.
+    /// The jumps from each of `from` (a row) to each of `to` (a column); `None` if gates do not connect them.
     pub(crate) fn matrix(
         &self,
         map: &Map,
         from: &[SystemIndex],
         to: &[SystemIndex],
     ) -> Vec<Vec<Option<u32>>> {
-        // All columns by their hubs, one hub after the other.
+        // All columns by their hubs, grouped by hub.
         let mut ends = PerSystem::new(map, 0);
         for (hub, _) in to.iter().flat_map(|it| &self.labels[*it]) {
             ends[*hub] += 1;
@@ -85,7 +86,7 @@ impl Hubs {
         let mut end = 0;
         for hub in map.indices() {
             end += ends[hub];
-            // Where the next one goes; when all are there, this is where they begin.
+            // The end of the entries of this hub. Once all are filled in, it is their start.
             ends[hub] = end;
         }
         let mut starts = ends.clone();
@@ -114,14 +115,15 @@ impl Hubs {
     }
 }
 
-/// All systems, those first that most ways pass: by how many systems lie beyond them from each of some systems.
+/// All systems, ordered by how many shortest paths pass them. It is estimated by how many systems lie beyond each, seen
+/// from some origins.
 fn by_ways_passed(map: &Map) -> Vec<SystemIndex> {
     let mut order: Vec<SystemIndex> = map.indices().collect();
     let mut passed = PerSystem::new(map, 0_usize);
     for origin in order.iter().step_by(order.len().div_ceil(SAMPLES).max(1)) {
         let mut seen = PerSystem::new(map, false);
         seen[*origin] = true;
-        // With the place of the one before.
+        // With the position of the predecessor.
         let mut reached = vec![(*origin, 0)];
         let mut at = 0;
         while let Some(&(here, _)) = reached.get(at) {

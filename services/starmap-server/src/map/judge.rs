@@ -1,14 +1,14 @@
-//! What cannot be meant as a map, and is refused as a whole.
+//! Checks that refuse a map as a whole.
 
 use super::{
     Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, Parts, Warning,
 };
 
-/// A map that cannot be meant.
+/// Why a map is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MapError {
-    /// There is nothing on it.
+    /// It is empty.
     #[error("there is no system in it")]
     Empty,
     /// There were systems, but all had to be left out.
@@ -19,15 +19,15 @@ pub enum MapError {
         /// The first.
         first: Warning,
     },
-    /// More than a map may have.
+    /// More than the limit for a map.
     #[error("there are more than the {most} {kind}s that a map may have")]
     TooMany {
-        /// Of what there is too much.
+        /// What there are too many of.
         kind: Kind,
-        /// How many there may be.
+        /// The limit.
         most: usize,
     },
-    /// Two entries with one id.
+    /// Two entries with the same id.
     #[error("two {kind}s have the id {id}")]
     SameId {
         /// What they are.
@@ -35,8 +35,8 @@ pub enum MapError {
         /// The id.
         id: u32,
     },
-    /// Two entries with one name that adding the id of the second cannot distinguish: with it, the name is too long or
-    /// taken.
+    /// Two entries with the same name that cannot be told apart by adding the id of the second: the name with the id is
+    /// too long or already taken.
     #[error("two {kind}s have the name {name:?}; the id {id} of one cannot tell them apart")]
     SameName {
         /// What they are.
@@ -51,7 +51,7 @@ pub enum MapError {
         "the name {name:?} of {kind} {id} is empty, longer than {MAX_NAME_BYTES} bytes, or not one line of text"
     )]
     Name {
-        /// What bears it.
+        /// What has the name.
         kind: Kind,
         /// Its id.
         id: u32,
@@ -74,7 +74,7 @@ pub enum MapError {
     },
 }
 
-/// Judges every entry by itself; ids that occur twice are found once they are sorted.
+/// Checks every entry on its own. Duplicate ids are found later, once the entries are sorted.
 pub(super) fn judge(parts: &Parts) -> Result<(), MapError> {
     let Parts {
         version: _,
@@ -111,12 +111,12 @@ pub(super) fn judge(parts: &Parts) -> Result<(), MapError> {
     Ok(())
 }
 
-/// Whether this is one line of text, as long as a name may be.
+/// Whether this is one line of text within the length limit of a name.
 pub(super) fn is_name(text: &str) -> bool {
     (1..=MAX_NAME_BYTES).contains(&text.len()) && !text.contains(char::is_control)
 }
 
-/// Two of these sorted ids that are the same.
+/// Finds duplicates in these sorted ids.
 pub(super) fn distinct(kind: Kind, ids: impl Iterator<Item = u32> + Clone) -> Result<(), MapError> {
     match ids.clone().zip(ids.skip(1)).find(|(a, b)| a == b) {
         Some((id, _)) => Err(MapError::SameId { kind, id }),

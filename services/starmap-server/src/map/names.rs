@@ -1,4 +1,4 @@
-//! Finding what a name means, and what an unknown one may have meant.
+//! Finding what a name refers to, and suggestions for an unknown name.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,21 +13,21 @@ use super::{
 /// The highest id of systems that are reached by gates.
 const LAST_KNOWN_SPACE: u32 = 30_999_999;
 
-/// Names in lower case → the places of what bears them.
+/// Names in lower case → the positions of the entries with these names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
     systems: HashMap<Box<str>, u32>,
     constellations: HashMap<Box<str>, u32>,
     regions: HashMap<Box<str>, u32>,
-    /// The names of all systems as they are typed in a hurry, one after the other, and where each ends: a search by a
-    /// part of the name then reads one text from front to back.
+    /// The simplified names of all systems in one text, and where each ends. A search for a part of a name then reads
+    /// one text from front to back.
     plain: String,
     plain_ends: Vec<usize>,
 }
 
 impl Names {
-    /// Takes the names of all, sorted by id. Where a name occurs again, the one with the lower id keeps it, and the
-    /// other gets its id behind it: every name then means one thing, and nothing is left out for its name.
+    /// Takes all names, sorted by id. If a name occurs again, the entry with the lower id keeps it, and the other gets
+    /// its id appended. Every name is then unique, and no entry is left out because of its name.
     pub(super) fn new(
         systems: &mut [System],
         constellations: &mut [Constellation],
@@ -78,7 +78,7 @@ impl Names {
         let Some(typed) = typed(name) else {
             return Vec::new();
         };
-        // Of few letters, most names are a letter or two away.
+        // For a name of few letters, most names are one or two letters away.
         let long = typed.chars().count();
         let far = (long / 3).max(2);
         let near = Typed::new(&typed);
@@ -94,7 +94,7 @@ impl Names {
                 (None, None) => return None,
             };
             let system = systems.get(*place as usize)?;
-            // Of those alike, where most fly comes first.
+            // Among equals, the busiest systems come first.
             let rare = !TRADE_HUBS.contains(&&*system.name);
             Some((rank, rare, system.id > LAST_KNOWN_SPACE, &*system.name))
         });
@@ -116,13 +116,13 @@ impl Names {
     }
 }
 
-/// The plain form of a misspelt name; `None` for an empty one, and for one longer than any name, which is near to none.
+/// The simplified form of a misspelt name; `None` if it is empty or longer than any name, because nothing is near it.
 fn typed(name: &str) -> Option<String> {
     let typed = fold(name);
     (!typed.is_empty() && typed.len() <= super::MAX_NAME_BYTES).then_some(typed)
 }
 
-/// A name that was typed, to be compared with many.
+/// A typed name that is compared with many others.
 struct Typed<'n> {
     name: &'n str,
     length: usize,
@@ -138,10 +138,10 @@ impl<'n> Typed<'n> {
         }
     }
 
-    /// How many letters another name is apart, if that is at most `far`.
+    /// How many letters another name differs by, if that is at most `far`.
     ///
-    /// Counting them takes time, and most names are farther: each letter more or less makes a name longer or shorter by
-    /// one, and each that is changed takes one letter out of the set of all and puts another in.
+    /// The exact count takes time, and most names differ by more. Two cheap checks come first: each added or missing
+    /// letter changes the length by one, and each replaced letter takes one letter out of the set and adds another.
     fn distance_within(&self, other: &str, far: usize) -> Option<usize> {
         let differing = (self.letters ^ letters(other)).count_ones() as usize;
         if differing > 2 * far || self.length.abs_diff(other.chars().count()) > far {
@@ -151,7 +151,7 @@ impl<'n> Typed<'n> {
     }
 }
 
-/// Which letters a name has, each as a bit. Two letters may share one; by 37 hardly any of a name do.
+/// The set of letters in a name, one bit for each. Two letters may share a bit; modulo 37 this is rare within a name.
 fn letters(name: &str) -> u64 {
     let bits = name.chars().map(|letter| 1 << (u32::from(letter) % 37));
     bits.fold(0, |all, bit: u64| all | bit)
@@ -194,7 +194,7 @@ fn by_name<'n>(
     Ok(places)
 }
 
-/// A name as it is typed in a hurry: in lower case, without hyphens and blanks.
+/// A simplified name: in lower case, without hyphens and blanks.
 pub(crate) fn plain(name: &str) -> String {
     plain_chars(name).collect()
 }
@@ -204,7 +204,7 @@ fn plain_chars(name: &str) -> impl Iterator<Item = char> {
     name.chars().filter(typed).flat_map(char::to_lowercase)
 }
 
-/// Case and blanks around a name do not distinguish names.
+/// Names are the same if they differ only in case and surrounding blanks.
 pub(super) fn fold(name: &str) -> String {
     name.trim().to_lowercase()
 }

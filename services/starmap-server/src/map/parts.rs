@@ -1,4 +1,4 @@
-//! What a file says about a map, before it is put together.
+//! The contents of a file about a map, before the map is built.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ pub const MAX_GATES: usize = 1_000_000;
 /// The longest name, and the longest version, in bytes.
 pub const MAX_NAME_BYTES: usize = 100;
 
-/// What a file says about a map, in any order.
+/// The contents of a file about a map, in any order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parts {
-    /// The version of the data; if it is empty, longer than a name may be, or not one line, a digest of the map
+    /// The version of the data. If it is empty, longer than a name may be, or not one line, a digest of the map
     /// replaces it.
     pub version: String,
     /// The regions.
@@ -25,7 +25,7 @@ pub struct Parts {
     pub constellations: Vec<PartsConstellation>,
     /// The systems.
     pub systems: Vec<PartsSystem>,
-    /// From system to system by id, once or twice for each connection: a gate leads both ways.
+    /// Pairs of system ids, once or twice for each connection: a gate leads in both directions.
     pub gates: Vec<(u32, u32)>,
 }
 
@@ -60,7 +60,7 @@ pub struct PartsSystem {
     pub security: f64,
     /// The id of its constellation.
     pub constellation: u32,
-    /// Where it is, in metres.
+    /// Its position in metres.
     pub position: Option<[f64; 3]>,
 }
 
@@ -77,25 +77,25 @@ pub enum Kind {
     Gate,
 }
 
-/// An entry of a file that was left out or changed. All else is on the map as the file says.
+/// An entry of a file that was left out or changed. All other entries are on the map unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A constellation of a region that is not there was left out.
+    /// A constellation of a missing region was left out.
     NoRegion {
         /// The constellation.
         constellation: u32,
         /// The region it names.
         region: u32,
     },
-    /// A system of a constellation that is not there was left out.
+    /// A system of a missing constellation was left out.
     NoConstellation {
         /// The system.
         system: u32,
         /// The constellation it names.
         constellation: u32,
     },
-    /// A gate from or to a system that is not there was left out.
+    /// A gate from or to a missing system was left out.
     NoSystem {
         /// Where it begins.
         from: u32,
@@ -109,36 +109,37 @@ pub enum Warning {
         /// The gate it lists.
         gate: u32,
     },
-    /// A gate that leads to where it begins was left out.
+    /// A gate from a system to itself was left out.
     Circle {
         /// The system.
         system: u32,
     },
-    /// A gate without one that leads back, in a file that lists most gates from both ends. It leads both ways.
+    /// A gate listed in one direction only, in a file that lists most gates from both ends. It leads in both
+    /// directions.
     OneWay {
         /// Where it begins.
         from: u32,
         /// Where it leads.
         to: u32,
     },
-    /// An entry that lacks what it must have was left out.
+    /// An entry that lacks a required member was left out.
     Incomplete {
         /// What it is.
         kind: Kind,
         /// Its id.
         id: u32,
-        /// What it lacks.
+        /// The missing member.
         lacks: &'static str,
     },
-    /// A name that one with a lower id bears already was made another by its own id: `Name (30000142)`.
+    /// An entry whose name belongs to an entry with a lower id was renamed, with its own id: `Name (30000142)`.
     SameName {
-        /// What bears it.
+        /// The kind of entry.
         kind: Kind,
-        /// The id of the one that was given another name.
+        /// The id of the renamed entry.
         id: u32,
         /// The name in the file.
         name: Box<str>,
-        /// The id of the one that keeps it.
+        /// The id of the entry that keeps the name.
         first: u32,
     },
 }

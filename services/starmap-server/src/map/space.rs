@@ -1,4 +1,4 @@
-//! The kinds of space, which the gates and the game's rules distinguish.
+//! The kinds of space that gates and the game's rules distinguish.
 
 use std::fmt;
 
@@ -49,19 +49,19 @@ impl Space {
         }
     }
 
-    /// Whether a jump drive can bring a ship in.
+    /// Whether a jump drive can bring a ship into this space.
     #[must_use]
     pub const fn lets_drives_in(self) -> bool {
         matches!(self, Self::Lower)
     }
 
-    /// Whether a jump drive can bring a ship out.
+    /// Whether a jump drive can take a ship out of this space.
     #[must_use]
     pub const fn lets_drives_out(self) -> bool {
         !matches!(self, Self::Wormhole | Self::Beyond)
     }
 
-    /// Whether no gates lead to the rest of space.
+    /// Whether gates do not connect it to the rest of space.
     #[must_use]
     pub const fn is_apart(self) -> bool {
         !matches!(self, Self::High | Self::Lower)

@@ -13,10 +13,10 @@ pub(crate) const PICTURE_ROUTE: &str = "starmap://picture/route/{origin}/{destin
 /// A picture of a region.
 pub(crate) const PICTURE_REGION: &str = "starmap://picture/region/{name}";
 
-/// What all of them begin with.
+/// The scheme of all of them.
 pub(crate) const SCHEME: &str = "starmap://";
 
-/// `starmap://KIND/NAME`, with what a URI may not have in it encoded.
+/// `starmap://KIND/NAME`, with characters percent-encoded where a URI requires it.
 pub(crate) fn of(kind: &str, name: &str) -> String {
     let mut uri = format!("{SCHEME}{kind}/");
     for byte in name.bytes() {

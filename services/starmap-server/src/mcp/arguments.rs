@@ -1,7 +1,8 @@
-//! Arguments as people and models write them: a name or an id, one where a list is expected, words in any case.
+//! Arguments as people and models write them: a name or an id, one value instead of a list, words in upper or lower
+//! case.
 //!
-//! The published schemas allow all of it, so what is left to refuse is refused here, with the nearest that would be
-//! right.
+//! The published schemas allow all of these forms. Values that are still invalid are refused here, and the error
+//! suggests the nearest valid one.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -38,7 +39,7 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// How much of each system is wanted, and the names of the call.
+    /// The requested detail for each system, and the resolver for the names in the call.
     pub(crate) fn begin<'m>(&self, map: &'m Map) -> Result<(Detail, Names<'m>), UniverseError> {
         let detail = Detail::of(self.detail.as_deref())?;
         Ok((detail, Names::new(map, self.correct)))
@@ -145,10 +146,11 @@ impl JsonSchema for List {
     }
 }
 
-/// What a word stands for, in any case, with blanks and hyphens as underscores; `None` where none is given.
+/// The value that a word stands for. Case is ignored, and blanks and hyphens count as underscores. `None` if no word is
+/// given.
 ///
 /// # Errors
-/// A word that is not among them, with the nearest that is.
+/// An unknown word, with the nearest known one.
 pub(crate) fn word<T: Copy>(
     parameter: &str,
     given: Option<&str>,
@@ -176,7 +178,7 @@ impl From<Invalid> for UniverseError {
     }
 }
 
-/// A parameter that cannot be meant.
+/// The error for an invalid parameter.
 pub(crate) fn invalid(parameter: &str, value: &str, reason: &str) -> UniverseError {
     InvalidParameterError::new(parameter, value, reason).into()
 }

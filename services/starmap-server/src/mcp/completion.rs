@@ -1,4 +1,4 @@
-//! Completion of names: those that begin with what was typed, then those that have it in them.
+//! Completion of names: first those that begin with the typed text, then those that contain it.
 
 use std::future::{Ready, ready};
 
@@ -11,7 +11,7 @@ use super::universe::Universe;
 use super::{address, prompts};
 use crate::map::Map;
 
-/// The longest text that can be part of a name; nothing is looked for with a longer one.
+/// The longest text that can be part of a name. Longer texts have no completions.
 const MAX_TYPED: usize = crate::map::MAX_NAME_BYTES;
 
 /// Adds the completions of templates and prompts.
@@ -54,7 +54,7 @@ async fn modes(
     Ok(Completion::matching(&request, super::tools::MODES))
 }
 
-/// Names by whether they begin with what was typed, then by name; case does not matter.
+/// The matching names: those that begin with the typed text first, then by name. Case does not matter.
 fn matching(typed: &str, names: Vec<&str>) -> Completion {
     if typed.len() > MAX_TYPED {
         return Completion::default();

@@ -1,4 +1,4 @@
-//! Connections besides the gates as a search takes them: those of the user's file, and those of a call.
+//! Connections besides the gates in the form that a search takes: those of the user's file, and those of a call.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::arguments::Ways;
 use super::names::{Names, resolve_system_name};
 use super::universe::Snapshot;
 
-/// The connections of a file, and a sentence for each that is left out: no map has all systems of every day.
+/// The connections of a file, and a sentence for each that is left out. A map may lack systems that the file names.
 pub(crate) fn of_file(map: &Map, connections: &[Connection]) -> (Extras, Vec<String>) {
     let mut list = Vec::with_capacity(connections.len());
     let mut left_out = Vec::new();
@@ -37,11 +37,11 @@ pub(crate) fn of_file(map: &Map, connections: &[Connection]) -> (Extras, Vec<Str
             shown(&connection.to)
         ));
     }
-    // A file has at most the allowed number, and loops are left out.
+    // A file has at most the allowed number, and connections from a system to itself are left out.
     (Extras::new(list).unwrap_or_default(), left_out)
 }
 
-/// The connections of a call, and those of the file unless they are not wanted.
+/// The connections of a call, and those of the file unless the call turns them off.
 pub(crate) fn of_call(
     now: &Snapshot,
     ways: &Ways,
@@ -71,7 +71,7 @@ pub(crate) fn of_call(
             cost,
         });
     }
-    // After those of the call, so that an error can name the one of the call.
+    // They follow the connections of the call, so that the position in an error is right for the call.
     list.extend_from_slice(own.list());
     match Extras::new(list) {
         Ok(extras) => Ok(Arc::new(extras)),

@@ -1,4 +1,4 @@
-//! Following a feed of killmails: a file that grows, or what a program writes.
+//! Following a feed of killmails: a file that grows, or the output of a program.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
@@ -12,26 +12,26 @@ use std::time::Duration;
 
 use crate::activity::Feed;
 
-/// The longest line in bytes; longer ones are skipped. The largest killmails have about 1 MB.
+/// The longest line in bytes. Longer lines are skipped. The largest killmails have about 1 MB.
 const MAX_LINE: usize = 4 * 1024 * 1024;
-/// How far before its end a file is read from: more than an hour of all the game.
+/// How many bytes before its end a file is read from. They hold more than an hour of kills in the whole game.
 const MAX_BEFORE: u64 = 64 * 1024 * 1024;
-/// How often a file is looked at.
+/// How often a file is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// How long a program that ended is left alone before it is started again; doubled each time, up to the longest.
+/// The delay before a program that ended is started again. It is doubled each time, up to the longest delay.
 const RESTART_FIRST: Duration = Duration::from_secs(1);
 const RESTART_LONGEST: Duration = Duration::from_secs(60);
 
-/// Where killmails come from, a JSON object a line.
+/// The source of killmails, one JSON object per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeedSource {
-    /// A file that another program appends to. It may be absent at first, be cut, or be replaced.
+    /// A file that another program appends to. It may be missing at first, be truncated, or be replaced.
     File(PathBuf),
     /// The output of a shell command, which is started again when it ends.
     Command(String),
 }
 
-/// A feed that is followed until this is dropped.
+/// A feed that is followed until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Following {
     shared: Arc<Shared>,
@@ -72,7 +72,7 @@ impl Shared {
                 let there = path.metadata().ok();
                 let same = there.filter(|there| there.ino() == *inode);
                 let at = file.stream_position().unwrap_or_default();
-                // Another file in its place, or the same one cut: from its beginning.
+                // Another file in its place, or the same file truncated: it is read from its beginning.
                 if read.is_err() || same.is_none_or(|there| there.len() < at) {
                     open = None;
                 }
@@ -136,7 +136,7 @@ impl Shared {
     }
 }
 
-/// Opens a file so that the last hour is read. What is cut off at the front is skipped as half a line.
+/// Opens a file at a position from which the last hour is read. The part of a line at the start is skipped.
 fn from_near_the_end(path: &Path) -> io::Result<(File, u64, Lines)> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -149,16 +149,16 @@ fn from_near_the_end(path: &Path) -> io::Result<(File, u64, Lines)> {
     Ok((file, metadata.ino(), lines))
 }
 
-/// Bytes that become lines.
+/// Splits bytes into lines.
 #[derive(Debug, Default)]
 struct Lines {
     begun: Vec<u8>,
-    /// The rest of the line is passed over.
+    /// The rest of the current line is skipped.
     skips: bool,
 }
 
 impl Lines {
-    /// Reads to the end of what is there; how many bytes that were.
+    /// Reads to the current end of the input. Returns the number of bytes read.
     fn read(&mut self, from: &mut impl Read, feed: &Mutex<Feed>) -> io::Result<usize> {
         let mut buffer = vec![0; 64 * 1024];
         let mut all = 0;

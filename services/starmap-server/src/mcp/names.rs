@@ -1,4 +1,4 @@
-//! What the names in a call mean.
+//! Resolving the names in a call.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use super::arguments::Name;
 /// The most suggestions for an unknown name.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// From how many days on an unknown name may be that of a newer map.
+/// An unknown name may belong to a newer map if this map is at least this many days old.
 const OLD_MAP_DAYS: i32 = 180;
 
-/// The system that a name means: its name in any case, or its id.
+/// The system with this name, ignoring case, or with this id.
 ///
 /// # Errors
-/// An unknown name, with at most three that may have been meant.
+/// An unknown name, with at most three suggestions.
 pub fn resolve_system_name(map: &Map, name: &str) -> Result<SystemIndex, SystemNotFoundError> {
     known(map, name).ok_or_else(|| unknown(map, name))
 }
 
 fn known(map: &Map, name: &str) -> Option<SystemIndex> {
-    // Names in the way that systems have them may be numbers too, so ids come second.
+    // Names of systems may look like numbers, so ids are tried last.
     let by_id = || map.system_by_id(name.trim().parse().ok()?);
     map.system_by_name(name).or_else(by_id)
 }
@@ -47,7 +47,7 @@ fn unknown(map: &Map, name: &str) -> SystemNotFoundError {
     }
 }
 
-/// What a name is that no system bears; of a station, a moon or a planet also the system it is in.
+/// What a name refers to if no system has it. For a station, a moon or a planet it also finds the system.
 fn what_it_is(map: &Map, name: &str) -> (Option<String>, Option<SystemIndex>) {
     if let Some(region) = map.region_by_name(name) {
         let name = &map.region(region).name;
@@ -85,7 +85,7 @@ fn what_it_is(map: &Map, name: &str) -> (Option<String>, Option<SystemIndex>) {
     (None, None)
 }
 
-/// The names of one call, with what was corrected in them.
+/// The names of one call, and the corrections made in them.
 #[derive(Debug)]
 pub(crate) struct Names<'m> {
     map: &'m Map,
@@ -94,7 +94,7 @@ pub(crate) struct Names<'m> {
 }
 
 impl<'m> Names<'m> {
-    /// Names are corrected only when the caller asks for it, and only where one name alone is one letter away.
+    /// Names are corrected only if the caller asks for it, and only if exactly one name differs by one letter.
     pub(crate) fn new(map: &'m Map, correct: Option<bool>) -> Self {
         Self {
             map,
@@ -103,13 +103,13 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// The system of a name.
+    /// The system with this name.
     pub(crate) fn system(&mut self, name: &str) -> Result<SystemIndex, UniverseError> {
         let found = self.find(name);
         found.ok_or_else(|| unknown(self.map, name).into())
     }
 
-    /// The same without suggestions, which take longer to find than all the rest.
+    /// The same without suggestions, because finding suggestions takes longer than everything else.
     pub(crate) fn find(&mut self, name: &str) -> Option<SystemIndex> {
         if let Some(system) = known(self.map, name) {
             return Some(system);
@@ -120,18 +120,18 @@ impl<'m> Names<'m> {
         Some(system)
     }
 
-    /// The systems of names, in their order.
+    /// The systems with these names, in the same order.
     pub(crate) fn systems(&mut self, names: &[Name]) -> Result<Vec<SystemIndex>, UniverseError> {
         names.iter().map(|name| self.system(name)).collect()
     }
 
-    /// What was typed, and the name that replaced it.
+    /// The names as they were typed, and the names that replaced them.
     pub(crate) fn corrections(self) -> BTreeMap<String, String> {
         self.corrections
     }
 }
 
-/// The question at the end of an error; empty if no name is near.
+/// The question at the end of an error; empty if there are no suggestions.
 pub(crate) fn did_you_mean<'n>(near: impl IntoIterator<Item = &'n String>) -> String {
     let near: Vec<&str> = near.into_iter().map(String::as_str).collect();
     match near.is_empty() {
@@ -143,7 +143,7 @@ pub(crate) fn did_you_mean<'n>(near: impl IntoIterator<Item = &'n String>) -> St
 /// A region or a constellation that is not on the map.
 #[derive(Debug)]
 pub(crate) struct UnknownArea {
-    /// What is wrong, with what may have been meant.
+    /// The error message, with suggestions.
     pub(crate) message: String,
     pub(crate) suggestions: Vec<String>,
 }
@@ -159,13 +159,13 @@ impl UnknownArea {
     }
 }
 
-/// The region of a name.
+/// The region with this name.
 pub(crate) fn known_region(map: &Map, name: &str) -> Result<RegionIndex, UnknownArea> {
     let names = map.regions().iter().map(|it| &*it.name);
     (map.region_by_name(name)).ok_or_else(|| UnknownArea::new("region", name, names))
 }
 
-/// The constellation of a name.
+/// The constellation with this name.
 pub(crate) fn known_constellation(
     map: &Map,
     name: &str,
@@ -174,8 +174,8 @@ pub(crate) fn known_constellation(
     (map.constellation_by_name(name)).ok_or_else(|| UnknownArea::new("constellation", name, names))
 }
 
-/// At most three of these names that may be meant by one that is unknown: those a letter away, then those that begin
-/// with it, then those that have it in them or are a few letters away.
+/// At most three of these names as suggestions for an unknown one: first those that differ by one letter, then those
+/// that begin with it, then those that contain it or differ by a few letters.
 pub(crate) fn nearest_names<'m>(name: &str, names: impl Iterator<Item = &'m str>) -> Vec<String> {
     let typed = name.trim().to_lowercase();
     if typed.is_empty() || typed.len() > MAX_NAME_BYTES {

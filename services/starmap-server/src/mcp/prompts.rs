@@ -1,4 +1,4 @@
-//! Prompts: a haul, a roam, the move of a fleet. Each brings what the map says with it, so that the model begins with
+//! Prompts for a haul, a roam and the move of a fleet. Each includes data from the map, so that the model starts from
 //! facts.
 
 mod facts;
@@ -17,7 +17,7 @@ use super::resources::{JSON, known_system, now, refused};
 use super::universe::{Snapshot, Universe};
 use super::views::SystemView;
 
-/// The prompts' arguments that are names of systems.
+/// The arguments of prompts that are names of systems.
 pub(crate) const SYSTEM_ARGUMENTS: [(&str, &str); 5] = [
     ("plan_haul", "origin"),
     ("plan_haul", "destination"),
@@ -26,7 +26,7 @@ pub(crate) const SYSTEM_ARGUMENTS: [(&str, &str); 5] = [
     ("plan_fleet_move", "destination"),
 ];
 
-/// The most characters that are taken of what a user adds.
+/// The most characters that are used of a user's own text.
 const MAX_WISH: usize = 2_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -156,7 +156,7 @@ async fn fleet_move(
     )
 }
 
-/// The text, and the ends of the way as resources.
+/// The prompt text, with the two ends of the route as resources.
 fn prompt(
     now: &Snapshot,
     text: String,
@@ -189,7 +189,7 @@ fn name(now: &Snapshot, system: SystemIndex) -> &str {
     &now.map.system(system).name
 }
 
-/// What the user adds, on a separate line.
+/// The user's own text, on a separate line.
 fn wish(what: &str, given: Option<&str>) -> String {
     match given.map(str::trim).filter(|given| !given.is_empty()) {
         Some(given) => {

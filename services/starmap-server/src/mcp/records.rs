@@ -1,4 +1,4 @@
-//! What answers are made of.
+//! The parts of answers.
 
 mod danger;
 mod system;
@@ -21,32 +21,32 @@ use super::universe::Snapshot;
 pub(crate) use danger::{Counted, Danger, level, old};
 pub(crate) use system::{SystemInfo, adjacent_lowsec};
 
-/// How much of each system an answer has.
+/// How much detail an answer has about each system.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Names alone, in `names`.
+    /// Only the names, in `names`.
     Names,
     /// A row of name, security and region.
     #[default]
     Summary,
-    /// All there is: ids, constellation, neighbours, borders, what happened.
+    /// All data: ids, constellation, neighbours, borders, activity.
     Full,
 }
 
-/// The answer of a tool, with what every answer has.
+/// The answer of a tool, with the members that every answer has.
 #[derive(Debug, Serialize)]
 pub(crate) struct Answer<T> {
     #[serde(flatten)]
     pub(crate) body: T,
-    /// What happened in the systems of the answer, where there is an overlay.
+    /// The activity in the systems of the answer, if there is an overlay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) activity: Option<Danger>,
-    /// What is easily overlooked, why a list is empty, and what would help.
+    /// Easily overlooked facts, why a list is empty, and what would help.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// The version of the map's data.
     pub(crate) data_version: String,
-    /// What was typed, and what was taken for it; only with `correct`.
+    /// The names as they were typed, and the names that replaced them; only with `correct`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) corrections: BTreeMap<String, String>,
 }
@@ -79,7 +79,7 @@ pub(crate) struct SecuritySummary {
     pub(crate) lowsec_jumps: usize,
     pub(crate) nullsec_jumps: usize,
     pub(crate) lowest_security: f64,
-    // The first system that has it.
+    // The first system with this status.
     pub(crate) lowest_security_system: String,
 }
 
@@ -96,7 +96,7 @@ impl Detail {
 }
 
 impl<T> Answer<T> {
-    /// An answer that names these systems: what happened in them comes with it.
+    /// An answer that names these systems. It includes their activity.
     pub(crate) fn new(
         now: &Snapshot,
         body: T,
@@ -113,20 +113,21 @@ impl<T> Answer<T> {
         }
     }
 
-    /// The same of an answer that has the figures in its body.
+    /// The same answer without `activity`, for a body that already has the figures.
     pub(crate) fn with_figures_inside(mut self) -> Self {
         self.activity = None;
         self
     }
 
-    /// The same with these warnings before its own.
+    /// The same answer with these warnings before its own.
     pub(crate) fn warn(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
         self.warnings.splice(0..0, warnings);
         self
     }
 }
 
-// Short on purpose: every client pays for it. Nothing is required, so that the body of an error fits it too.
+// The schema is short on purpose, because every client pays for it. No member is required, so that the body of an error
+// also matches it.
 impl<T: JsonSchema> JsonSchema for Answer<T> {
     fn schema_name() -> Cow<'static, str> {
         T::schema_name()
@@ -154,7 +155,8 @@ impl SystemList {
         Self::with(now, systems, detail, &[], |_| Vec::new())
     }
 
-    /// The same with more of each: `columns` names what `more` gives for the system at a place of the list.
+    /// The same with more data for each system: `more` gives the values for the system at an index, and `columns` their
+    /// names.
     pub(crate) fn with(
         now: &Snapshot,
         systems: &[SystemIndex],
@@ -191,7 +193,7 @@ impl SystemList {
         let systems = Some(entries.collect());
         let columns = (detail == Detail::Summary).then(|| {
             let ends = ["name", "security"].into_iter();
-            // In a row it goes without saying from where.
+            // A row leaves out the suffix, because the origin is clear.
             let more = columns
                 .iter()
                 .map(|name| name.trim_end_matches("_from_origin"));
@@ -206,7 +208,7 @@ impl SystemList {
 }
 
 impl Rows {
-    /// The members of objects by the names of the columns; columns that all of them lack are left out.
+    /// Rows with the members of objects in the order of the columns. Columns that all objects lack are left out.
     pub(crate) fn of(columns: &[&'static str], objects: &[Value]) -> Self {
         let mut columns = columns.to_vec();
         columns.retain(|column| objects.iter().any(|it| it.get(column).is_some()));
@@ -222,7 +224,7 @@ impl Rows {
 }
 
 impl SecuritySummary {
-    /// Of the systems of a route in order.
+    /// The summary for the systems of a route, in order.
     pub(crate) fn of(map: &Map, systems: &[SystemIndex]) -> Self {
         let summary = route::summary(map, systems);
         let count = |of: fn(&route::Summary) -> usize| summary.as_ref().map_or(0, of);

@@ -14,10 +14,10 @@ use super::address;
 use super::server::{take_activity, take_connections, take_map};
 use super::universe::Universe;
 
-/// The most files of a folder that are looked at for changes.
+/// The most files of a folder that are checked for changes.
 const MAX_FILES: usize = 1_000;
 
-/// How often the folders may change while they begin to be watched.
+/// How often the set of watched folders may change before the watcher stops adjusting it.
 const MAX_TURNS: usize = 10;
 
 /// The files that are followed.
@@ -28,7 +28,7 @@ pub(super) struct Sources {
     connections: Option<Source>,
 }
 
-/// A file or a folder, and what it was like when it was last read.
+/// A file or a folder, and its state when it was last read.
 #[derive(Debug)]
 struct Source {
     path: PathBuf,
@@ -45,7 +45,7 @@ impl Sources {
         }
     }
 
-    /// Where changes show, each folder once.
+    /// The folders where changes become visible, each once.
     fn folders(&self) -> Vec<Folder> {
         let more = [&self.activity, &self.connections].map(Option::as_ref);
         let sources = [Some(&self.map)].into_iter().chain(more);
@@ -62,7 +62,7 @@ impl Sources {
     }
 }
 
-/// Follows the files until the server is gone. A broken file is reported once and not loaded.
+/// Follows the files until the server has ended. A broken file is reported once and not loaded.
 pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakServer) {
     let mut following = Following {
         sources,
@@ -77,7 +77,7 @@ pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakSer
             Ok(Some(following)) => following,
             Ok(None) => return,
             Err(error) => {
-                // A server that ends cancels it, which needs no report.
+                // The server cancels this task when it ends, which needs no report.
                 if error.is_panic() {
                     tracing::error!("changes of the files are no longer seen");
                 }
@@ -91,7 +91,7 @@ pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakSer
     }
 }
 
-/// The files, and the watcher of them.
+/// The files and their watcher.
 struct Following {
     sources: Sources,
     universe: Universe,
@@ -100,7 +100,7 @@ struct Following {
     watcher: Option<Watcher>,
 }
 
-/// A folder by its path, and which one it is: another may be put in its place.
+/// A folder by its path and its identity: another folder may be put in its place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Folder {
     path: PathBuf,
@@ -108,12 +108,12 @@ struct Folder {
 }
 
 impl Following {
-    /// Watches the present folders, then looks: earlier writes are seen now, later ones are noticed by the watcher.
-    /// False when the server is gone.
+    /// Watches the existing folders, then checks the files. Earlier writes are seen now, and later writes are noticed
+    /// by the watcher. Returns false when the server has ended.
     fn look(&mut self) -> bool {
         for _ in 0..MAX_TURNS {
             let folders = self.sources.folders();
-            // Once they are watched and still the same, none can come or go unheard.
+            // Once the watched folders stay the same, no file can appear or disappear unnoticed.
             if folders == self.watched {
                 break;
             }
@@ -154,11 +154,12 @@ impl Following {
             });
         }
         if changed {
-            // All subscribers of places and pictures are notified: the matcher applies this to all of them.
+            // All subscribers to systems, areas and pictures are notified: the matcher applies this change to all of
+            // them.
             server.notify(Change::resource_updated(address::SCHEME));
         }
         if let Some(map) = universe.map() {
-            // Now rather than in the first request that needs them.
+            // Computed now, so that the first request that needs the labels does not have to wait.
             map.hubs();
         }
         true
@@ -181,8 +182,8 @@ impl Source {
         new
     }
 
-    /// The new contents, if it has changed. A file that is written while it is read may be half old and half new: it is
-    /// not used. The write is noticed, and the file is read again.
+    /// The new contents, if the file has changed. If the file is written during the read, the contents may be half old
+    /// and half new, so they are not used. The watcher notices the write, and the file is read again.
     fn reread<T, E>(&mut self, read: impl FnOnce(&Path) -> Result<T, E>) -> Option<Result<T, E>> {
         if !self.is_new() {
             return None;
@@ -191,8 +192,8 @@ impl Source {
         (stamps(&self.path) == self.seen).then_some(read)
     }
 
-    /// Takes what is there now, and nothing if it was taken away, for that is not to be believed any longer. Whether
-    /// either was so.
+    /// Takes the current contents. If the file was removed, its old contents are dropped too. Returns whether anything
+    /// changed.
     fn follow<T>(
         &mut self,
         what: &str,
@@ -214,8 +215,8 @@ impl Source {
         true
     }
 
-    /// The folders in which changes show: the one that it is in, also where a link leads, and itself if it is one. Of
-    /// those that are not there the nearest that is: what is missing will come there.
+    /// The folders where changes become visible: the parent folder of the path, the parent folder of the target if it
+    /// is a link, and the path itself if it is a folder. A missing folder is replaced by its nearest existing ancestor.
     fn folders(&self) -> Vec<PathBuf> {
         let target = fs::canonicalize(&self.path).ok();
         let paths = [Some(&self.path), target.as_ref()];
@@ -228,13 +229,13 @@ impl Source {
     }
 }
 
-/// The folder, or the nearest above it that is there.
+/// The folder, or its nearest existing ancestor.
 fn nearest(folder: &Path) -> PathBuf {
     let there = folder.ancestors().find(|folder| folder.is_dir());
     there.map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
-/// The stamps of the files of a source, by path. A table has others next to it.
+/// The stamps of the files of a source, by path. The other tables next to a table belong to the same source.
 fn stamps(path: &Path) -> Vec<(PathBuf, Stamp)> {
     let name = path.to_string_lossy().to_lowercase();
     let name = name.trim_end_matches(".gz");
@@ -262,7 +263,7 @@ fn stamps(path: &Path) -> Vec<(PathBuf, Stamp)> {
         .collect()
 }
 
-/// The folder of a file; of a bare name the one that one is in.
+/// The folder of a file. For a bare name it is the working directory.
 fn parent(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),

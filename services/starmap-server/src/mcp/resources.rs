@@ -1,4 +1,4 @@
-//! Places and pictures as resources.
+//! Systems, constellations, regions and pictures as resources.
 
 use std::future::{Ready, ready};
 
@@ -55,7 +55,7 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
         )
         .list_resources(list)
         .resources_list_changed()
-        // Every update here is of the map as a whole.
+        // Every update notification is about the map as a whole.
         .subscription_matcher(|subscribed, _| subscribed.starts_with(address::SCHEME))
 }
 
@@ -65,7 +65,7 @@ fn template(uri: &str, name: &str, title: &str, mime_type: &str) -> ResourceTemp
         .with_mime_type(mime_type)
 }
 
-/// The regions, by name. Everything else has its template.
+/// The regions, by name. All other resources have templates.
 async fn list(
     universe: Universe,
     page: PageRequest,
@@ -90,7 +90,7 @@ fn resource(region: &str) -> Resource {
         .with_mime_type(JSON)
 }
 
-/// Reads the view that an address names.
+/// A reader for the view that a URI names.
 fn reader(
     read: fn(&Snapshot, &str) -> Result<String, RequestError>,
 ) -> impl Fn(Universe, ResourceUri, Context) -> Ready<Result<ResourceContents, RequestError>> {
@@ -143,7 +143,7 @@ async fn route_picture(
     Ok(ResourceContents::text(uri.uri, drawn).with_mime_type(SVG))
 }
 
-/// A picture takes some milliseconds: not on the connection's task.
+/// Drawing takes some milliseconds, so it does not run on the connection's task.
 async fn drawn(draw: impl FnOnce() -> String + Send + 'static) -> Result<String, RequestError> {
     let drawn = tokio::task::spawn_blocking(draw).await;
     drawn.map_err(|_| RequestError::internal())
@@ -164,7 +164,7 @@ pub(crate) fn known_system(map: &Map, name: &str) -> Result<crate::map::SystemIn
     resolve_system_name(map, name).map_err(|error| refused(&error.into()))
 }
 
-/// An error of a query as that of a request: a missing thing is reported with the contract's data.
+/// A query error as a request error. A missing item is reported with the contract's data.
 pub(crate) fn refused(error: &UniverseError) -> RequestError {
     let message = error.sentence();
     let refused = match error {

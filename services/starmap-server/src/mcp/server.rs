@@ -1,4 +1,4 @@
-//! The server of the contract: made without reading anything, given its map, run.
+//! The server of the contract: created without reading a file, then given its map, then run.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use super::{completion, prompts, resources, tools};
 /// The name of the server on the wire.
 pub const SERVER_NAME: &str = "aria-universe";
 
-/// How many entries that were left out of a map are reported one by one.
+/// How many left-out entries of a map are reported one by one.
 const MAX_WARNINGS: usize = 5;
 
 const INSTRUCTIONS: &str = "The star map of New Eden. Systems are given by name in any case, or by id; an unknown one is \
@@ -42,27 +42,27 @@ pub struct UniverseServer {
     server: Server,
 }
 
-/// Why a server could not run, in a sentence for the operator.
+/// Why a server could not run, as a sentence for the operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// The map cannot be read.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// It cannot be served where it should.
+    /// It cannot be served at this endpoint.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// The system gave no thread, or no signal could be watched.
+    /// The system could not start a thread or watch signals.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl UniverseServer {
-    /// A server whose tools, resources and prompts are registered, and whose map is absent: nothing is read. The path
-    /// of the map is the argument, else what [`graph_path`](load::graph_path()) finds.
+    /// A server with its tools, resources and prompts registered, but without a map: no file is read. The path of the
+    /// map is the argument, else the result of [`graph_path`](load::graph_path()).
     ///
     /// # Errors
-    /// A tool whose schema cannot be served; a test proves that all can.
+    /// A tool with a schema that cannot be served. A test proves that no tool has one.
     pub fn new(graph_path: Option<&Path>) -> Result<Self, BuildError> {
         let universe = Universe::default();
         let server = register(universe.clone())?;
@@ -77,28 +77,28 @@ impl UniverseServer {
         })
     }
 
-    /// The same with an activity overlay, a dump as [`activity::load`] reads it.
+    /// The same with an activity overlay from a dump, which [`activity::load`] reads.
     #[must_use]
     pub fn with_activity(mut self, path: impl Into<PathBuf>) -> Self {
         self.activity_path = Some(path.into());
         self
     }
 
-    /// The same with the killmails of a feed, which is followed while the server runs.
+    /// The same with the killmails of a feed that is followed while the server runs.
     #[must_use]
     pub fn with_feed(mut self, source: FeedSource) -> Self {
         self.feed = Some(source);
         self
     }
 
-    /// The same with connections besides the gates, a file as [`connections::load`] reads it.
+    /// The same with connections besides the gates from a file, which [`connections::load`] reads.
     #[must_use]
     pub fn with_connections(mut self, path: impl Into<PathBuf>) -> Self {
         self.connections_path = Some(path.into());
         self
     }
 
-    /// Where its map is.
+    /// The path of its map.
     #[must_use]
     pub fn graph_path(&self) -> &Path {
         &self.graph_path
@@ -110,25 +110,25 @@ impl UniverseServer {
         self.universe.map()
     }
 
-    /// The MCP server. A tool that is called before the map is loaded answers `UNIVERSE_ERROR`.
+    /// The MCP server. A tool call before the map is loaded returns `UNIVERSE_ERROR`.
     #[must_use]
     pub fn server(&self) -> &Server {
         &self.server
     }
 
-    /// Loads the map. Entries that had to be left out are reported in the log. Blocks for the time of reading.
+    /// Loads the map. Left-out entries are reported in the log. Blocks while it reads.
     ///
     /// # Errors
-    /// [`LoadError`]; a map that was loaded before is kept.
+    /// [`LoadError`]. A map that was loaded before is kept.
     pub fn load_graph(&self) -> Result<(), LoadError> {
         take_map(&self.universe, load::load(&self.graph_path)?);
         Ok(())
     }
 
-    /// Loads the overlay, if there is a path of one. Blocks for the time of reading.
+    /// Loads the overlay, if its path is set. Blocks while it reads.
     ///
     /// # Errors
-    /// [`FileError`]; an overlay that was loaded before is kept.
+    /// [`FileError`]. An overlay that was loaded before is kept.
     pub fn load_activity(&self) -> Result<(), FileError> {
         if let Some(path) = &self.activity_path {
             take_activity(&self.universe, &self.server, Some(activity::load(path)?));
@@ -136,10 +136,10 @@ impl UniverseServer {
         Ok(())
     }
 
-    /// Loads the connections, if there is a path of them. Blocks for the time of reading.
+    /// Loads the connections, if their path is set. Blocks while it reads.
     ///
     /// # Errors
-    /// [`FileError`]; those that were loaded before are kept.
+    /// [`FileError`]. Connections that were loaded before are kept.
     pub fn load_connections(&self) -> Result<(), FileError> {
         if let Some(path) = &self.connections_path {
             take_connections(&self.universe, connections::load(path)?);
@@ -147,9 +147,9 @@ impl UniverseServer {
         Ok(())
     }
 
-    /// Loads the map before anything is served, then serves it where `endpoint` says until `stop` or the client's end.
-    /// The files are loaded again when they change; a broken one is reported in the log, and the old contents are kept.
-    /// An overlay and connections that cannot be read at the start are reported too: all that does not need them works.
+    /// Loads the map first, then serves it at `endpoint` until `stop` or until the client ends. The files are loaded
+    /// again when they change. A broken file is reported in the log, and its old contents are kept. If the overlay or
+    /// the connections cannot be read at the start, the log says so, and everything that does not need them works.
     ///
     /// # Errors
     /// [`RunError`]
@@ -158,7 +158,7 @@ impl UniverseServer {
         endpoint: &EndpointArgs,
         stop: CancellationToken,
     ) -> Result<(), RunError> {
-        // Taken before reading: what is written meanwhile is then seen as new.
+        // Created before reading, so that a write during the read counts as new.
         let sources = Sources::new(
             &self.graph_path,
             self.activity_path.as_deref(),
@@ -203,12 +203,12 @@ fn register(universe: Universe) -> Result<Server, BuildError> {
     service_host::guard(builder).build()
 }
 
-/// Puts a map in place of what was there.
+/// Replaces the map.
 pub(super) fn take_map(universe: &Universe, loaded: Loaded) {
     let (warnings, format) = (loaded.warnings_in_brief(MAX_WARNINGS), loaded.format);
     let map = Arc::new(loaded.map);
     let left_out = universe.replace_map(Arc::clone(&map));
-    // Logged only once the map is loaded: a reader of the log may then query it.
+    // Logged only once the map is loaded, so that anyone who reads the log can already query the map.
     for warning in warnings {
         tracing::warn!("{warning}");
     }
@@ -221,7 +221,7 @@ pub(super) fn take_map(universe: &Universe, loaded: Loaded) {
     );
 }
 
-/// Puts an overlay, or none, in place of what was there.
+/// Replaces the overlay, or removes it.
 pub(super) fn take_activity(universe: &Universe, server: &Server, loaded: Option<Activity>) {
     let systems = loaded.as_ref().map(Activity::systems);
     universe.replace_activity(loaded);
@@ -231,18 +231,18 @@ pub(super) fn take_activity(universe: &Universe, server: &Server, loaded: Option
     }
 }
 
-/// Offers the tools about live activity while there are data for them: clients are notified when they appear and
+/// Offers the tools for live activity while there is data for them. Clients are notified when the tools appear or
 /// disappear.
 fn offer_live(universe: &Universe, server: &Server) {
     let offer = match universe.has_overlay() {
         true => Server::show_tools,
         false => Server::hide_tools,
     };
-    // All of them are registered, and changes declared.
+    // All of these tools are registered, and the server declares list changes.
     let _ = offer(server, &tools::LIVE);
 }
 
-/// Puts connections in place of those that were there.
+/// Replaces the connections.
 pub(super) fn take_connections(universe: &Universe, loaded: Vec<Connection>) {
     let connections = loaded.len();
     warn_of(&universe.replace_connections(loaded));

@@ -1,6 +1,7 @@
-//! The tools: what each is called with, and what it answers.
+//! The tools: their arguments and their results.
 //!
-//! Every one only reads, is bounded by its schema, and answers the same to the same question on the same map.
+//! Each tool is read-only and has bounds in its schema. It returns the same result for the same arguments and the same
+//! map.
 
 mod around;
 mod avoiding;
@@ -26,22 +27,22 @@ use super::universe::{Snapshot, Universe};
 pub(crate) use avoiding::MODES;
 pub(crate) use route::{RouteArguments, no_route, plain_route, route, route_title};
 
-/// Tools as they are added, with the names of the arguments of each.
+/// The tools that were added so far, with the names of their arguments.
 struct Tools {
     builder: ServerBuilder<Universe>,
     arguments: HashMap<&'static str, Vec<String>>,
 }
 
-/// Where a tool works.
+/// Where a tool runs.
 #[derive(Debug, Clone, Copy)]
 enum Runs {
-    /// In a millisecond or two, where the request runs.
+    /// In the task of the request, for a tool that takes a millisecond or two.
     Here,
-    /// For longer ones, on a separate thread.
+    /// On a separate thread, for a tool that takes longer.
     OnThread,
 }
 
-/// The tools that only read the overlay: offered while there is one.
+/// The tools that only read the overlay. They are offered while there is one.
 pub(crate) const LIVE: [&str; 5] = [
     "activity",
     "hotspots",
@@ -195,9 +196,9 @@ fn tool(name: &str, description: &str) -> Tool {
     Tool::new(name, description).with_annotations(hints)
 }
 
-/// Arguments that the schema of a tool does not allow, as the contract has them: the first by `parameter`, `value` and
-/// `reason`, and all in `findings`. Of an unknown argument the nearest that the tool has is named, or all if
-/// none is near.
+/// The contract's error for arguments that do not match the schema of a tool: the first by `parameter`, `value` and
+/// `reason`, and all of them in `findings`. For an unknown argument it suggests the nearest argument of the tool, or
+/// lists all arguments if none is near.
 fn refused(known: Option<&Vec<String>>, findings: &[Finding]) -> ToolError {
     let Some(first) = findings.first() else {
         return ToolError::internal();

@@ -1,4 +1,4 @@
-//! What the handlers share: the current map, and the activity on it.
+//! The state that the handlers share: the current map, and the activity on it.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
@@ -20,23 +20,23 @@ struct Slots {
     map: Option<Arc<Map>>,
     activity: Option<Arc<Activity>>,
     live: Option<Live>,
-    /// By name, for another map to come.
+    /// With names of systems, so that they can be resolved on the next map.
     connections: Vec<Connection>,
-    /// The same on the map there is.
+    /// The same connections on the current map.
     extras: Arc<Extras>,
 }
 
-/// A feed, and what it makes of the overlay.
+/// A feed, and the overlay that it was last merged into.
 #[derive(Debug)]
 struct Live {
     feed: Arc<Mutex<Feed>>,
     merged: Mutex<Option<(Instant, Arc<Activity>)>>,
 }
 
-/// How long an overlay is kept that a feed was merged into.
+/// How long a merged overlay is reused.
 const MERGED_FOR: Duration = Duration::from_millis(250);
 
-/// What one request works with, even if it is replaced meanwhile.
+/// The data for one request. It stays the same even if a file is reloaded in the meantime.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     pub(crate) map: Arc<Map>,
@@ -49,7 +49,7 @@ impl Universe {
     /// The current map, overlay and connections.
     ///
     /// # Errors
-    /// `UNIVERSE_ERROR` before a map is loaded, which is a mistake of the program: it loads one before it serves.
+    /// `UNIVERSE_ERROR` before a map is loaded. This is an error in the program, which loads a map before it serves.
     pub(crate) fn now(&self) -> Result<Snapshot, UniverseError> {
         let slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
         match &slots.map {
@@ -69,20 +69,20 @@ impl Universe {
         slots.map.clone()
     }
 
-    /// Whether a dump is loaded or a feed followed.
+    /// Whether a dump is loaded or a feed is followed.
     pub(crate) fn has_overlay(&self) -> bool {
         let slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
         slots.activity.is_some() || slots.live.is_some()
     }
 
-    /// Returns which connections are left out on the new map.
+    /// Returns the connections that are left out on the new map.
     pub(crate) fn replace_map(&self, map: Arc<Map>) -> Vec<String> {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
         slots.map = Some(map);
         slots.resolve()
     }
 
-    /// Returns which of them are left out.
+    /// Returns the connections that are left out.
     pub(crate) fn replace_connections(&self, connections: Vec<Connection>) -> Vec<String> {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
         slots.connections = connections;
@@ -97,7 +97,7 @@ impl Universe {
         }
     }
 
-    /// From now on the kills of this feed count too.
+    /// Merges the kills of this feed from now on.
     pub(crate) fn follow(&self, feed: Arc<Mutex<Feed>>) {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let merged = Mutex::default();
@@ -106,7 +106,7 @@ impl Universe {
 }
 
 impl Slots {
-    /// The dump, with what the feed adds.
+    /// The dump, merged with the kills of the feed.
     fn activity(&self) -> Option<Arc<Activity>> {
         let Some(live) = &self.live else {
             return self.activity.clone();
@@ -122,7 +122,7 @@ impl Slots {
         Some(activity)
     }
 
-    /// Handles of another map would be other systems.
+    /// The handles of one map mean other systems on another map, so the names are resolved again.
     fn resolve(&mut self) -> Vec<String> {
         let Some(map) = &self.map else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Systems, constellations and regions in readable form: for resources, prompts and the command line.
+//! Systems, constellations and regions as objects for resources, prompts and the command line.
 
 use std::time::SystemTime;
 
@@ -10,12 +10,12 @@ use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemInde
 use super::records::{Danger, Detail, SystemInfo};
 use super::universe::Snapshot;
 
-/// A system with all there is to know of it.
+/// A system with all its data.
 #[derive(Debug, Serialize)]
 pub(crate) struct SystemView {
     #[serde(flatten)]
     pub(crate) system: SystemInfo,
-    /// Where it is, in metres; null if the map does not say.
+    /// Its position in metres; null if the map has none.
     position: Option<[f64; 3]>,
     data_version: String,
 }
@@ -45,7 +45,7 @@ pub(crate) struct RegionView {
     pub(crate) constellations: Vec<RegionPart>,
     /// The gates that lead out of it.
     pub(crate) exits: Vec<Exit>,
-    /// What happened in its systems, where there is an overlay.
+    /// The activity in its systems, if there is an overlay.
     #[serde(skip_serializing_if = "Option::is_none")]
     activity: Option<Danger>,
     data_version: String,

@@ -1,28 +1,28 @@
-//! Where the names go: next to their systems, where no other name and no system is in the way.
+//! Places the names next to their systems, where they do not cover another name or a system.
 
 /// The width of a character in pixels, about, and the height of a line.
 const CHARACTER: f64 = 6.6;
 const LINE: f64 = 13.0;
-/// From the middle of a system to its name.
+/// The distance from the center of a system to its name.
 const GAP: f64 = 10.0;
 
-/// How far apart the points are by which a line is kept free.
+/// The distance between the points that keep a line free of names.
 const APART: f64 = 10.0;
 
 /// A rectangle: left, top, right, bottom.
 type Frame = (f64, f64, f64, f64);
 
-/// How much worse it is to be out of the picture than on something else.
+/// How much worse it is to be outside the picture than to cover something.
 const OUTSIDE: f64 = 10.0;
 
-/// Names that have their place.
+/// Names that have been placed.
 #[derive(Debug)]
 pub(super) struct Labels {
     picture: Frame,
     taken: Vec<Frame>,
 }
 
-/// Where a name is written: its middle or an end of it, on the baseline.
+/// The position of a name: its center or one end of it, on the baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Label {
     pub(super) x: f64,
@@ -32,7 +32,7 @@ pub(super) struct Label {
 }
 
 impl Labels {
-    /// None yet, in a picture of this size.
+    /// No names yet, in a picture of this size.
     pub(super) fn new(width: f64, height: f64) -> Self {
         Self {
             picture: (0.0, 0.0, width, height),
@@ -40,7 +40,7 @@ impl Labels {
         }
     }
 
-    /// Keeps a place free of names.
+    /// Keeps a circle free of names.
     pub(super) fn keep_free(&mut self, (x, y): (f64, f64), radius: f64) {
         self.taken
             .push((x - radius, y - radius, x + radius, y + radius));
@@ -57,8 +57,8 @@ impl Labels {
         }
     }
 
-    /// The place for a name of a system at `at`: right, left, below or above it; where all are taken the one that
-    /// covers least, or is least outside of the picture.
+    /// The position for the name of a system at `at`: right, left, below or above it. If all four are taken, it returns
+    /// the one that covers the least or is least outside the picture.
     pub(super) fn place(&mut self, (x, y): (f64, f64), name: &str) -> Label {
         let width = name.chars().count() as f64 * CHARACTER;
         let choices = [

@@ -1,4 +1,4 @@
-//! Where each system is in a picture.
+//! The position of each system in a picture.
 
 use std::collections::BTreeMap;
 
@@ -6,42 +6,42 @@ use crate::map::{Map, SystemIndex};
 
 use super::MAX_SIDE;
 
-/// Pixels between two systems that a gate joins, in the middle of all of them.
+/// The median distance in pixels between two systems that a gate joins.
 const STEP: f64 = 75.0;
-/// The greatest distance of a surrounding system from the one that it is joined with.
+/// The greatest distance of a surrounding system from the system that it is joined with.
 const AROUND: f64 = 120.0;
 /// The shortest side of a picture.
 const MIN_SIDE: f64 = 360.0;
-/// Around the outermost systems, for their names.
+/// The space around the outermost systems, for their names.
 const MARGIN: f64 = 90.0;
 /// No two systems are nearer than this, so that both can be seen.
 const APART: f64 = 26.0;
-/// How often systems that are too near are pushed apart.
+/// How often systems that are too near each other are pushed apart.
 const PUSHES: usize = 40;
 /// A light year in metres.
 pub(super) const LIGHT_YEAR: f64 = 9.46e15;
 
-/// A system, how far to the right and how far down, in metres or in pixels.
+/// A system, with its distance to the right and down, in metres or in pixels.
 type Point = (SystemIndex, f64, f64);
 
-/// Places in pixels.
+/// Positions in pixels.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     pub(super) places: BTreeMap<SystemIndex, (f64, f64)>,
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Pixels for a light year; `None` in a picture that is drawn without positions.
+    /// The length of a light year in pixels; `None` in a picture that is drawn without positions.
     pub(super) light_year: Option<f64>,
 }
 
 impl Layout {
-    /// Systems from above. Those without a position are left out, unless most have none: then all are put on a grid in
-    /// their order. The systems around them are at their true place if that is near, else in their direction, so that
-    /// one long gate does not make all else small.
+    /// Systems seen from above. Those without a position are left out, unless most have none: then all are put on a
+    /// grid in their order. Surrounding systems are at their true position if it is near, else nearer in the same
+    /// direction, so that one long gate does not make everything else small.
     pub(super) fn of(map: &Map, systems: &[SystemIndex], around: &[SystemIndex]) -> Self {
         let from_above = |system: &SystemIndex| {
             let [x, _, z] = map.system(*system).position?;
-            // To the north is up, where pixels count down.
+            // North is up, but pixels count downwards.
             Some((*system, x, -z))
         };
         let mut points: Vec<Point> = systems.iter().filter_map(from_above).collect();
@@ -58,7 +58,7 @@ impl Layout {
         }
         bring_near(map, &mut points, inside);
         push_apart(&mut points);
-        // Where very many are near each other, that has made the picture wider.
+        // If many systems are close together, pushing them apart has made the picture wider.
         let shrink = fit(&points, 1.0, MAX_SIDE - 2.0 * MARGIN);
         for (_, x, y) in &mut points {
             *x *= shrink;
@@ -68,7 +68,7 @@ impl Layout {
         let (top, bottom) = span(&points, |point| point.2);
         let width = (right - left + 2.0 * MARGIN).max(MIN_SIDE);
         let height = (bottom - top + 2.0 * MARGIN).max(MIN_SIDE);
-        // A drawing narrower than the minimum is in the middle of the picture.
+        // A drawing narrower than the minimum is centered in the picture.
         let shift_x = (width - (right - left)) / 2.0 - left;
         let shift_y = (height - (bottom - top)) / 2.0 - top;
         let places = points.into_iter();
@@ -82,7 +82,7 @@ impl Layout {
         }
     }
 
-    /// Rows that are read like the furrows of a plough, so that what follows in order stays near.
+    /// Rows in alternating directions, so that consecutive systems stay close to each other.
     fn grid(systems: &[SystemIndex]) -> Self {
         let columns = (systems.len() as f64).sqrt().ceil().max(1.0) as usize;
         let rows = systems.len().div_ceil(columns).max(1);
@@ -113,7 +113,7 @@ impl Layout {
     }
 }
 
-/// The middle of the lengths of all gates between the points, in metres; of nothing a light year.
+/// The median length of all gates between the points, in metres; a light year if there are no gates.
 fn middle_step(map: &Map, points: &[Point]) -> f64 {
     let places: BTreeMap<SystemIndex, (f64, f64)> =
         points.iter().map(|&(at, x, y)| (at, (x, y))).collect();
@@ -126,7 +126,7 @@ fn middle_step(map: &Map, points: &[Point]) -> f64 {
                 Some((to_x - x).hypot(to_y - y))
             })
         })
-        // What is nearer than a metre is at the same place.
+        // Systems less than a metre apart are at the same position.
         .filter(|length| *length >= 1.0)
         .collect();
     lengths.sort_unstable_by(f64::total_cmp);
@@ -136,7 +136,7 @@ fn middle_step(map: &Map, points: &[Point]) -> f64 {
         .unwrap_or(LIGHT_YEAR)
 }
 
-/// The scale that is wanted, or the largest with which the points have room enough.
+/// The wanted scale, or the largest scale at which the points fit.
 fn fit(points: &[Point], wanted: f64, room: f64) -> f64 {
     let length = |(least, most): (f64, f64)| most - least;
     let wide = length(span(points, |point| point.1));
@@ -148,7 +148,8 @@ fn fit(points: &[Point], wanted: f64, room: f64) -> f64 {
     }
 }
 
-/// Puts each point behind the first `inside` near the nearest of those that a gate joins it with, in its direction.
+/// Moves each point after the first `inside` towards the nearest point that a gate joins it with, keeping its
+/// direction.
 fn bring_near(map: &Map, points: &mut [Point], inside: usize) {
     let (inside, around) = points.split_at_mut(inside);
     let places: BTreeMap<SystemIndex, (f64, f64)> =
@@ -169,7 +170,8 @@ fn bring_near(map: &Map, points: &mut [Point], inside: usize) {
     }
 }
 
-/// Moves pairs that are too near away from each other, a few times over all pairs: pictures are small.
+/// Moves pairs that are too near away from each other, in a few passes over all pairs. Pictures are small enough for
+/// this.
 fn push_apart(points: &mut [Point]) {
     for _ in 0..PUSHES {
         let mut moved = false;
@@ -185,7 +187,7 @@ fn push_apart(points: &mut [Point]) {
                     continue;
                 }
                 moved = true;
-                // Two at the same place go to the sides.
+                // Two systems at the same position are moved apart sideways.
                 let (dx, dy) = match distance > 1e-6 {
                     true => (dx / distance, dy / distance),
                     false => (1.0, 0.0),
@@ -203,7 +205,7 @@ fn push_apart(points: &mut [Point]) {
     }
 }
 
-/// The least and the most on an axis.
+/// The minimum and the maximum on an axis.
 fn span(points: &[Point], axis: impl Fn(&Point) -> f64) -> (f64, f64) {
     let nothing = (f64::INFINITY, f64::NEG_INFINITY);
     points

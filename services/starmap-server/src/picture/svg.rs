@@ -60,7 +60,7 @@ fn gates(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
                 continue;
             };
             let main = inside.contains(&from) && inside.contains(&to);
-            // A gate between two surrounding systems adds nothing to the subject of the picture.
+            // A gate between two surrounding systems is not part of the subject of the picture.
             if to < from || !(inside.contains(&from) || inside.contains(&to)) {
                 continue;
             }
@@ -74,7 +74,7 @@ fn gates(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
     out.push_str("</g>\n");
 }
 
-/// The route as one thick line; a step that no gate joins, such as a jump bridge, is dashed.
+/// The route as one thick line. A step without a gate, such as a jump bridge, is dashed.
 fn way(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
     for step in scene.route.windows(2) {
         let [from, to] = step else { continue };
@@ -99,7 +99,7 @@ fn systems(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
     for place in layout.places.values() {
         labels.keep_free(*place, 6.0);
     }
-    // A name on the thick line could not be read.
+    // A name on top of the thick line would be hard to read.
     for step in scene.route.windows(2) {
         let [from, to] = step else { continue };
         if let (Some(from), Some(to)) = (layout.places.get(from), layout.places.get(to)) {
@@ -203,7 +203,7 @@ fn legend(out: &mut String, layout: &Layout, caption: &str, top: f64) {
         );
     }
     if let Some(light_year) = layout.light_year {
-        // A bar of a length that one can see and count with.
+        // The scale bar has a round length that is easy to see and to count with.
         let years = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
         let years = years.into_iter().find(|years| years * light_year >= 30.0);
         let years = years.unwrap_or(100.0);
@@ -221,7 +221,7 @@ fn legend(out: &mut String, layout: &Layout, caption: &str, top: f64) {
     );
 }
 
-/// The text below a picture: how it is drawn, from which data, and what is not in it.
+/// The text below a picture: the projection, the version of the data, and what is left out.
 fn caption(scene: &Scene<'_>, layout: &Layout) -> String {
     let drawn = match layout.light_year {
         Some(_) => "seen from above, north up",
@@ -243,12 +243,12 @@ fn caption(scene: &Scene<'_>, layout: &Layout) -> String {
     caption
 }
 
-/// How wide a text is, about, with a margin on both sides: a character is three fifths of its height.
+/// The approximate width of a text, with a margin on both sides: a character is three fifths as wide as it is high.
 fn written(text: &str, height: f64) -> f64 {
     text.chars().count() as f64 * height * 0.6 + 32.0
 }
 
-/// A text as XML may have it: without markup, and without characters that XML does not know.
+/// A text escaped for XML, without characters that XML does not allow.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

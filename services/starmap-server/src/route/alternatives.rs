@@ -1,4 +1,4 @@
-//! Other ways than the best, and what safety costs.
+//! Other routes than the best one, and the cost of safety.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ pub const MAX_ALTERNATIVES: usize = 10;
 /// How many of a hundred jumps a route may share with one already in the answer.
 pub const MOST_SHARED_PERCENT: usize = 80;
 
-/// How many ways are looked at before the answer is what has been found.
+/// The most routes that are examined.
 const MAX_LOOKED_AT: usize = 150;
 
 /// A route compared with the shortest.
@@ -27,10 +27,10 @@ pub struct CostOfSafety {
     pub safe: Route,
 }
 
-/// Where a route leads from each system. It passes none twice.
+/// The next system on a route from each system. The route passes no system twice.
 struct Steps(PerSystem<Option<SystemIndex>>);
 
-/// Where the best ways lead on from a system, looked up once.
+/// The next system on the best routes from each system, cached.
 struct KnownSteps(PerSystem<Option<SystemIndex>>);
 
 impl KnownSteps {
@@ -45,16 +45,17 @@ impl KnownSteps {
     }
 }
 
-/// The best route, then others, dearer and dearer: at most `count`, and never more than [`MAX_ALTERNATIVES`].
+/// The best route, then others with increasing cost: at most `count`, and never more than [`MAX_ALTERNATIVES`].
 ///
-/// An alternative is the best way that passes through some chosen system (via-node alternatives, as in Abraham,
-/// Delling, Goldberg and Werneck, "Alternative Routes in Road Networks", 2013): so each is made of two best ways and
-/// has no senseless detour. Ways are taken by cost, then jumps, then the id of that system. One is left out if it
-/// passes a system twice, if more than [`MOST_SHARED_PERCENT`] of its jumps are jumps of a route already taken, or if
-/// it costs more than one and a half times the best and 5 jumps. The search ends early after 150 ways.
+/// An alternative is the best route that passes through some chosen system (via-node alternatives, as in Abraham,
+/// Delling, Goldberg and Werneck, "Alternative Routes in Road Networks", 2013). It consists of two best routes, so it
+/// has no senseless detour. Candidates are examined by cost, then jumps, then the id of that system. A candidate is
+/// left out if it passes a system twice, if more than [`MOST_SHARED_PERCENT`] of its jumps are jumps of a route already
+/// taken, or if it costs more than one and a half times the best and 5 jumps. The search ends early after 150
+/// candidates.
 ///
 /// # Errors
-/// [`NoRoute`] if there is not even one.
+/// [`NoRoute`] if there is no route at all.
 pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Route>, NoRoute> {
     let net = Net::new(map, query);
     let mut tail = Search::new(map, &net, Direction::To(query.destination));
@@ -78,8 +79,8 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
         (cost <= dearest).then_some(Reverse((cost, jumps, system)))
     });
     let mut waiting: BinaryHeap<_> = through.collect();
-    // By system, what the last way past it cost: a system on a way that costs the same as the best through it has
-    // nothing new to show.
+    // For each system, the cost of the last route through it. If a system is on a route that costs the same as the best
+    // route through that system, it adds nothing new.
     let mut shown = PerSystem::new(map, None);
     let mut steps = Vec::with_capacity(count);
     for route in &taken {
@@ -88,18 +89,18 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
         }
         steps.push(Steps::new(map, route));
     }
-    // By system, the last way that passed it.
+    // For each system, the last route that passed it.
     let mut passed = PerSystem::new(map, 0);
     let mut looked_at = 0;
     let mut before = KnownSteps(PerSystem::new(map, None));
     let mut next = KnownSteps(PerSystem::new(map, None));
-    // By route in the answer, how many jumps a way shares with it.
+    // For each route in the answer, how many jumps the candidate shares with it.
     let mut shared = Vec::with_capacity(count);
     while let Some(Reverse((cost, jumps, via))) = waiting.pop() {
         if taken.len() >= count || looked_at >= MAX_LOOKED_AT {
             break;
         }
-        // Nor has one that is left by the way it was entered.
+        // A system that is left by the jump that entered it adds nothing either.
         let ends = [
             before.get(via, |here| head.before(here)),
             next.get(via, |here| tail.next(here)),
@@ -114,7 +115,7 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
         shared.clear();
         shared.resize(steps.len(), 0);
         let mut is_loopless = true;
-        // Few ways are taken, so one is looked at before a route is made of it.
+        // Few candidates are taken, so each is examined before a route is built from it.
         let mut look = |from: SystemIndex, to: SystemIndex, reached: SystemIndex| {
             shown[reached] = Some(cost);
             is_loopless &= mem::replace(&mut passed[reached], looked_at) != looked_at;
@@ -147,8 +148,8 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     Ok(taken)
 }
 
-/// The safe route compared with the shortest between the same ends: by the mode of the query if that is a safe one,
-/// else by [`Mode::Safe`].
+/// The safe route compared with the shortest one between the same ends. The safe route uses the mode of the query if
+/// that is a safe one, else [`Mode::Safe`].
 ///
 /// # Errors
 /// [`NoRoute`]
@@ -165,14 +166,14 @@ pub fn cost_of_safety(map: &Map, query: &Query<'_>) -> Result<CostOfSafety, NoRo
 }
 
 impl CostOfSafety {
-    /// How many jumps more it takes.
+    /// How many more jumps the safe route takes.
     #[must_use]
     pub const fn more_jumps(&self) -> usize {
         self.safe.jumps().saturating_sub(self.shortest.jumps())
     }
 }
 
-/// The most that a route may cost, given the best.
+/// The most that an alternative may cost, given the best route.
 fn dearest(best: &Route) -> Cost {
     best.cost + best.cost.half() + Cost::jumps(5)
 }

@@ -1,17 +1,17 @@
-//! What a route does not pass through.
+//! The systems that a route does not pass through.
 
 use std::collections::HashSet;
 
 use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex};
 
-/// The most things that are avoided at once.
+/// The most things that can be avoided at once.
 pub const MAX_AVOIDED: usize = 10_000;
 
-/// Systems that are not passed through, and for the sake of what.
+/// The systems that are not passed through, and the things that they belong to.
 #[derive(Debug, Clone, Default)]
 pub struct Avoid {
     things: Vec<Avoided>,
-    /// By place of the system; empty if nothing is avoided.
+    /// One flag per system; empty if nothing is avoided.
     systems: Vec<bool>,
 }
 
@@ -28,7 +28,7 @@ pub enum Avoided {
     Class(SecurityClass),
 }
 
-/// Which security a way keeps to.
+/// The security classes that a route keeps to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum SecurityFilter {
     /// High security only.
@@ -56,7 +56,7 @@ impl Avoid {
         &NOTHING
     }
 
-    /// Avoids these things on this map. Naming a thing twice means it once.
+    /// Avoids these things on this map. A thing named twice counts once.
     ///
     /// # Errors
     /// [`TooManyAvoided`]
@@ -75,7 +75,7 @@ impl Avoid {
         }
     }
 
-    /// What is avoided, in the order it was named.
+    /// The avoided things, in the order they were named.
     #[must_use]
     pub fn things(&self) -> &[Avoided] {
         &self.things
@@ -92,7 +92,7 @@ impl Avoid {
         self.systems.is_empty()
     }
 
-    /// The same, but these systems may be passed.
+    /// The same, but these systems may be passed through.
     pub(crate) fn but_for(mut self, systems: &[SystemIndex]) -> Self {
         for system in systems {
             if let Some(avoided) = self.systems.get_mut(system.index()) {
@@ -102,7 +102,7 @@ impl Avoid {
         self
     }
 
-    /// The same, and what a filter does not admit.
+    /// The same, and also avoids the systems that a filter does not admit.
     pub(crate) fn and(&self, map: &Map, filter: SecurityFilter) -> Self {
         let things = self.things.iter().chain(filter.refused());
         let mut both: Vec<Avoided> = Vec::with_capacity(self.things.len() + 2);
@@ -114,7 +114,7 @@ impl Avoid {
         Self::of(map, both)
     }
 
-    /// Avoids what it does without one of the things.
+    /// The same without the things in `given_up`.
     pub(super) fn without(&self, map: &Map, given_up: &[Avoided]) -> Self {
         let kept = self.things.iter().filter(|thing| !given_up.contains(thing));
         Self::of(map, kept.copied().collect())
@@ -151,7 +151,7 @@ impl Avoid {
 }
 
 impl Avoided {
-    /// Whether this system belongs to it.
+    /// Whether this system is one of them.
     #[must_use]
     pub fn holds(self, map: &Map, system: SystemIndex) -> bool {
         let it = map.system(system);
@@ -163,7 +163,7 @@ impl Avoided {
         }
     }
 
-    /// Its name in a sentence.
+    /// Its name for use in a sentence.
     #[must_use]
     pub fn name(self, map: &Map) -> String {
         match self {
@@ -176,7 +176,7 @@ impl Avoided {
 }
 
 impl SecurityFilter {
-    /// Whether systems of this class are entered.
+    /// Whether systems of this class may be entered.
     #[must_use]
     pub fn admits(self, class: SecurityClass) -> bool {
         !self.refused().contains(&Avoided::Class(class))

@@ -1,4 +1,4 @@
-//! What a way costs, as a whole number.
+//! The cost of a route, as a whole number.
 
 use std::fmt;
 use std::iter::Sum;
@@ -6,9 +6,9 @@ use std::ops::Add;
 
 /// A cost in jumps, exact to a millionth.
 ///
-/// The game's own rule weighs with 0.9 and with powers of e. Sums of such floating-point numbers depend on the order of
-/// adding, so two ways that cost the same would differ in their last digit and ties would fall by chance. Whole
-/// millionths add exactly. A weight is rounded once, when it is made.
+/// The game's own rule uses the weight 0.9 and powers of e. Sums of such floating-point numbers depend on the order of
+/// addition, so two routes of equal cost would differ in their last digit, and ties would be broken by chance. Whole
+/// millionths add exactly. A weight is rounded once, when it is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Cost(u64);
 
@@ -17,7 +17,7 @@ const PER_JUMP: u64 = 1_000_000;
 impl Cost {
     /// Nothing.
     pub const ZERO: Self = Self(0);
-    /// What a jump costs when all cost the same.
+    /// The cost of a jump when all jumps cost the same.
     pub const JUMP: Self = Self(PER_JUMP);
     /// The most that one connection may cost, in jumps.
     pub const MOST: u32 = 10_000_000;
@@ -32,7 +32,7 @@ impl Cost {
     #[must_use]
     pub fn new(jumps: f64) -> Option<Self> {
         let fits = (0.0..=f64::from(Self::MOST)).contains(&jumps);
-        // Within these bounds the conversion only drops the fraction, of which rounding leaves none.
+        // Within these bounds the conversion only drops the fraction, which is zero after rounding.
         fits.then(|| Self((jumps * PER_JUMP as f64).round() as u64))
     }
 
@@ -62,7 +62,7 @@ impl Cost {
 impl Add for Cost {
     type Output = Self;
 
-    // A route has fewer jumps than a map has systems, so no sum comes near the end of the type.
+    // A route has fewer jumps than a map has systems, so no sum comes near the limit of the type.
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }

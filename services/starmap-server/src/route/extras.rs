@@ -13,19 +13,19 @@ pub struct Extra {
     pub from: SystemIndex,
     /// Where it leads.
     pub to: SystemIndex,
-    /// Whether it can be taken back.
+    /// Whether it can also be used in the other direction.
     pub both_ways: bool,
-    /// What taking it costs; `None` for what the mode asks for a gate between the two.
+    /// The cost of using it; `None` for the cost of a gate between the two systems in the mode of the query.
     pub cost: Option<Cost>,
 }
 
-/// Connections besides the gates, ready to be searched. Made once, they serve any number of queries.
+/// Connections besides the gates, indexed for searches. One value can serve any number of queries.
 #[derive(Debug, Clone, Default)]
 pub struct Extras {
     list: Vec<Extra>,
-    /// By where they begin.
+    /// Sorted by the system where they begin.
     out: Vec<Arc>,
-    /// By where they lead.
+    /// Sorted by the system where they lead.
     into: Vec<Arc>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Arc {
     pub(super) cost: Option<Cost>,
 }
 
-/// Extra connections that cannot be meant.
+/// Why extra connections are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtrasError {
@@ -62,7 +62,7 @@ impl Extras {
         &NONE
     }
 
-    /// These connections. Two that join the same systems are fine: the cheaper is taken.
+    /// Indexes these connections. Two connections between the same systems are allowed: the cheaper one is taken.
     ///
     /// # Errors
     /// [`ExtrasError`]
@@ -92,39 +92,39 @@ impl Extras {
         Ok(Self { list, out, into })
     }
 
-    /// The connections as they were given.
+    /// The connections in the given order.
     #[must_use]
     pub fn list(&self) -> &[Extra] {
         &self.list
     }
 
-    /// Whether one leads from here to there.
+    /// Whether a connection leads from one system to the other.
     #[must_use]
     pub fn joins(&self, from: SystemIndex, to: SystemIndex) -> bool {
         self.leaving(from).iter().any(|arc| arc.far == to)
     }
 
-    /// Where they lead from this system.
+    /// The systems that they lead to from this system.
     pub(crate) fn leading_from(&self, system: SystemIndex) -> impl Iterator<Item = SystemIndex> {
         self.leaving(system).iter().map(|arc| arc.far)
     }
 
-    /// All steps that they make possible: from where, and where to.
+    /// All steps that they allow, as pairs of start and end.
     pub(crate) fn steps(&self) -> impl Iterator<Item = (SystemIndex, SystemIndex)> {
         self.out.iter().map(|arc| (arc.near, arc.far))
     }
 
-    /// Where connections lead from this system, by id.
+    /// The connections that leave this system, by id.
     pub(super) fn leaving(&self, system: SystemIndex) -> &[Arc] {
         at(&self.out, system)
     }
 
-    /// From where connections lead to this system, by id.
+    /// The connections that lead to this system, by id.
     pub(super) fn arriving(&self, system: SystemIndex) -> &[Arc] {
         at(&self.into, system)
     }
 
-    /// Whether any has a separate cost.
+    /// Whether any connection has a separate cost.
     pub(super) fn have_costs(&self) -> bool {
         self.list.iter().any(|extra| extra.cost.is_some())
     }

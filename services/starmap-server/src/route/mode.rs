@@ -1,26 +1,26 @@
-//! What a route prefers, as the cost of a jump.
+//! The preference of a route, as the cost of a jump.
 
 use super::Cost;
 use crate::map::SecurityClass;
 
-/// What a route prefers. The cost of a jump depends on the system it enters, for [`Mode::Safe`] also on the one it
-/// leaves: a connection has two directions, and each its own cost.
+/// The preference of a route. The cost of a jump depends on the system that it enters, and in [`Mode::Safe`] also on
+/// the system that it leaves. Each direction of a connection has its own cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
-    /// The fewest jumps: each costs 1.
+    /// The fewest jumps: each jump costs 1.
     #[default]
     Shortest,
-    /// High security, without endless detours: into high security 1; into low security 50 from high, else 10; into null
-    /// security 100.
+    /// High security, but without endless detours. Into high security a jump costs 1; into low security 50 from high,
+    /// else 10; into null security 100.
     Safe,
-    /// Where there is prey: into null security 1, low 2, high 10.
+    /// Where targets are. Into null security a jump costs 1, into low 2, into high 10.
     Unsafe,
-    /// The game's rule "safer": into high security 0.9, low e^(0.15p), null twice that.
+    /// The game's rule "safer": a jump into high security costs 0.9, into low e^(0.15p), into null twice that.
     Safer {
         /// How much a detour may cost.
         penalty: Penalty,
     },
-    /// The game's rule "less secure": into low security 0.9, high e^(0.15p), null twice that.
+    /// The game's rule "less secure": a jump into low security costs 0.9, into high e^(0.15p), into null twice that.
     LessSecure {
         /// How much a detour may cost.
         penalty: Penalty,
@@ -38,7 +38,7 @@ pub(super) struct Weights {
     from_lower: ByClass,
 }
 
-/// By the class of the system that is entered.
+/// The costs by the class of the system that is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ByClass {
     high: Cost,
@@ -47,13 +47,13 @@ struct ByClass {
 }
 
 impl Mode {
-    /// Whether it is meant to keep a pilot in high security.
+    /// Whether the mode is meant to keep a pilot in high security.
     #[must_use]
     pub const fn is_safe(self) -> bool {
         matches!(self, Self::Safe | Self::Safer { .. })
     }
 
-    /// What a jump costs from a system of one class into a system of another.
+    /// The cost of a jump from a system of one class into a system of another.
     #[must_use]
     pub fn cost(self, from: SecurityClass, to: SecurityClass) -> Cost {
         self.weights().cost(from, to)
@@ -86,7 +86,7 @@ impl Mode {
     }
 }
 
-/// What the game's rules ask for a jump into a system of the preferred class.
+/// The cost in the game's rules of a jump into a system of the preferred class.
 fn preferred() -> Cost {
     Cost::new(0.9).unwrap_or_default()
 }
@@ -111,7 +111,7 @@ impl Penalty {
         self.0
     }
 
-    /// e^(0.15p): from 1 to about 3.3 million, always within the bounds of a cost.
+    /// e^(0.15p): from 1 to about 3.3 million, always within the limits of a cost.
     fn cost(self) -> Cost {
         Cost::new((0.15 * f64::from(self.0)).exp()).unwrap_or_default()
     }
@@ -151,7 +151,7 @@ impl Weights {
         ]
     }
 
-    /// Whether all jumps cost the same, so that counting them is enough.
+    /// Whether all jumps cost the same, so that it is enough to count them.
     pub(super) fn are_jumps(&self) -> bool {
         self.all() == [Cost::JUMP; 6]
     }

@@ -1,4 +1,4 @@
-//! The map as a query sees it: directed, weighed, without what is avoided, with what is added.
+//! The map as a query sees it: directed and weighted, without avoided systems, with extra connections.
 
 use super::mode::Weights;
 use super::{Avoid, By, Cost, Extras, Query};
@@ -9,12 +9,12 @@ use crate::map::{Map, SystemIndex};
 pub(super) struct Net<'q> {
     map: &'q Map,
     weights: Weights,
-    /// Whether all jumps through gates cost one: then the systems that they enter are not looked up.
+    /// Whether all jumps through gates cost one. The class of the entered systems is then not looked up.
     same: bool,
     avoid: &'q Avoid,
     extras: &'q Extras,
     surcharges: &'q [Cost],
-    /// They may be entered although they are avoided.
+    /// The two ends may be entered even if they are avoided.
     ends: [SystemIndex; 2],
 }
 
@@ -45,13 +45,13 @@ impl<'q> Net<'q> {
         self.same && self.surcharges.is_empty() && !self.extras.have_costs()
     }
 
-    /// What jumps cost by the mode: all gates, and extras without a separate cost.
+    /// The costs of jumps in this mode: all gates, and extra connections without a separate cost.
     pub(super) fn costs(&self) -> [Cost; 6] {
         self.weights.all()
     }
 
-    /// The jumps that lead from this system to where one may be: by gates, by the id of the other end, then by extras
-    /// in the same order.
+    /// The jumps from this system to systems that may be entered: first by gates, sorted by the id of the other end,
+    /// then by extra connections in the same order.
     pub(super) fn leaving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
         let extras = self.extras.leaving(system).iter();
         self.gates(system, move |far| (system, far))
@@ -63,7 +63,7 @@ impl<'q> Net<'q> {
             .filter(|jump| self.is_open(jump.far))
     }
 
-    /// The jumps that lead to this system from where one may be, in the same order.
+    /// The jumps to this system from systems that may be entered, in the same order.
     pub(super) fn arriving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
         let extras = self.extras.arriving(system).iter();
         self.gates(system, move |far| (far, system))
@@ -75,7 +75,7 @@ impl<'q> Net<'q> {
             .filter(|jump| self.is_open(jump.far))
     }
 
-    /// A gate can be taken both ways; `step` is the direction.
+    /// A gate can be used in both directions; `step` sets the direction.
     fn gates(
         &self,
         near: SystemIndex,

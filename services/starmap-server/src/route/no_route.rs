@@ -8,12 +8,12 @@ use crate::map::{Map, PerSystem, Space, SystemIndex};
 /// Why there is no route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoRoute {
-    /// Nothing leads out of the origin, or nothing into the destination: wormhole space, for one.
+    /// No connection leaves the origin, or none leads to the destination. Wormhole space is an example.
     NoGates {
         /// The end without gates; the origin if both are.
         system: SystemIndex,
     },
-    /// The two are in parts that nothing joins in this direction.
+    /// No connections lead from the part of the map with the origin to the part with the destination.
     CutOff {
         /// Where the route would begin.
         origin: SystemIndex,
@@ -21,20 +21,20 @@ pub enum NoRoute {
         from_origin: usize,
         /// Where it would end.
         destination: SystemIndex,
-        /// From how many systems that can be reached, itself included.
+        /// From how many systems it can be reached, itself included.
         to_destination: usize,
     },
-    /// Avoided systems are on every way.
+    /// Every route passes avoided systems.
     Avoided {
-        /// What would have to be given up: a single thing where one is enough, else things of which none could be left
-        /// out; with more than 32 things to avoid perhaps more than that.
+        /// The things to stop avoiding: a single one if that is enough, else several that are all needed. With more
+        /// than 32 things to avoid there may be some that are not needed.
         give_up: Vec<Avoided>,
-        /// How many jumps the shortest way is then.
+        /// The number of jumps of the shortest route in that case.
         jumps: usize,
     },
 }
 
-/// How many things to avoid are tried out one by one.
+/// How many things to avoid are tried one by one.
 const MAX_TRIED: usize = 32;
 
 /// Finds out why a query has no answer.
@@ -81,8 +81,8 @@ fn avoided(map: &Map, query: &Query<'_>, walk: &mut Walk) -> NoRoute {
             };
         }
     }
-    // No single one is enough. Those that lie on the way past the fewest avoided systems are; of them, drop what can
-    // be.
+    // No single thing is enough. The things on a route past the fewest avoided systems are enough; those that are not
+    // needed are removed.
     let met = fewest_met(map, query);
     let mut give_up: Vec<Avoided> = things
         .iter()
@@ -102,7 +102,7 @@ fn avoided(map: &Map, query: &Query<'_>, walk: &mut Walk) -> NoRoute {
     NoRoute::Avoided { give_up, jumps }
 }
 
-/// The avoided systems on a way that meets as few of them as possible.
+/// The avoided systems on a route that passes as few of them as possible.
 fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
     let meets = |avoid: &Avoid, system: SystemIndex| {
         u32::from(avoid.contains(system) && system != query.destination)
@@ -110,7 +110,7 @@ fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
     let mut met = PerSystem::new(map, u32::MAX);
     let mut before: PerSystem<Option<SystemIndex>> = PerSystem::new(map, None);
     met[query.origin] = 0;
-    // What costs nothing goes to the front, so the queue is always in order.
+    // Steps that cost nothing go to the front, so the queue is always sorted.
     let mut queue = VecDeque::from([(0, query.origin)]);
     while let Some((count, here)) = queue.pop_front() {
         if count > met[here] {
@@ -141,7 +141,7 @@ fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
 }
 
 impl NoRoute {
-    /// The reason as half a sentence, fit to follow "No route from A to B: ".
+    /// The reason as half a sentence, to follow "No route from A to B: ".
     #[must_use]
     pub fn reason(&self, map: &Map) -> String {
         let name = |system: SystemIndex| &map.system(system).name;
@@ -190,7 +190,7 @@ impl NoRoute {
     }
 }
 
-/// In what space an end is that no gates join to the rest, and what would help.
+/// Describes the kind of space of an end that gates do not join to the rest, and suggests what would help.
 pub(crate) fn apart<const N: usize>(map: &Map, ends: [SystemIndex; N]) -> String {
     let help = "give the wormholes or bridges that are open as connections";
     let mut spaces = ends.into_iter().map(|end| (end, Space::of(map, end)));

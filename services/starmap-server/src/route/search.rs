@@ -1,4 +1,4 @@
-//! The search for the cheapest ways to a system or from it.
+//! The search for the cheapest routes to a system or from it.
 
 mod by_cost;
 mod by_levels;
@@ -10,7 +10,7 @@ use super::net::{Jump, Net};
 use super::{Cost, Route};
 use crate::map::{Map, SystemIndex};
 
-/// How far systems are from one end of a query.
+/// The distances of systems from one end of a query.
 #[derive(Debug)]
 pub(super) struct Search<'q> {
     net: &'q Net<'q>,
@@ -18,24 +18,25 @@ pub(super) struct Search<'q> {
     method: Method,
 }
 
-/// Which way the jumps are followed.
+/// The direction in which jumps are followed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Direction {
-    /// How far it is from this system.
+    /// Distances from this system.
     From(SystemIndex),
-    /// How far it is to this system.
+    /// Distances to this system.
     To(SystemIndex),
 }
 
-/// How far: by cost, then by jumps. One number, the cost above the jumps, since it is compared more than anything else.
+/// A distance: first by cost, then by jumps. Both are in one number, with the cost in the high bits, because distances
+/// are compared more often than anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Far(u128);
 
 #[derive(Debug)]
 enum Method {
-    /// Where all jumps cost the same.
+    /// For jumps that all cost the same.
     Levels(ByLevels),
-    /// Where they do not.
+    /// For jumps with different costs.
     Cost(ByCost),
 }
 
@@ -53,18 +54,18 @@ impl<'q> Search<'q> {
         }
     }
 
-    /// Finds how far this system is, and all that are nearer.
+    /// Finds the distance of this system and of all nearer ones.
     pub(super) fn find(&mut self, goal: SystemIndex) {
         self.run(|here, _| here == goal, |_, _| true);
     }
 
-    /// Goes on to find all that are at most this far.
+    /// Continues until all systems within this cost are found.
     pub(super) fn go_on(&mut self, most: Cost) {
         self.run(|_, far| far.cost() > most, |_, _| true);
     }
 
-    /// Finds how far all systems are from which the rest of the way, which has been searched, leads on to a way of at
-    /// most this cost.
+    /// Finds the distance of all systems from which the rest of the route, which has been searched, leads to a route
+    /// within this cost.
     pub(super) fn find_before(&mut self, rest: &Self, most: Cost) {
         let leads_on = |here, far: Far| {
             let rest = rest.far(here);
@@ -73,7 +74,7 @@ impl<'q> Search<'q> {
         self.run(|_, _| false, leads_on);
     }
 
-    /// How far this system is; `None` if there is no way, or none was found yet.
+    /// The distance of this system; `None` if there is no route, or none was found so far.
     pub(super) fn far(&self, system: SystemIndex) -> Option<Far> {
         match &self.method {
             Method::Levels(search) => search.jumps(system).map(Far::of_jumps),
@@ -81,7 +82,7 @@ impl<'q> Search<'q> {
         }
     }
 
-    /// In the direction [`Direction::To`] an end: the first of the best ways from this system to it, by ids.
+    /// In a search with [`Direction::To`]: the first by ids of the best routes from this system to the end.
     pub(super) fn route_from(&self, origin: SystemIndex) -> Option<Route> {
         let far = self.far(origin)?;
         let mut route = Route {
@@ -100,7 +101,7 @@ impl<'q> Search<'q> {
         Some(route)
     }
 
-    /// In the direction [`Direction::From`] an end: a best way from it to this system, always the same.
+    /// In a search with [`Direction::From`]: a best route from the end to this system, always the same one.
     pub(super) fn route_to(&self, destination: SystemIndex) -> Option<Route> {
         let far = self.far(destination)?;
         let mut route = Route {
@@ -134,19 +135,19 @@ impl<'q> Search<'q> {
         best.min_by_key(|jump| (jump.far, jump.by))
     }
 
-    /// Whether a jump is part of a best way that is this far.
+    /// Whether a jump is part of a best route of this distance.
     fn leads(&self, jump: &Jump, far: Far) -> bool {
         self.far(jump.far).is_some_and(|rest| rest.and(jump) == far)
     }
 
-    /// Searches until the next system is one to stop at; it is next again when the search continues.
+    /// Searches until the next system is one to stop at. That system is next again when the search continues.
     fn run(
         &mut self,
         stop: impl Fn(SystemIndex, Far) -> bool,
         enter: impl Fn(SystemIndex, Far) -> bool,
     ) {
         let net = self.net;
-        // With the choice made out here, the loops are made for each direction.
+        // The direction is matched here, outside of the loops, so that each direction gets its own compiled loop.
         match (&mut self.method, self.direction) {
             (Method::Levels(it), Direction::From(_)) => it.run(|at| net.leaving(at), stop, enter),
             (Method::Levels(it), Direction::To(_)) => it.run(|at| net.arriving(at), stop, enter),
@@ -161,7 +162,7 @@ impl Far {
     const NOT_REACHED: Self = Self(u128::MAX);
 
     pub(super) fn cost(self) -> Cost {
-        // The part above the jumps was a cost when it was put there.
+        // The high bits were a cost when they were stored.
         Cost::from_millionths(u64::try_from(self.0 >> 32).unwrap_or(u64::MAX))
     }
 

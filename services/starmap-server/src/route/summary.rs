@@ -1,8 +1,8 @@
-//! How secure a way is, as a whole.
+//! The security of a route as a whole.
 
 use crate::map::{Map, SecurityClass, SystemIndex};
 
-/// How secure the systems of a way are, its ends included.
+/// The security of the systems of a route, its ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     /// How many systems are of high security.
@@ -13,11 +13,11 @@ pub struct Summary {
     pub null: usize,
     /// The lowest security status, unrounded.
     pub lowest: f64,
-    /// The first system that has it.
+    /// The first system with this status.
     pub lowest_system: SystemIndex,
 }
 
-/// Counts the systems of a way by class, each as often as it is passed. `None` for no systems.
+/// Counts the systems of a route by class, each as often as it is passed. `None` if there are no systems.
 #[must_use]
 pub fn summary(map: &Map, systems: &[SystemIndex]) -> Option<Summary> {
     let first = *systems.first()?;

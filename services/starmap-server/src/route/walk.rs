@@ -1,13 +1,13 @@
-//! Jumps counted, at any cost: the surroundings of a system.
+//! The surroundings of a system, by jumps and without costs.
 
 use super::Extras;
 use crate::map::{Map, PerSystem, SystemIndex};
 
-/// How many jumps each system is from one. Keeps its memory from walk to walk.
+/// The number of jumps from one system to each other system. It reuses its memory for each walk.
 #[derive(Debug)]
 pub(crate) struct Walk {
     jumps: PerSystem<u32>,
-    /// Room for all systems, and how many of them have been reached.
+    /// Space for all systems, and how many of them have been reached.
     reached: Vec<SystemIndex>,
     count: usize,
 }
@@ -36,8 +36,8 @@ impl Walk {
         self.walk(map, origin, extra, most_jumps, |far, _| may_enter(far));
     }
 
-    /// The same against the direction of the extra connections: from where this system can be reached. `may_enter`
-    /// decides whether a system may be entered after a number of jumps.
+    /// The same against the direction of the extra connections: it finds the systems that can reach this one.
+    /// `may_enter` decides whether a system may be entered after a number of jumps.
     pub(crate) fn run_back(
         &mut self,
         map: &Map,
@@ -73,19 +73,19 @@ impl Walk {
         }
     }
 
-    /// How many jumps it is to this system; `None` if the walk did not come there.
+    /// The number of jumps to this system; `None` if the walk did not reach it.
     pub(crate) fn jumps(&self, system: SystemIndex) -> Option<u32> {
         let jumps = self.jumps[system];
         (jumps != NOT_REACHED).then_some(jumps)
     }
 
-    /// Where the walk came to, nearest first, its origin included.
+    /// The systems that the walk reached, nearest first, its origin included.
     pub(crate) fn reached(&self) -> &[SystemIndex] {
         self.reached.get(..self.count).unwrap_or_default()
     }
 
-    /// Puts a system behind those that have been reached, and lets it stay there if it may and was not among them. The
-    /// outcome is unpredictable for a processor, so this has no branch.
+    /// Writes a system behind those that have been reached, and keeps it there if it may be entered and is new. The
+    /// outcome is unpredictable for a processor, so this code has no branch.
     fn reach_if(&mut self, may: bool, system: SystemIndex, jumps: u32) {
         let known = &mut self.jumps[system];
         let new = may & (*known == NOT_REACHED);

@@ -1,14 +1,14 @@
-//! What a pilot should know before he undocks.
+//! Warnings for a pilot before undocking.
 
 use super::{Query, Route};
 use crate::map::{Map, SecurityClass, SystemIndex};
 
-/// Something about a route that is easily overlooked.
+/// An easily overlooked fact about a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warning {
     /// An end of the route is on the list to avoid. It is used anyway, see [`Query::avoid`].
     AvoidedEnd(SystemIndex),
-    /// A route that begins in high security and was not asked to stay there enters this many other systems.
+    /// A route that begins in high security, without a request to stay there, enters this many other systems.
     LowerSecurity {
         /// Of low security.
         low: usize,
@@ -22,11 +22,12 @@ pub enum Warning {
         /// How many of null security.
         null: usize,
     },
-    /// The first system below high security on the way that has one gate in and one out: who waits there is met.
+    /// The first system below high security on the route that has one gate in and one out. Anyone who waits there
+    /// cannot be avoided.
     Pipe(SystemIndex),
 }
 
-/// All that is worth a warning, in a fixed order.
+/// All warnings for a route, in a fixed order.
 #[must_use]
 pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     let mut warnings = Vec::new();

@@ -2,28 +2,29 @@
 
 use super::problem::Problem;
 
-/// The most stops whose best order is found for certain.
+/// The most stops for which the best order is certain to be found.
 pub const MAX_EXACT: usize = 12;
 
-/// The shortest way through every set of stops that ends at each of them. A set is a number with a bit for each stop.
+/// The shortest path through every set of stops that ends at each of them. A set is a number with one bit for each
+/// stop.
 #[derive(Debug)]
 pub(super) struct Exact<'p> {
     problem: &'p Problem,
-    /// By set, then by last stop; [`NEVER`] where the last is not in the set.
+    /// By set, then by last stop; [`NEVER`] if the last stop is not in the set.
     lengths: Vec<Row>,
 }
 
-/// A number for each stop: always as many, so that sums and comparisons are made for several at a time.
+/// A number for each stop. The length is fixed, so that several sums and comparisons are made at a time.
 type Row = [u32; MAX_EXACT];
 
-/// Longer than any way, and no sum of two is too large.
+/// Longer than any path, and small enough that two of them can be added.
 const NEVER: u32 = u32::MAX / 2;
 
 impl<'p> Exact<'p> {
-    /// Solves a problem of at most [`MAX_EXACT`] stops; of a larger one, those that come first.
+    /// Solves a problem of at most [`MAX_EXACT`] stops. For a larger problem it uses only the first ones.
     pub(super) fn new(problem: &'p Problem) -> Self {
         let count = problem.len().min(MAX_EXACT);
-        // What it takes to each stop from each.
+        // The cost to each stop from each stop.
         let steps: Vec<Row> = (0..count)
             .map(|last| std::array::from_fn(|before| problem.cost(Some(before), Some(last))))
             .collect();

@@ -3,9 +3,8 @@
 use crate::map::{Map, PerSystem, SystemIndex};
 use crate::route::{Avoid, Extras, Walk};
 
-/// All systems on the way from stop to stop, each leg as short as possible. Of the shortest ways of a leg it takes one
-/// that passes the fewest systems where the tour has been before; of those, always the same. `None` if a leg has no
-/// way.
+/// All systems on the tour, each leg as short as possible. Among the shortest paths of a leg it takes one that passes
+/// the fewest systems already on the tour, and among those always the same one. `None` if a leg has no path.
 pub(super) fn expand(
     map: &Map,
     extras: &Extras,
@@ -20,7 +19,8 @@ pub(super) fn expand(
     for ((&from, &to), &jumps) in stops.iter().zip(stops.iter().skip(1)).zip(legs) {
         been[from] = true;
         let jumps = u32::try_from(jumps).unwrap_or(u32::MAX);
-        // At each system this walk has how far it still is. Two walks that meet pass fewer systems than one.
+        // This walk has the remaining distance of each system. Two walks that meet in the middle pass fewer systems
+        // than one.
         let half = jumps / 2;
         there.run(map, extras, from, half, may_enter);
         walk.run_back(map, extras, to, jumps, |system, left| {
@@ -37,8 +37,8 @@ pub(super) fn expand(
     Some(systems)
 }
 
-/// A system that a leg may pass, how many systems before it were passed earlier, and where its predecessor is in the
-/// level before.
+/// A system that a leg may pass, how many systems before it were already on the tour, and the position of its
+/// predecessor in the level before.
 type Passed = (SystemIndex, u32, usize);
 
 fn leg(

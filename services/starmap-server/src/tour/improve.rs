@@ -1,43 +1,44 @@
-//! Better orders of stops: rows of stops turned around (2-opt) and short ones moved elsewhere (Or-opt).
+//! Better orders of stops: reversing rows of stops (2-opt) and moving short rows elsewhere (Or-opt).
 
 use super::problem::Problem;
 
 /// The longest row of stops that is moved as a whole.
 const MAX_MOVED: usize = 3;
 
-/// How many changes one search makes at most. Each makes the tour shorter; a tour rarely takes a hundred.
+/// The most changes in one search. Each makes the tour shorter, and a tour rarely needs a hundred.
 const MAX_CHANGES: usize = 10_000;
 
-/// The longest of the two rows that a kick puts in each other's place.
+/// The longest of the two rows that a kick swaps.
 const MAX_KICKED: usize = 10;
 
 /// A tour that is being made shorter.
 struct Path<'p> {
     problem: &'p Problem,
-    /// The stops in order, between home and home.
+    /// The stops in order, with home at both ends.
     stops: Vec<usize>,
-    /// The jumps from the first place to each, and the jumps from each back to the first by the same stops.
+    /// The jumps from the first position to each, and the jumps back from each to the first by the same stops.
     ahead: Vec<u32>,
     back: Vec<u32>,
-    /// By stop, and for home: nothing around it has changed since no change there made the tour shorter.
+    /// For each stop, and for home: no change there made the tour shorter, and nothing around it has changed since
+    /// then.
     done: Vec<bool>,
 }
 
-/// A row of stops is taken from its places and put behind another place, in its order or reversed.
+/// Moves a row of stops behind another position, in its order or reversed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Change {
-    /// By how many jumps it makes the tour shorter.
+    /// How many jumps shorter it makes the tour.
     gain: u32,
     first: usize,
     last: usize,
-    /// The place before the first, if the row is only turned around.
+    /// The position before the first stop if the row is only reversed.
     behind: usize,
     turned: bool,
 }
 
 impl Problem {
-    /// Turns rows around and moves short ones until no such change makes the tour shorter. Then, `kicks` times, swaps
-    /// two rows and begins again, and keeps what is not longer (iterated local search).
+    /// Reverses rows and moves short ones until no such change makes the tour shorter. Then, `kicks` times, it swaps
+    /// two rows, searches again, and keeps the result if it is not longer (iterated local search).
     pub(super) fn improve(&self, order: &mut Vec<usize>, kicks: usize) {
         let home = self.len();
         let stops = std::iter::once(home).chain(order.iter().copied());
@@ -61,7 +62,7 @@ impl Problem {
                 path.count_from(0);
             }
         }
-        // Changes elsewhere may have made new ones worth while.
+        // Changes elsewhere may have made new changes worthwhile.
         for _ in 0..MAX_CHANGES {
             path.done.fill(false);
             if !path.settle() {
@@ -78,7 +79,7 @@ impl Path<'_> {
         self.stops.get(place).copied().unwrap_or_default()
     }
 
-    /// The jumps from one place to another, which need not be next to it.
+    /// The jumps from one position to another, which need not be adjacent.
     fn step(&self, from: usize, to: usize) -> u32 {
         self.problem.step(self.at(from), self.at(to))
     }
@@ -91,7 +92,7 @@ impl Path<'_> {
         self.stops.len() - 2
     }
 
-    /// Sums up the jumps behind a place: all before it are as they were.
+    /// Sums up the jumps after a position. The positions before it are unchanged.
     fn count_from(&mut self, place: usize) {
         let Self {
             problem,
@@ -111,7 +112,7 @@ impl Path<'_> {
         }
     }
 
-    /// Makes the tour shorter where it has changed, as long as possible.
+    /// Makes the tour shorter around the changed stops, until no change helps.
     fn settle(&mut self) -> bool {
         let mut better = false;
         for _ in 0..MAX_CHANGES {
@@ -131,7 +132,7 @@ impl Path<'_> {
         better
     }
 
-    /// The change that gains most of those of a row that begins or ends here.
+    /// The best change of all rows that begin or end here.
     fn best_at(&self, at: usize) -> Change {
         let mut best = Change::default();
         for other in 1..=self.last() {
@@ -160,7 +161,7 @@ impl Path<'_> {
                 }
                 let closed = self.step(first - 1, last + 1);
                 let taken = between(&self.ahead, first - 1, last + 1).saturating_sub(closed);
-                // It takes at least the jumps inside, in any place.
+                // At any position it takes at least the jumps inside the row.
                 let (inside, turned) = (
                     between(&self.ahead, first, last),
                     between(&self.back, first, last),
@@ -217,9 +218,9 @@ impl Path<'_> {
         self.count_from(behind.min(first - 1));
     }
 
-    /// Puts a row of stops and the one after it in each other's place: a change that no single turn or move undoes.
+    /// Swaps a row of stops with the row after it. No single reversal or move undoes this change.
     fn kick(&mut self, random: &mut u64) {
-        // Knuth's linear congruential generator: the same question always has the same answer.
+        // Knuth's linear congruential generator, so that the same question always has the same answer.
         let mut below = |end: usize| {
             *random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -247,7 +248,7 @@ impl Path<'_> {
     }
 }
 
-/// What has been summed up between two places.
+/// The difference of the sums at two positions.
 fn between(sums: &[u32], from: usize, to: usize) -> u32 {
     let sum = |at: usize| sums.get(at).copied().unwrap_or_default();
     sum(to) - sum(from)

@@ -10,24 +10,24 @@ use crate::explore::{Invalid, matrix};
 use crate::map::{Map, SystemIndex};
 use crate::route::{Avoid, Extras, SecurityFilter, Walk};
 
-/// The shortest round trip that can be asked for.
+/// The smallest number of jumps that can be requested.
 pub const MIN_TARGET_JUMPS: usize = 10;
-/// The longest.
+/// The largest number of jumps that can be requested.
 pub const MAX_TARGET_JUMPS: usize = 100;
-/// The fewest border systems that can be asked for.
+/// The smallest `min_borders` that can be requested.
 pub const MIN_BORDERS: usize = 2;
-/// The most border systems that can be asked for as the fewest.
+/// The largest `min_borders` that can be requested.
 pub const MAX_MIN_BORDERS: usize = 10;
-/// The most.
+/// The largest `max_borders` that can be requested.
 pub const MAX_BORDERS: usize = 15;
 
-/// Among how many border systems the choice is made.
+/// The number of border systems that the stops are chosen from.
 const MAX_CANDIDATES: usize = 100;
 
-/// How many systems besides the border systems a round trip is led past to make it long enough.
+/// The most other systems that are added to a round trip to make it long enough.
 const MAX_DETOURS: usize = 10;
 
-/// What is asked for.
+/// The request for a round trip.
 #[derive(Debug, Clone, Copy)]
 pub struct LoopQuery<'q> {
     /// Where it begins and ends, in any security.
@@ -38,23 +38,23 @@ pub struct LoopQuery<'q> {
     pub min_borders: usize,
     /// How many at most, from `min_borders` to [`MAX_BORDERS`]; 8 is the default.
     pub max_borders: usize,
-    /// What makes one better than another.
+    /// How round trips are ranked.
     pub optimize: Optimize,
     /// Which security it keeps to.
     pub security: SecurityFilter,
-    /// What it does not pass through. The origin is always passed.
+    /// The systems that it does not pass through. The origin is always allowed.
     pub avoid: &'q Avoid,
     /// Connections besides the gates.
     pub extras: &'q Extras,
 }
 
-/// What makes a round trip better than another.
+/// How round trips are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Optimize {
-    /// As many border systems as fit.
+    /// As many border systems as possible.
     #[default]
     Density,
-    /// Border systems as far from each other as fit: the two nearest are as far apart as they can be.
+    /// Border systems far from each other: the distance between the two nearest is as large as possible.
     Coverage,
 }
 
@@ -63,20 +63,20 @@ pub enum Optimize {
 pub struct Loop {
     /// All systems on the way, the origin first and last.
     pub systems: Vec<SystemIndex>,
-    /// The border systems it was made for, in the order they are visited; the origin first if it is one. There may be
-    /// others on the way.
+    /// The border systems that were chosen as stops, in the order of the tour. The origin is first if it is one. There
+    /// may be others on the way.
     pub borders: Vec<SystemIndex>,
-    /// If it is longer than tolerated: no round trip past so few border systems is shorter than this.
+    /// If it is longer than tolerated: every round trip of that few border systems has at least this many jumps.
     pub bound: Option<usize>,
 }
 
-/// No round trip.
+/// Why there is no round trip.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoopError {
     /// A parameter out of its bounds.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// Fewer border systems than asked for can be visited on a way this long.
+    /// Fewer border systems than requested can be visited on a trip of this length.
     #[error(
         "{found} border systems within {search_radius} jumps are fewer than the {required} asked for: {suggestion}"
     )]
@@ -85,54 +85,54 @@ pub enum LoopError {
         found: usize,
         /// How many were asked for.
         required: usize,
-        /// Within how many jumps of the origin: half the length of the round trip.
+        /// The search radius around the origin: half the length of the round trip.
         search_radius: usize,
         /// What would help.
         suggestion: Suggestion,
     },
 }
 
-/// What would help against too few border systems.
+/// What would help if there are too few border systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suggestion {
-    /// A longer way: within half of this there are enough.
+    /// A longer trip: there are enough border systems within half of this length.
     Longer {
         /// The least `target_jumps` that is enough.
         target_jumps: usize,
     },
-    /// To ask for fewer: no more can be reached on the longest way.
+    /// Fewer border systems: even on the longest trip no more can be reached.
     Fewer {
         /// How many can be reached.
         reachable: usize,
     },
 }
 
-/// How far the length of a round trip may be from what was asked for without being worse: a tenth of it.
+/// How far the length of a round trip may be from the target without counting as worse: a tenth of the target.
 #[must_use]
 pub const fn tolerance(target_jumps: usize) -> usize {
     target_jumps / 10
 }
 
-/// Whether a length is within a fifth of what was asked for.
+/// Whether a length is within a fifth of the target.
 #[must_use]
 pub const fn fits(jumps: usize, target_jumps: usize) -> bool {
     jumps.abs_diff(target_jumps) * 5 <= target_jumps
 }
 
-/// Finds a round trip from the origin past border systems, of as many jumps as asked for.
+/// Finds a round trip from the origin through border systems, with about the requested number of jumps.
 ///
-/// It visits border systems at most half the target away (`min_borders` to `max_borders` of them, in an order that
-/// makes the way between them short) and keeps to the shortest way from each to the next, of the shortest ones that
-/// which passes fewest systems twice. Among such round trips those are best that miss the target by no more than
-/// [`tolerance`], or else by least; then what `optimize` says; then those that miss it by least.
+/// It visits `min_borders` to `max_borders` border systems at most half the target away, in an order that makes the
+/// trip short. Each leg is a shortest path; among shortest paths it takes the one that passes the fewest systems twice.
+/// Round trips that miss the target by no more than [`tolerance`] are best, then those that miss it by less. Among
+/// equals `optimize` decides, then how far they miss the target.
 ///
-/// Up to 12 border systems to choose from all choices are weighed, so nothing is better. Beyond that the choice is made
-/// better step by step from several first ones, until no border system can be taken in, given up or exchanged for
-/// another to advantage. If there are more than 100 to choose from, it is among 100 of all distances.
+/// With up to 12 border systems to choose from, all choices are compared, so the result is the best. With more, the
+/// choice is improved step by step from several starting points, until adding, removing or exchanging a border system
+/// no longer helps. If there are more than 100 to choose from, it uses 100 of them at all distances.
 ///
-/// If what was found is longer than tolerated, the shortest past `min_borders` of them is searched for, and
-/// [`Loop::bound`] is what the search proves. If it is more than a fifth too short, it goes past the system besides
-/// whose detour fits best, again and again as long as that helps.
+/// If the result is longer than tolerated, the shortest round trip through `min_borders` of them is searched for, and
+/// [`Loop::bound`] is the bound that this search proves. If the result is more than a fifth too short, the system whose
+/// detour fits best is added, again and again as long as that helps.
 ///
 /// # Errors
 /// [`LoopError`]
@@ -144,7 +144,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let mut walk = Walk::new(map);
     walk.run(map, query.extras, origin, u32::MAX, may_enter);
     let radius = query.target_jumps / 2;
-    // By distance, then by id; the origin is visited in any case.
+    // By distance, then by id. The origin is visited in any case.
     let mut reachable: Vec<(u32, SystemIndex)> = (walk.reached().iter().skip(1))
         .filter(|system| map.system(**system).border)
         .filter_map(|system| Some((walk.jumps(*system)?, *system)))
@@ -167,12 +167,12 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     }
     let target = query.target_jumps;
     let longest = target + target / 5;
-    // What is farther away makes a round trip that is longer than fits.
+    // Systems farther away would make the round trip too long.
     let wide = reachable.partition_point(|(jumps, _)| *jumps as usize <= longest / 2);
     let candidates = spread(reachable.get(..wide).unwrap_or_default(), MAX_CANDIDATES);
     let all: Vec<SystemIndex> = std::iter::once(origin).chain(candidates).collect();
     let jumps = matrix(map, &all, &all, &avoid, query.extras);
-    // A connection that leads one way may bring a pilot where nothing leads back.
+    // A one-way connection may lead to a system without a way back.
     let back = |at: usize| jumps.get(at)?.first().copied().flatten();
     let kept: Vec<usize> = (1..all.len()).filter(|at| back(*at).is_some()).collect();
     let problem = Problem::new(&jumps, &kept, true, true);
@@ -185,7 +185,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
         at_home: at_home == 1,
     };
     let (order, bound) = select(&problem, &wish);
-    // What was not among the candidates is farther than all of them, or in their midst where there were too many.
+    // Other systems are farther away than all candidates, or between them if there were too many.
     let farthest_needed = wish
         .fewest
         .checked_sub(1)
@@ -205,7 +205,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let mut stops: Vec<SystemIndex> = stops.collect();
     let mut legs = problem.legs(&order, true, true);
     lengthen(map, query, &avoid, &mut stops, &mut legs);
-    // Every stop was reached from the one before, so every leg has a way.
+    // Every stop can be reached from the one before, so every leg has a path.
     let systems = expand(map, query.extras, &stops, &legs, &avoid).unwrap_or(stops);
     let borders = home.take(at_home).chain(borders).collect();
     Ok(Loop {
@@ -215,8 +215,8 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     })
 }
 
-/// Puts stops besides into a round trip that is too short, in its first leg: each time the one whose detour brings it
-/// nearest to what was asked for.
+/// Adds stops to the first leg of a round trip that is too short. Each time it adds the stop whose detour brings the
+/// length nearest to the target.
 fn lengthen(
     map: &Map,
     query: &LoopQuery<'_>,
@@ -280,7 +280,7 @@ fn suggest(target_jumps: Option<usize>, reachable: impl Fn() -> usize) -> Sugges
     }
 }
 
-/// All of them, or `most` at even distances in their order.
+/// All of them, or `most` of them, evenly spaced.
 fn spread(
     systems: &[(u32, SystemIndex)],
     most: usize,
@@ -303,13 +303,14 @@ impl Loop {
         self.systems.iter().collect::<HashSet<_>>().len()
     }
 
-    /// How many jumps lead to where it has been: 1 at best, for it ends where it begins.
+    /// The number of jumps into systems that were already visited. At best it is 1, because the trip ends where it
+    /// begins.
     #[must_use]
     pub fn backtrack_jumps(&self) -> usize {
         (self.jumps() + 1).saturating_sub(self.unique_systems())
     }
 
-    /// The share of different systems in [`Loop::systems`].
+    /// The share of distinct systems in [`Loop::systems`].
     #[must_use]
     pub fn efficiency(&self) -> f64 {
         self.unique_systems() as f64 / self.systems.len() as f64

@@ -1,21 +1,21 @@
-//! An order of stops as a problem of numbers.
+//! The order of stops as a numeric problem.
 
-/// What it costs to go from stop to stop. Stops are numbered from 0. Connections that lead one way make it farther back
-/// than there.
+/// The cost of going from stop to stop. Stops are numbered from 0. One-way connections make the cost differ by
+/// direction.
 #[derive(Debug)]
 pub(super) struct Problem {
     /// How many stops there are.
     count: usize,
-    /// From each stop to each, row by row. The last row and column are where the tour begins and ends: 0 for all if it
-    /// may begin or end anywhere.
+    /// From each stop to each, row by row. The last row and column are the start and the end of the tour. They are 0 if
+    /// it may begin or end anywhere.
     costs: Vec<u32>,
-    /// The same, to each stop from each.
+    /// The transposed matrix: to each stop from each.
     turned: Vec<u32>,
 }
 
 impl Problem {
-    /// Of stops at these places of a matrix of jumps, the first of which is home: whether the tour begins there, and
-    /// ends there.
+    /// The problem for the stops at these indices of a matrix of jumps. The first of them is home. The flags say
+    /// whether the tour begins there, and whether it ends there.
     pub(super) fn new(
         jumps: &[Vec<Option<u32>>],
         stops: &[usize],
@@ -47,32 +47,32 @@ impl Problem {
         self.count
     }
 
-    /// From one stop to another; `None` means the begin and the end of the tour.
+    /// From one stop to another; `None` means the start or the end of the tour.
     pub(super) fn cost(&self, from: Option<usize>, to: Option<usize>) -> u32 {
         self.step(from.unwrap_or(self.count), to.unwrap_or(self.count))
     }
 
-    /// The same, with the number behind the last stop for the begin and the end.
+    /// The same, with the number of stops for the start and the end.
     pub(super) fn step(&self, from: usize, to: usize) -> u32 {
         let place = from * (self.count + 1) + to;
         self.costs.get(place).copied().unwrap_or_default()
     }
 
-    /// From one stop to each, and last to the end of the tour.
+    /// From one stop to each stop, and last to the end of the tour.
     pub(super) fn leaving(&self, from: usize) -> &[u32] {
         let width = self.count + 1;
         let row = from * width..(from + 1) * width;
         self.costs.get(row).unwrap_or_default()
     }
 
-    /// To one stop from each, and last from the begin of the tour.
+    /// To one stop from each stop, and last from the start of the tour.
     pub(super) fn arriving(&self, to: usize) -> &[u32] {
         let width = self.count + 1;
         let row = to * width..(to + 1) * width;
         self.turned.get(row).unwrap_or_default()
     }
 
-    /// The whole tour in this order.
+    /// The length of the whole tour in this order.
     pub(super) fn length(&self, order: &[usize]) -> u32 {
         let stops = || order.iter().copied().map(Some);
         let from = std::iter::once(None).chain(stops());
@@ -80,8 +80,8 @@ impl Problem {
         from.zip(to).map(|(from, to)| self.cost(from, to)).sum()
     }
 
-    /// The jumps from each stop to the next; with a home also from it to the first, if the tour is closed from the last
-    /// to it.
+    /// The jumps from each stop to the next. With a home they include the jumps from home to the first stop, and those
+    /// from the last stop to home if the tour is closed.
     pub(super) fn legs(&self, order: &[usize], home: bool, closed: bool) -> Vec<usize> {
         let stops = order.iter().copied().map(Some);
         let start = home.then_some(None);
@@ -92,7 +92,7 @@ impl Problem {
             .collect()
     }
 
-    /// Always on to the nearest stop that is left, the first of those that are as near.
+    /// A tour that always continues to the nearest remaining stop. Among equals it takes the first.
     pub(super) fn nearest_neighbour(&self) -> Vec<usize> {
         let mut left: Vec<usize> = (0..self.len()).collect();
         let mut order: Vec<usize> = Vec::with_capacity(left.len());

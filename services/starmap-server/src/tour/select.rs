@@ -1,26 +1,26 @@
-//! Which border systems a round trip visits.
+//! Chooses the border systems that a round trip visits.
 
 use super::Optimize;
 use super::exact::{Exact, MAX_EXACT};
 use super::problem::Problem;
 use super::shortest::shortest;
 
-/// What a round trip should be like.
+/// The requirements for a round trip.
 #[derive(Debug)]
 pub(super) struct Wish {
     pub(super) target: usize,
     pub(super) tolerance: usize,
-    /// How many stops besides the origin at least and at most.
+    /// The fewest and the most stops besides the origin.
     pub(super) fewest: usize,
     pub(super) most: usize,
     pub(super) optimize: Optimize,
-    /// Whether the origin counts as one that is visited.
+    /// Whether the origin counts as a visited border system.
     pub(super) at_home: bool,
 }
 
-/// How good a choice is, the best the least: how many stops are missing, by how much the length misses the tolerated,
-/// what is to be optimized, by how much it misses the target. One number in place of four, since hundreds are compared
-/// at each step.
+/// The rank of a choice, lowest first: the number of missing stops, the length beyond the tolerance, the value to be
+/// optimized, the distance from the target length. It is one number instead of four, because hundreds are compared at
+/// each step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Score(u128);
 
@@ -34,7 +34,7 @@ impl Score {
         )
     }
 
-    /// What it would be if the length were what was asked for.
+    /// The score if the length were exactly the target.
     const fn at_this_length(self) -> Self {
         const WITHOUT_LENGTH: u128 = 0xffff_ffff_0000_0000_ffff_ffff_0000_0000;
         Self(self.0 & WITHOUT_LENGTH)
@@ -52,22 +52,21 @@ struct Choice {
     order: Vec<usize>,
 }
 
-/// From how many first stops the search sets out.
+/// The number of different first stops that the search starts from.
 const MAX_STARTS: usize = 8;
-/// How many steps a search may take. Each makes the choice better, so it ends by itself, and usually after fewer than
-/// 30.
+/// The most steps of a search. Each step improves the choice, so it ends by itself, usually after fewer than 30.
 const MAX_STEPS: usize = 200;
-/// How many of the steps that look best are taken on trial.
+/// The number of promising steps that are tried out.
 const MAX_TRIALS: usize = 8;
 
-/// Chooses stops and their order. A choice is longer than tolerated only if none past so few stops is shorter, or if
-/// that was not found within the bounds of the search; the second number says how short such a round trip may be at
-/// best.
+/// Chooses stops and their order. The choice is longer than tolerated only if there is no shorter one with that few
+/// stops, or if the bounded search did not find one. The second number is a lower bound for the length of such a round
+/// trip.
 pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usize>) {
     let best = match problem.len() <= MAX_EXACT {
         true => exact(problem, wish),
         false => {
-            // Nothing is better than all that may be visited, on a way of the length that was asked for.
+            // The best possible choice visits all stops that are allowed, at the target length.
             let best = Score::new(0, 0, number(wish.most.min(problem.len())), 0);
             let is_best = |it: &Choice| wish.optimize == Optimize::Density && it.score == best;
             let mut found: Option<Choice> = None;
@@ -92,7 +91,7 @@ pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usiz
     (found.order.unwrap_or(order), Some(found.bound as usize))
 }
 
-/// Weighs all choices.
+/// Compares all choices.
 fn exact(problem: &Problem, wish: &Wish) -> Option<Choice> {
     let exact = Exact::new(problem);
     let members = |set: usize| (0..problem.len()).filter(move |stop| set & (1 << stop) != 0);
@@ -107,7 +106,7 @@ fn exact(problem: &Problem, wish: &Wish) -> Option<Choice> {
     Some(Choice { score, order })
 }
 
-/// Sets out from a single stop and changes one at a time.
+/// Starts from a single stop and changes one stop at a time.
 fn search(problem: &Problem, wish: &Wish, first: usize) -> Choice {
     let mut best = choice(problem, wish, vec![first]);
     for _ in 0..MAX_STEPS {
@@ -115,7 +114,7 @@ fn search(problem: &Problem, wish: &Wish, first: usize) -> Choice {
         let better = trials.into_iter().find_map(|(score, step)| {
             let mut order = best.order.clone();
             step.take(&mut order);
-            // What comes makes it shorter, at best as short as was asked for.
+            // Optimizing the order can only make it shorter, at best as short as the target.
             let hope = match problem.length(&order) as usize > wish.target {
                 true => score.at_this_length(),
                 false => score,
@@ -135,12 +134,12 @@ fn search(problem: &Problem, wish: &Wish, first: usize) -> Choice {
     best
 }
 
-/// One stop less, one more, or one for another.
+/// Removes a stop, adds one, or exchanges one for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Step {
-    /// The place of the stop that is given up.
+    /// The position of the stop that is removed.
     out: Option<usize>,
-    /// The stop that is taken in, and its place then.
+    /// The stop that is added, and its position afterwards.
     into: Option<(usize, usize)>,
 }
 
@@ -155,7 +154,7 @@ impl Step {
     }
 }
 
-/// The steps that look best: by the score that each would have if the order were not made better after it.
+/// The most promising steps, by the score that each would have without reordering the stops.
 fn steps(problem: &Problem, wish: &Wish, choice: &Choice) -> Vec<(Score, Step)> {
     let order = &choice.order;
     let length = problem.length(order);
@@ -178,8 +177,8 @@ fn steps(problem: &Problem, wish: &Wish, choice: &Choice) -> Vec<(Score, Step)> 
         let (from, into) = (problem.leaving(stop), problem.arriving(stop));
         let cell = |row: &[u32], at: usize| row.get(at).copied().unwrap_or_default();
         let detour = |gap: &Gap| cell(into, gap.before) + cell(from, gap.after) - gap.jumps;
-        // The least detours with their gaps, and the nearest of the others with their places: giving one up takes away
-        // two gaps and one other.
+        // The smallest detours with their gaps, and the nearest of the others with their positions. Removing a stop
+        // removes two gaps and one of the others.
         let mut gaps = Least::<3>::new();
         for (at, gap) in all_gaps.iter().enumerate() {
             gaps.add(detour(gap), at);
@@ -192,7 +191,7 @@ fn steps(problem: &Problem, wish: &Wish, choice: &Choice) -> Vec<(Score, Step)> 
             }
         }
         for without in outs.iter().filter(|it| it.stops < wish.most) {
-            // Where one is given up, two gaps become one.
+            // When a stop is removed, two gaps become one.
             let left = gaps.iter().find_map(|(longer, at)| match without.out {
                 Some(out) if at == out || at == out + 1 => None,
                 Some(out) if at > out => Some((longer, at - 1)),
@@ -216,7 +215,7 @@ fn steps(problem: &Problem, wish: &Wish, choice: &Choice) -> Vec<(Score, Step)> 
     steps
 }
 
-/// Puts another among the least of all so far, in their order.
+/// Inserts an item into the sorted list of the smallest items so far.
 fn keep_least<T: Ord>(least: &mut Vec<T>, most: usize, another: T) {
     if least.len() < most || least.last().is_some_and(|it| another < *it) {
         least.truncate(most.saturating_sub(1));
@@ -225,7 +224,7 @@ fn keep_least<T: Ord>(least: &mut Vec<T>, most: usize, another: T) {
     }
 }
 
-/// The least of some numbers with their places, in their order.
+/// The smallest numbers with their positions, sorted.
 struct Least<const N: usize>([u64; N]);
 
 impl<const N: usize> Least<N> {
@@ -246,7 +245,7 @@ impl<const N: usize> Least<N> {
     }
 }
 
-/// Between two stops of a choice, or a stop and home, which has the number behind the last stop.
+/// The gap between two stops of a choice, or between a stop and home. Home has the number after the last stop.
 struct Gap {
     before: usize,
     after: usize,
@@ -254,7 +253,7 @@ struct Gap {
 }
 
 impl Gap {
-    /// Between the stop before one place and the stop at another.
+    /// The gap between the stop before one position and the stop at another.
     fn new(problem: &Problem, order: &[usize], first: usize, next: usize) -> Self {
         let stop = |at: usize| order.get(at).copied().unwrap_or(problem.len());
         let (before, after) = (first.checked_sub(1).map_or(problem.len(), stop), stop(next));
@@ -268,7 +267,7 @@ impl Gap {
 
 /// A choice without one of its stops, or the whole choice.
 struct Without {
-    /// The place of the stop, and the gap that it leaves.
+    /// The position of the removed stop, and the gap that it leaves.
     out: Option<usize>,
     gap: Gap,
     /// How many stops are left.
@@ -315,7 +314,7 @@ fn choice(problem: &Problem, wish: &Wish, order: Vec<usize>) -> Choice {
     }
 }
 
-/// By how many stops there are, how far the two nearest are apart, and the length.
+/// The score for a number of stops, the distance between the two nearest stops, and the length.
 fn score(wish: &Wish, stops: usize, apart: u32, length: usize) -> Score {
     // Too many are as bad as too few.
     let missing = wish.fewest.saturating_sub(stops) + stops.saturating_sub(wish.most);
@@ -328,7 +327,7 @@ fn score(wish: &Wish, stops: usize, apart: u32, length: usize) -> Score {
     Score::new(number(missing), number(intolerable), worth, number(off))
 }
 
-/// How far the two nearest of the visited are apart. A single one is near nothing.
+/// The distance between the two nearest visited stops. With a single stop there is no limit.
 fn apart(problem: &Problem, wish: &Wish, stops: &[usize]) -> u32 {
     let visited = (0..).zip(stops);
     visited
@@ -337,7 +336,7 @@ fn apart(problem: &Problem, wish: &Wish, stops: &[usize]) -> u32 {
         .unwrap_or(u32::MAX)
 }
 
-/// How far a stop is from the nearest of others that are visited; it is not counted if not needed.
+/// The distance of a stop from the nearest visited one of the others. It is not computed if it is not needed.
 fn beside(problem: &Problem, wish: &Wish, others: &[usize], stop: usize) -> u32 {
     if wish.optimize == Optimize::Density {
         return u32::MAX;

@@ -1,20 +1,21 @@
-//! The shortest round trip past a number of stops, by branch and bound.
+//! The shortest round trip through a number of stops, by branch and bound.
 
 use super::problem::Problem;
 
-/// How many steps the search takes at most: about ten milliseconds.
+/// The most steps of the search: about ten milliseconds.
 const MAX_NODES: usize = 400_000;
 
-/// What the search found.
+/// The result of the search.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Shortest {
-    /// The order of the shortest that was found; `None` if none is shorter than what was known.
+    /// The order of the shortest round trip that was found; `None` if none is shorter than `known`.
     pub(super) order: Option<Vec<usize>>,
-    /// No round trip past this many stops is shorter.
+    /// No round trip through this many stops is shorter.
     pub(super) bound: u32,
 }
 
-/// Finds the shortest round trip past `count` of the stops that is shorter than `known`, or proves that none exists.
+/// Finds the shortest round trip through `count` of the stops that is shorter than `known`, or proves that there is
+/// none.
 pub(super) fn shortest(problem: &Problem, count: usize, known: u32) -> Shortest {
     let ways_in = |to: usize| {
         let others = (0..problem.len()).filter(move |from| *from != to);
@@ -25,7 +26,7 @@ pub(super) fn shortest(problem: &Problem, count: usize, known: u32) -> Shortest 
     };
     let mut cheapest: Vec<u32> = (0..problem.len()).map(ways_in).collect();
     cheapest.sort_unstable();
-    // The least that it takes to enter each number of further stops.
+    // The least cost of entering each number of further stops.
     let entering = (0..=count).map(|stops| cheapest.iter().take(stops).sum());
     let mut search = Search {
         problem,
@@ -36,7 +37,7 @@ pub(super) fn shortest(problem: &Problem, count: usize, known: u32) -> Shortest 
         path: Vec::with_capacity(count),
         nodes: 0,
     };
-    // A tour goes as far as its farthest stop, and back.
+    // A tour goes at least to its farthest stop and back.
     let round = |stop: usize| problem.cost(None, Some(stop)) + problem.cost(Some(stop), None);
     let mut rounds: Vec<u32> = (0..problem.len()).map(round).collect();
     rounds.sort_unstable();
@@ -63,7 +64,8 @@ struct Search<'p> {
 }
 
 impl Search<'_> {
-    /// Tries all ways to continue a path of this length, the nearest first. As deep as there are stops to visit.
+    /// Tries all ways to continue a path of this length, the nearest stop first. It recurses once for each stop to
+    /// visit.
     fn go_on(&mut self, length: u32) {
         let here = self.path.last().copied();
         if self.path.len() == self.count {

@@ -1,4 +1,4 @@
-//! The order of waypoints that makes the shortest way.
+//! The order of waypoints that makes the shortest tour.
 
 use super::exact::{Exact, MAX_EXACT};
 use super::expand::expand;
@@ -10,19 +10,19 @@ use crate::route::{Avoid, Extras, SecurityFilter};
 /// The most waypoints of a tour.
 pub const MAX_WAYPOINTS: usize = 50;
 
-/// How often the search for a better tour begins again from the best one, changed a little.
+/// How often the search starts again from a small change of the best tour.
 const KICKS: usize = 24;
 
-/// What is asked for.
+/// The request for a tour.
 #[derive(Debug, Clone, Copy)]
 pub struct WaypointsQuery<'q> {
-    /// Where to go, in any order, from 1 to [`MAX_WAYPOINTS`]. Naming one twice means it once.
+    /// The waypoints in any order, from 1 to [`MAX_WAYPOINTS`]. One named twice counts once.
     pub waypoints: &'q [SystemIndex],
-    /// Where it begins, and whether it ends there.
+    /// Where the tour begins, and whether it ends there.
     pub start: Start,
-    /// Which security it keeps to. Start and waypoints are always entered, and passed.
+    /// The security classes that it keeps to. The start and the waypoints are always allowed.
     pub security: SecurityFilter,
-    /// What it does not pass through, but for start and waypoints.
+    /// The systems that it does not pass through, except for the start and the waypoints.
     pub avoid: &'q Avoid,
     /// Connections besides the gates.
     pub extras: &'q Extras,
@@ -46,12 +46,12 @@ pub enum Start {
 pub struct Tour {
     /// The stops in order: the start first, and last again if it is closed.
     pub stops: Vec<SystemIndex>,
-    /// How many jumps it is from each stop to the next: one less than stops.
+    /// The number of jumps from each stop to the next: one entry less than in `stops`.
     pub legs: Vec<usize>,
     /// All systems on the way.
     pub systems: Vec<SystemIndex>,
-    /// Waypoints to which there is no way from the start (without one: from the first waypoint). They are left out; all
-    /// others are in the tour, which has no gap.
+    /// Waypoints that cannot be reached from the start (without a start: from the first waypoint). They are left out.
+    /// All others are in the tour, which has no gap.
     pub unreachable: Vec<SystemIndex>,
     /// Whether it is proven to be the shortest.
     pub method: Method,
@@ -60,25 +60,26 @@ pub struct Tour {
 /// How an order was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// All orders were weighed: none is shorter.
+    /// All orders were compared, and none is shorter.
     Exact,
-    /// By nearest neighbours, made better by 2-opt and Or-opt: never longer than nearest neighbours give.
+    /// The tour of nearest neighbours, improved by 2-opt and Or-opt. It is never longer than the tour of nearest
+    /// neighbours.
     Heuristic,
 }
 
-/// No tour.
+/// Why there is no tour.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WaypointsError {
-    /// None or too many waypoints.
+    /// No waypoints, or too many.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// There is no way from the start to any waypoint (without a start: from the first waypoint to any other).
+    /// No waypoint can be reached from the start (without a start: no other waypoint from the first one).
     #[error("there is no way to any of the waypoints")]
     NoneReachable,
 }
 
-/// Finds the order of waypoints that makes the shortest way: for certain up to [`MAX_EXACT`] stops besides a start that
-/// is given, beyond that a good one.
+/// Finds the order of waypoints that makes the shortest tour. It is certain to be the shortest with up to [`MAX_EXACT`]
+/// stops besides a given start. With more stops it is a good one.
 ///
 /// # Errors
 /// [`WaypointsError`]
@@ -97,7 +98,8 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
     }
     let avoid = query.avoid.and(map, query.security).but_for(&all);
     let jumps = matrix(map, &all, &all, &avoid, query.extras);
-    // What is reached from the first and leads back to it is reached from all others of the kind: stops are passed.
+    // If the first stop and another can reach each other, so can all stops of this kind: the tour may pass through
+    // stops.
     let cell = |from: usize, to: usize| jumps.get(from)?.get(to).copied().flatten();
     let joined = |at: usize| cell(0, at).is_some() && cell(at, 0).is_some();
     let (reached, unreachable): (Vec<usize>, Vec<usize>) =
@@ -150,7 +152,7 @@ fn solve(problem: &Problem) -> (Vec<usize>, Method) {
 }
 
 impl Tour {
-    /// How many jumps it is in all.
+    /// The total number of jumps.
     #[must_use]
     pub fn jumps(&self) -> usize {
         self.systems.len().saturating_sub(1)

@@ -1,4 +1,4 @@
-//! What no map can be made to fail at from outside is broken here by hand.
+//! Checks that no map from a file can fail, so the map is broken by hand here.
 
 use super::*;
 use crate::map::{Parts, PartsConstellation, PartsRegion, PartsSystem};

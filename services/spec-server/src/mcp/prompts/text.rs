@@ -1,14 +1,14 @@
-//! What the prompts say.
+//! The texts of the prompts.
 
 use std::path::Path;
 
 use crate::model::Change;
 use crate::project::{Dialect, Project};
 
-/// How many open tasks are repeated.
+/// The most open tasks that a prompt repeats.
 const MAX_TASKS: usize = 50;
 
-/// What a delta looks like; the same in both kinds of repository.
+/// An example of a delta. It is the same in both kinds of repository.
 const DELTA: &str = "\
 ## ADDED Requirements
 
@@ -30,7 +30,7 @@ The system SHALL let a user set a new password through a link sent by e-mail.
 (the heading of each, then **Reason**: … and **Migration**: …)
 ";
 
-/// How to propose a change.
+/// The text for proposing a change.
 pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String {
     let layout = project.layout();
     let changes = below(project, &layout.changes);
@@ -65,7 +65,7 @@ pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String
     )
 }
 
-/// How to implement one.
+/// The text for implementing a change.
 pub(super) fn implement(project: &Project, change: &Change, writes: bool) -> String {
     let id = &change.id;
     let tick = match writes {
@@ -93,7 +93,7 @@ pub(super) fn implement(project: &Project, change: &Change, writes: bool) -> Str
     )
 }
 
-/// How to archive one.
+/// The text for archiving a change.
 pub(super) fn archive(project: &Project, change: &Change, writes: bool) -> String {
     let id = &change.id;
     if let Some(day) = &change.archived_on {
@@ -150,7 +150,7 @@ fn open_tasks(change: &Change) -> String {
     lines.join("\n")
 }
 
-/// A path as it is written below the root of the project.
+/// A path relative to the root of the project.
 fn below(project: &Project, path: &Path) -> String {
     let below = path.strip_prefix(project.root()).unwrap_or(path);
     below.to_string_lossy().into_owned()

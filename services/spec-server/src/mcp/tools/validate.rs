@@ -32,7 +32,7 @@ pub(super) async fn validate_spec(
     context: Context,
 ) -> Result<Verdict, ToolError> {
     let answer = state.answer(&context, move |state| {
-        // The exact id, for one given in any case.
+        // The exact id, for an id in upper or lower case.
         let only = asked.spec_id.map(|id| state.spec(&id)).transpose()?;
         verdict(state, asked.strict, |project, rules| {
             validate::specs(project, rules, only.as_ref().map(|spec| &*spec.id))

@@ -10,13 +10,13 @@ use crate::mcp::failure::Failure;
 use crate::mcp::state::ServerState;
 use crate::view::{ArchivedView, Budget, PreviewView, ProblemView, TickedTask};
 
-/// How many problems are reported at once.
+/// The longest list of problems in one answer.
 const PROBLEMS: Budget = Budget::DEFAULT.share(4);
 
-/// The code of the failure that `force` or the user's yes overcomes.
+/// The error code that `force` or the user's agreement overrides.
 const OPEN_TASKS: &str = "TASKS_OPEN";
 
-/// The question for the user's yes, and its field.
+/// The elicitation key for the user's agreement, and its field.
 const YES: &str = "archive";
 
 #[derive(Debug, Deserialize, JsonSchema)]

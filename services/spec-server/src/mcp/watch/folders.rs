@@ -1,4 +1,4 @@
-//! Which folders are watched, and what a path in them belongs to.
+//! The folders that are watched, and the resource that a path in them belongs to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,14 +9,15 @@ use service_host::{Changes, Depth};
 use crate::mcp::address;
 use crate::project::{Layout, Project};
 
-/// The folders to watch, each with its identity: a new folder of the same name must be watched again.
+/// The folders to watch, each with its identity: a new folder with the same name must be watched again.
 ///
-/// The folders of specs and changes need not be there. Those above them, up to the root, are watched for their coming.
+/// The folders of specs and changes need not exist. The folders above them, up to the root, are watched so that their
+/// creation is noticed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Folders(BTreeMap<PathBuf, (bool, u64)>);
 
 impl Folders {
-    /// Those of a project that are there now. Blocks.
+    /// The existing folders of a project. Blocks.
     pub(super) fn of(project: &Project) -> Self {
         let layout = project.layout();
         let mut folders = Self::default();
@@ -31,7 +32,7 @@ impl Folders {
     }
 
     fn add(&mut self, folder: &Path, whole: bool) {
-        // A folder below one that is watched as a whole is watched already.
+        // A folder below a recursively watched one is already watched.
         let covered = folder
             .ancestors()
             .any(|above| self.0.get(above).is_some_and(|(whole, _)| *whole));
@@ -44,8 +45,8 @@ impl Folders {
         }
     }
 
-    /// Whether one of them, or one above it, was itself moved, made or removed, or may have been: then it may no longer
-    /// be watched, even if it is back in its place.
+    /// Whether one of them, or one above it, was moved, created or removed, or may have been. It may then no longer be
+    /// watched, even if it has returned.
     pub(super) fn are_touched(&self, changes: &Changes) -> bool {
         match changes {
             Changes::Many => true,
@@ -53,7 +54,7 @@ impl Folders {
         }
     }
 
-    /// As a watcher takes them.
+    /// The folders in the form that a watcher takes.
     pub(super) fn to_watch(&self) -> Vec<(&Path, Depth)> {
         let depth = |whole: bool| match whole {
             true => Depth::Tree,
@@ -72,7 +73,7 @@ fn identity(metadata: &fs::Metadata) -> u64 {
     metadata.ino()
 }
 
-/// Where inodes have no numbers, when the folder was made, in milliseconds.
+/// Without inode numbers, the creation time of the folder in milliseconds.
 #[cfg(not(unix))]
 fn identity(metadata: &fs::Metadata) -> u64 {
     let made = metadata.created().ok();
@@ -82,7 +83,7 @@ fn identity(metadata: &fs::Metadata) -> u64 {
     })
 }
 
-/// Whether changes concern specs and changes, and not just other files next to their folders.
+/// Whether changes are about specs and changes, and not only about other files next to their folders.
 pub(super) fn concern(layout: &Layout, changes: &Changes) -> bool {
     let Changes::Paths(paths) = changes else {
         return true;
@@ -95,7 +96,7 @@ pub(super) fn concern(layout: &Layout, changes: &Changes) -> bool {
     })
 }
 
-/// The URIs of what a changed path belongs to: of one spec or change, or of those of the known ones that are below it.
+/// The URIs that a changed path belongs to: the URI of one spec or change, or of the known ones below the path.
 pub(super) fn uris(layout: &Layout, path: &Path, known: &BTreeSet<&String>) -> Vec<String> {
     for folder in [&layout.archive, &layout.changes] {
         if let Ok(below) = path.strip_prefix(folder)
@@ -110,7 +111,7 @@ pub(super) fn uris(layout: &Layout, path: &Path, known: &BTreeSet<&String>) -> V
         if let Some(id) = below.strip_suffix("/spec.md") {
             return vec![address::spec(id)];
         }
-        // A folder that was moved here or away, with all that is in it.
+        // A folder that was moved in or out, with all its contents.
         let uri = address::spec(below);
         let within = format!("{uri}/");
         let below = known.range::<&String, _>(&within..);

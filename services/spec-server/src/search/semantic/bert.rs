@@ -1,13 +1,13 @@
-//! The forward pass of BERT (Devlin et al., 2019): from the pieces of a text to a vector for each of them.
+//! The forward pass of BERT (Devlin et al., 2019): from the tokens of a text to a vector for each of them.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, Zip};
 
-/// The weights, as they are named in the model's file; all shapes fit each other.
+/// The weights, with their names in the model's file. Their shapes are consistent.
 #[derive(Debug)]
 pub(super) struct Bert {
     pub(super) words: Array2<f32>,
     pub(super) positions: Array2<f32>,
-    /// The embedding of the first segment, the only one.
+    /// The embedding of the first segment. It is the only segment.
     pub(super) segment: Array1<f32>,
     pub(super) norm: Norm,
     pub(super) layers: Vec<Layer>,
@@ -42,9 +42,9 @@ pub(super) struct Norm {
 }
 
 impl Bert {
-    /// For each text the mean of the vectors of its pieces, normalised to length one. Texts are batched because reading
-    /// the weights takes longer than the arithmetic for a short text. Pieces that are not in the vocabulary, or beyond
-    /// the positions, are left out.
+    /// For each text, the mean of the vectors of its tokens, normalized to length one. Texts are processed in batches,
+    /// because for a short text reading the weights takes longer than the arithmetic. Tokens outside the vocabulary or
+    /// beyond the last position are left out.
     pub(super) fn embed(&self, texts: &[Vec<u32>]) -> Vec<Vec<f32>> {
         let mut rows = Vec::new();
         let mut ends = Vec::with_capacity(texts.len());
@@ -73,7 +73,7 @@ impl Bert {
     }
 }
 
-/// Where texts end among the rows that they share.
+/// The end of each text in the rows that the texts share.
 struct Texts {
     ends: Vec<usize>,
 }
@@ -102,7 +102,7 @@ impl Layer {
         self.output_norm.apply(hidden);
     }
 
-    /// Scaled dot-product attention of each head, side by side; a text sees itself alone.
+    /// Scaled dot-product attention of each head, side by side. Each text only attends to itself.
     fn attend(&self, hidden: &Array2<f32>, heads: usize, texts: &Texts) -> Array2<f32> {
         let [query, key, value] =
             [&self.query, &self.key, &self.value].map(|linear| linear.apply(hidden));
@@ -167,7 +167,7 @@ fn softmax(rows: &mut Array2<f32>) {
     }
 }
 
-/// `x · Φ(x)`, exact but for the error function.
+/// `x · Φ(x)`, exact except for the error function.
 fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
 }

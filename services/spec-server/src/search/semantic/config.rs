@@ -1,4 +1,4 @@
-//! The files next to the weights of a model: its sizes and its vocabulary.
+//! The files next to the weights of a model: its dimensions and its vocabulary.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const TEXT_BYTES: u64 = 64 << 20;
 const LAYERS: usize = 64;
 const SIZE: usize = 1 << 20;
 
-/// What is read of `config.json`.
+/// The members of `config.json` that are read.
 #[derive(Debug, Deserialize)]
 pub(super) struct Config {
     pub(super) model_type: String,
@@ -83,7 +83,7 @@ impl Config {
     }
 }
 
-/// From `vocab.txt`, one piece a line, or else from the `vocab` of `tokenizer.json`.
+/// The tokenizer from `vocab.txt`, one token per line, or else from the `vocab` of `tokenizer.json`.
 pub(super) fn read_tokenizer(folder: &Path, size: usize) -> Result<Tokenizer, ModelError> {
     #[derive(Deserialize)]
     struct File {

@@ -1,4 +1,4 @@
-//! A sentence-embedding model in a local folder, as its publishers lay it out. Nothing is fetched.
+//! A sentence-embedding model in a local folder, in its publishers' file layout. Nothing is downloaded.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::bert::{Bert, Layer, Linear, Norm};
 use super::config::{Config, file, read_tokenizer};
 use super::tokenizer::Tokenizer;
 
-/// The most pieces of a text that are looked at, those at its ends included: what all-MiniLM-L6-v2 was trained on.
+/// The most tokens of a text that are used, including those at its ends. all-MiniLM-L6-v2 was trained with this number.
 pub const PIECES: usize = 256;
 
 /// The most bytes of the weights.
@@ -20,7 +20,7 @@ const WEIGHTS_BYTES: u64 = 1 << 30;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The folder is not one, or lacks a file.
+    /// The path is not a folder, or a file is missing.
     #[error(
         "{} has no {missing}: name a folder with `model.safetensors`, `config.json` and `vocab.txt` or `tokenizer.json`, \
          such as that of all-MiniLM-L6-v2",
@@ -32,20 +32,20 @@ pub enum ModelError {
         /// The file.
         missing: &'static str,
     },
-    /// A file of it cannot be used.
+    /// One of its files cannot be used.
     #[error("{} {problem}", path.display())]
     Unfit {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and how to fix it.
         problem: String,
     },
-    /// The system lets it have no thread.
+    /// The system could not start a thread for it.
     #[error("no thread for embedding: {0}")]
     Thread(std::io::Error),
 }
 
-/// A model that makes vectors of texts, such that texts which say the same are near each other.
+/// A model that turns texts into vectors. Texts with the same meaning have near vectors.
 #[derive(Debug)]
 pub struct Model {
     bert: Bert,
@@ -55,8 +55,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Reads the model in `folder`: a BERT with `gelu` and weights of 32 bits, uncased, whose vectors are the means of
-    /// their pieces', normalised to length one, such as all-MiniLM-L6-v2.
+    /// Reads the model in `folder`: an uncased BERT with `gelu` and 32-bit weights. The vector of a text is the mean of
+    /// its tokens' vectors, normalized to length one. An example is all-MiniLM-L6-v2.
     ///
     /// # Errors
     /// [`ModelError`].
@@ -79,7 +79,7 @@ impl Model {
         })
     }
 
-    /// The vectors of texts, each of length 1. What is behind the first [`PIECES`] of a text is not looked at.
+    /// The vectors of texts, each of length 1. Only the first [`PIECES`] tokens of a text are used.
     #[must_use]
     pub fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         let pieces = texts
@@ -88,19 +88,19 @@ impl Model {
         self.bert.embed(&pieces.collect::<Vec<_>>())
     }
 
-    /// How many numbers a vector has.
+    /// The dimension of a vector.
     #[must_use]
     pub fn dimensions(&self) -> usize {
         self.bert.words.ncols()
     }
 
-    /// How text is cut.
+    /// The tokenizer of the model.
     #[must_use]
     pub const fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
     }
 
-    /// How many pieces of a text fit, without those at its ends.
+    /// The most tokens of a text, without those at its ends.
     pub(super) const fn room(&self) -> usize {
         self.pieces.saturating_sub(2)
     }
@@ -111,7 +111,7 @@ impl Model {
     }
 }
 
-/// The file of weights. Its errors are sentences without their subject.
+/// The file of weights. Its error messages are sentences without their subject.
 struct Tensors<'t>(&'t SafeTensors<'t>);
 
 impl Tensors<'_> {

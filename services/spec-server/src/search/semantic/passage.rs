@@ -1,29 +1,29 @@
-//! The passages of a document that are embedded: its description and each of its scenarios, under the title of its spec
-//! and its name; what is too long for the model in several that overlap.
+//! The passages of a document that are embedded: its description and each of its scenarios, after the title of its spec
+//! and its name. A text that is too long for the model is split into several overlapping passages.
 
 use std::ops::Range;
 
 use super::tokenizer::Tokenizer;
 use crate::search::document::{Document, Field};
 
-/// How many pieces the heading before a passage may have, of those that fit.
+/// The most tokens of the heading before a passage, out of those that fit.
 const HEADING_PIECES: usize = 64;
 
-/// The overlap of a cut passage with the next one: one part in this many.
+/// The overlap of a cut passage with the next one, as a fraction: one part in `OVERLAP`.
 const OVERLAP: usize = 4;
 
-/// A passage: what is embedded, and where it is from.
+/// A passage: its text and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Passage {
-    /// What is embedded.
+    /// The text that is embedded.
     pub(super) text: String,
     /// Its part of the document.
     pub(super) part: usize,
-    /// Where in the part.
+    /// Its position in the part.
     pub(super) range: Range<usize>,
 }
 
-/// The passages of a document, none of more than `room` pieces unless one word alone has more.
+/// The passages of a document. None has more than `room` tokens unless a single word has more.
 pub(super) fn passages(document: &Document, tokenizer: &Tokenizer, room: usize) -> Vec<Passage> {
     let heading = match document.first(Field::Context) {
         "" => document.first(Field::Name).to_owned(),
@@ -40,7 +40,7 @@ pub(super) fn passages(document: &Document, tokenizer: &Tokenizer, room: usize) 
         .any(|part| is_prose(part.field) && !part.text.trim().is_empty());
     let mut passages = Vec::new();
     for (number, part) in document.parts.iter().enumerate() {
-        // What has a name only is found by that.
+        // A document that only has a name is found by its name.
         let is_included = is_prose(part.field) || !described && part.field == Field::Name;
         if !is_included {
             continue;
@@ -64,7 +64,7 @@ fn is_prose(field: Field) -> bool {
     matches!(field, Field::Description | Field::Scenario)
 }
 
-/// Cuts a text between words into ranges of at most `room` pieces.
+/// Splits a text between words into ranges of at most `room` tokens.
 fn windows(text: &str, tokenizer: &Tokenizer, room: usize) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut at = 0;

@@ -1,6 +1,6 @@
-//! Vectors on disk, in segments: files that are written once and whole, named by their content, so that several
-//! processes may write into one folder. New vectors become one segment; many small ones are merged. A damaged or
-//! foreign file is not used, and its vectors are made again.
+//! Vectors on disk, in segments. A segment is a file that is written once, completely, and named after its content, so
+//! that several processes may write into one folder. New vectors become one segment, and many small segments are
+//! merged. A damaged or foreign file is not used, and its vectors are made again.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Write as _};
@@ -17,13 +17,13 @@ use crate::search::folder;
 /// The most vectors of one segment.
 const SEGMENT: usize = 1 << 12;
 
-/// How many segments that are not full make it worth to write them together.
+/// How many segments that are not full are worth merging.
 const SMALL_SEGMENTS: usize = 16;
 
 /// The most bytes of a segment.
 const SEGMENT_BYTES: u64 = 1 << 28;
 
-/// The most files that are looked at in the folder.
+/// The most files in the folder that are read.
 const FILES: usize = 1 << 12;
 
 const FORMAT: Format = Format {
@@ -53,7 +53,7 @@ struct Segment {
 }
 
 impl Segments {
-    /// Those of a model in `folder`, and the vectors in them.
+    /// Opens the segments of a model in `folder`, and returns the vectors in them.
     pub(super) fn open(
         folder: &Path,
         identity: [u8; 32],
@@ -87,11 +87,11 @@ impl Segments {
         (segments, vectors)
     }
 
-    /// Writes down the vectors under `fresh`, and those of older segments again if there are many small ones or if
-    /// `all` is set. What `look_up` does not return is forgotten.
+    /// Writes the vectors of the keys in `fresh`. Older segments are written again if many of them are small, or if
+    /// `all` is set. Vectors that `look_up` does not return are dropped.
     ///
     /// # Errors
-    /// What went wrong, as a sentence; nothing that was written before is lost.
+    /// The problem, as a sentence. Vectors that were written before are not lost.
     pub(super) fn save(
         &mut self,
         fresh: Vec<Key>,
@@ -131,14 +131,14 @@ impl Segments {
             .iter()
             .filter(|old| written.iter().all(|new| new.path != **old))
         {
-            // One that cannot be deleted is read again and does no harm.
+            // A file that cannot be deleted is read again later and does no harm.
             let _ = fs::remove_file(path);
         }
         self.segments.append(&mut written);
         Ok(())
     }
 
-    /// One segment; `None` if there is nothing to be written.
+    /// Writes one segment; `None` if there is nothing to write.
     fn write(&self, vectors: &[(Key, Vector)]) -> Result<Option<Segment>, String> {
         if vectors.is_empty() {
             return Ok(None);
@@ -165,7 +165,7 @@ impl Segments {
         Ok(Some(Segment { path, keys }))
     }
 
-    /// What is in a file, if it is a segment of this model.
+    /// The vectors in a file, if it is a segment of this model.
     fn decode(&self, bytes: &[u8]) -> Option<Vec<(Key, Vector)>> {
         let mut body = FORMAT.open(bytes).ok()?;
         let identity = body.array::<32>()?;

@@ -1,19 +1,20 @@
-//! WordPiece as BERT's uncased models were trained with (Devlin et al., 2019): text is cleaned, lower-cased and
-//! stripped of accents, cut at blanks and punctuation, and each word is cut into the longest pieces of the vocabulary.
+//! WordPiece, as BERT's uncased models were trained with (Devlin et al., 2019). Text is cleaned, lower-cased and
+//! stripped of accents. It is split at blanks and punctuation, and each word is split into the longest pieces of the
+//! vocabulary.
 //!
-//! Names of special pieces in a text, such as `[SEP]`, are text. Of all characters 618 are cut otherwise than by the
-//! library that the models were published with: its tables are of an older Unicode, which did not have them or saw them
-//! otherwise.
+//! Names of special tokens in a text, such as `[SEP]`, are treated as text. Of all characters, 618 are split
+//! differently from the library that the models were published with. Its tables are from an older Unicode version,
+//! which lacked these characters or classified them differently.
 
 use std::collections::HashMap;
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A word with more characters is unknown.
+/// A word with more characters becomes the unknown token.
 const WORD_CHARS: usize = 100;
 
-/// Cuts text into the pieces of a vocabulary.
+/// Splits text into the pieces of a vocabulary.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     pieces: HashMap<String, u32>,
@@ -23,7 +24,7 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// With the pieces of a vocabulary by their numbers. `None` if `[CLS]`, `[SEP]` or `[UNK]` is not among them.
+    /// A tokenizer for a vocabulary with numbered pieces. `None` if `[CLS]`, `[SEP]` or `[UNK]` is missing.
     #[must_use]
     pub fn new(pieces: HashMap<String, u32>) -> Option<Self> {
         let special = |name: &str| pieces.get(name).copied();
@@ -41,7 +42,7 @@ impl Tokenizer {
         self.pieces.values().copied().max().unwrap_or_default()
     }
 
-    /// The pieces of `text`, cut off so that with `[CLS]` before and `[SEP]` behind them they are not more than `most`.
+    /// The pieces of `text` between `[CLS]` and `[SEP]`, cut off so that there are at most `most` in total.
     #[must_use]
     pub fn encode(&self, text: &str, most: usize) -> Vec<u32> {
         let mut pieces = vec![self.begin];
@@ -56,7 +57,7 @@ impl Tokenizer {
         pieces
     }
 
-    /// How many pieces `text` has, without those before and behind.
+    /// The number of pieces in `text`, without `[CLS]` and `[SEP]`.
     #[must_use]
     pub fn count(&self, text: &str) -> usize {
         let mut pieces = Vec::new();
@@ -66,7 +67,7 @@ impl Tokenizer {
         pieces.len()
     }
 
-    /// Appends the pieces of a word, the longest first; all of it is unknown if a part of it is.
+    /// Appends the pieces of a word, the longest first. If a part of it is unknown, the whole word is.
     fn cut(&self, word: &str, pieces: &mut Vec<u32>) {
         let whole = pieces.len();
         if word.chars().count() > WORD_CHARS {
@@ -97,7 +98,7 @@ impl Tokenizer {
     }
 }
 
-/// Words and single signs of punctuation, cleaned.
+/// Words and single punctuation characters, cleaned.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let mut characters = text
         .chars()

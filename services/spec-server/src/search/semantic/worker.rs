@@ -1,7 +1,7 @@
-//! The thread that embeds what is not embedded yet.
+//! The thread that embeds passages in the background.
 //!
-//! Each passage of the index waits at most once, so the queue is bounded by the index. A passage whose document is gone
-//! is skipped. The thread ends with its [`Worker`], after the current passage.
+//! Each passage of the index is queued at most once, so the queue is bounded by the index. A passage whose document was
+//! removed is skipped. The thread ends with its [`Worker`], after the current passage.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -21,16 +21,16 @@ use crate::search::index::{Index, Slot, Update};
 /// How many passages are embedded at once.
 const TOGETHER: usize = 8;
 
-/// After how many new vectors they are saved, if there is no pause before.
+/// The number of new vectors after which they are saved, if there is no pause before.
 const BATCH: usize = 1024;
 
-/// The most vectors that are kept though no document has use of them.
+/// The most unused vectors that are kept.
 const UNUSED: usize = 1 << 15;
 
 /// How often a waiting caller checks whether the thread still runs.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Where a passage is in its document.
+/// The position of a passage in its document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PassageLocation {
     pub(super) part: usize,
@@ -47,18 +47,18 @@ pub(super) struct Worker {
 struct Shared {
     model: Model,
     state: Mutex<SearchState>,
-    /// Something waits, or the end has come.
+    /// There is work, or the thread is to end.
     wake: Condvar,
-    /// Nothing waits and all is written down.
+    /// The queue is empty and all vectors are saved.
     rest: Condvar,
 }
 
-/// What the thread shares with searches. Only the thread uses files, so searches never wait for a disk.
+/// The state that the thread shares with searches. Only the thread accesses files, so searches never wait for a disk.
 #[derive(Debug)]
 struct SearchState {
     vectors: HashMap<Key, Vector>,
     documents: HashMap<Slot, Vec<(PassageLocation, Key)>>,
-    /// How many passages have each text.
+    /// How many passages use each text.
     used: HashMap<Key, usize>,
     waiting: VecDeque<(Key, String)>,
     thread: Doing,
@@ -67,7 +67,7 @@ struct SearchState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doing {
     Rest,
-    /// So many passages.
+    /// It embeds this many passages.
     Embedding(usize),
     Saving,
     /// It is to end.
@@ -106,7 +106,7 @@ impl Worker {
 
     pub(super) fn apply(&self, index: &Index, update: &Update) {
         let model = &self.shared.model;
-        // Cutting text into passages takes longer than anything else here, and needs no lock.
+        // Splitting text into passages takes longer than anything else here, and does not need the lock.
         let fresh: Vec<_> = update
             .occupied
             .iter()
@@ -120,7 +120,7 @@ impl Worker {
         let SearchState { used, waiting, .. } = &mut *state;
         waiting.retain(|(key, _)| used.contains_key(key));
         for (slot, passages) in fresh {
-            // Two updates may come here in another order than they were made in; the index they read is the newer one.
+            // Two updates may arrive in reverse order. Both read the same index, which is already the newer one.
             state.forget(slot);
             let mut locations = Vec::with_capacity(passages.len());
             for passage in passages {
@@ -138,7 +138,7 @@ impl Worker {
         self.shared.wake.notify_one();
     }
 
-    /// Every passage that is embedded.
+    /// Visits every embedded passage.
     pub(super) fn each(&self, mut visit: impl FnMut(Slot, &PassageLocation, &[f32])) {
         let state = self.shared.state();
         for (slot, locations) in &state.documents {
@@ -178,7 +178,7 @@ impl Drop for Worker {
         self.shared.state().thread = Doing::End;
         self.shared.wake.notify_one();
         if let Some(thread) = self.thread.take() {
-            // A panic was reported by the thread.
+            // The thread has already reported its panic.
             let _ = thread.join();
         }
     }
@@ -254,13 +254,13 @@ impl Shared {
 }
 
 impl SearchState {
-    /// The next passages to embed, if any wait.
+    /// The next passages to embed, if there are any.
     fn take(&mut self) -> Vec<(Key, String)> {
         let mut batch = Vec::new();
         while batch.len() < TOGETHER
             && let Some((key, text)) = self.waiting.pop_front()
         {
-            // One that went while it was embedded, and came again, waits though it is done.
+            // A text that was removed and added again during its embedding is queued although it is done.
             if !self.vectors.contains_key(&key) {
                 batch.push((key, text));
             }
@@ -271,7 +271,7 @@ impl SearchState {
         batch
     }
 
-    /// Says what the thread does, unless it is to end.
+    /// Sets the state of the thread, unless it is to end.
     fn go_on(&mut self, doing: Doing) {
         if self.thread != Doing::End {
             self.thread = doing;
@@ -289,7 +289,7 @@ impl SearchState {
         }
     }
 
-    /// Forgets vectors without use if there are too many. Whether it did.
+    /// Drops unused vectors if there are too many. Returns whether it did.
     fn thin_out(&mut self) -> bool {
         let unused = self
             .vectors

@@ -1,4 +1,4 @@
-//! The rules of a delta against the spec it is to change.
+//! The rules of a delta in relation to the spec that it changes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,10 +10,10 @@ use crate::model::Spec;
 use crate::parse::{Outline, trim};
 use crate::validate::finding::FindingsAt;
 
-/// The most lost scenarios that one finding names.
+/// The most lost scenarios that one finding lists.
 const MAX_NAMED: usize = 10;
 
-/// The requirements of a spec that a change may alter, by name; of two with one name, the last.
+/// The requirements of a spec that a change may alter, by name. If two have the same name, it is the last one.
 fn current<'t>(outline: &Outline<'t>) -> HashMap<&'t str, Block<'t>> {
     let mut level_2 = headings(outline, 1..outline.end()).filter(|heading| heading.level == 2);
     let section = level_2.find(|heading| heading.title.eq_ignore_ascii_case("Requirements"));
@@ -25,7 +25,7 @@ fn current<'t>(outline: &Outline<'t>) -> HashMap<&'t str, Block<'t>> {
     blocks.map(|block| (block.name, block)).collect()
 }
 
-/// A MODIFIED requirement replaces the whole block, so each scenario it leaves out would be lost.
+/// A MODIFIED requirement replaces the whole block, so each scenario that it leaves out would be lost.
 pub(super) fn check_scenarios(
     plan: &Plan<'_>,
     outline: &Outline<'_>,
@@ -72,7 +72,8 @@ pub(super) fn check_scenarios(
     }
 }
 
-/// The requirement that has `name` after all renames: itself, or what it was called before, however often.
+/// The requirement that has `name` after all renames: itself, or the one with its former name, after any number of
+/// renames.
 fn before<'c, 't>(
     name: &'t str,
     renamed: &HashMap<&'t str, &'t str>,
@@ -92,8 +93,8 @@ where
     None
 }
 
-/// What archiving would refuse, if everything before it goes well: this is not an error of the change, since another
-/// change may have to come first.
+/// Findings about operations that archiving would refuse if the change is otherwise applicable. They are not errors of
+/// the change, since another change may have to come first.
 pub(super) fn check_applicable(
     plan: &Plan<'_>,
     outline: &Outline<'_>,

@@ -1,4 +1,4 @@
-//! One requirement with what belongs to it: its text, its scenarios.
+//! One requirement with its text and its scenarios.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,22 +10,22 @@ use crate::parse::{Outline, description, scenario_name, trim};
 /// A requirement in a spec or a delta.
 #[derive(Debug, Clone)]
 pub(super) struct Block<'t> {
-    /// Without a closing run of `#`.
+    /// The name without a closing run of `#`.
     pub(super) name: &'t str,
-    /// The heading and what follows it.
+    /// The heading and the lines after it.
     pub(super) lines: Range<Line>,
 }
 
 /// How many scenarios a requirement has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Scenarios {
-    /// Those with something in them.
+    /// How many have content.
     pub(super) full: usize,
-    /// The first that is a heading and no more.
+    /// The first scenario that consists only of a heading.
     pub(super) bare: Option<Line>,
 }
 
-/// The requirements in some lines, each to the next one or to the end.
+/// The requirements in some lines. Each ends at the next one or at the end of the lines.
 pub(super) fn blocks<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<Block<'t>> {
     let mut blocks: Vec<Block<'t>> = Vec::new();
     for heading in outline.headings_in(lines.clone()) {
@@ -69,7 +69,7 @@ impl Block<'_> {
         scenarios
     }
 
-    /// The names of its scenarios, full or bare, each as often as it occurs.
+    /// The names of its scenarios, with or without content, each as often as it occurs.
     pub(super) fn scenario_names<'o>(&self, outline: &Outline<'o>) -> Vec<&'o str> {
         headings(outline, self.below())
             .filter_map(scenario_name)
@@ -78,7 +78,7 @@ impl Block<'_> {
 }
 
 impl Scenarios {
-    /// Counts the scenario whose heading is on `line` and which ends before `end`.
+    /// Counts the scenario with its heading on `line`, which ends before `end`.
     pub(super) fn count(&mut self, outline: &Outline<'_>, line: Line, end: Line) {
         match trim(outline.text_of(line.saturating_add(1)..end)) {
             "" => self.bare = self.bare.or(Some(line)),
@@ -86,7 +86,7 @@ impl Scenarios {
         }
     }
 
-    /// What is wrong if no scenario counts.
+    /// The problem if no scenario counts.
     pub(super) fn problem(self, requirement: &str) -> Option<(Option<Line>, String)> {
         const RIGHT: &str = "write `#### Scenario: <name>` with its steps below, such as `- **WHEN** …` and `- **THEN** …`";
         match self {
@@ -114,13 +114,13 @@ pub(super) fn prose(outline: &Outline<'_>, lines: Range<Line>) -> String {
     description(outline, lines.start..end)
 }
 
-/// Whether a text says SHALL or MUST, as whole words in capitals.
+/// Whether a text contains SHALL or MUST, as whole words in capitals.
 pub(super) fn is_normative(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .any(|word| matches!(word, "SHALL" | "MUST"))
 }
 
-/// What is in `names` more often than in `others`, in its order.
+/// The names that are in `names` more often than in `others`, in the order of `names`.
 pub(super) fn missing<'n>(names: &[&'n str], others: &[&str]) -> Vec<&'n str> {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for name in others {

@@ -52,7 +52,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
     check_tasks(project, change, &folder, &own, findings);
 }
 
-/// Checks one delta; how many operations it has.
+/// Checks one delta; returns the number of its operations.
 fn check_delta(project: &Project, delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     let file = super::path(&delta.source);
     let outline = Outline::of(&delta.source.text);
@@ -78,7 +78,7 @@ fn check_delta(project: &Project, delta: &CapabilityDelta, findings: &mut Findin
     plan.operations()
 }
 
-/// Reports deltas in places that are not read; returns whether there are any.
+/// Reports deltas in places that are not read. Returns whether there are any.
 fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut Findings) -> bool {
     let mut found = folder.has("specs/spec.md");
     if found {
@@ -115,7 +115,7 @@ fn check_misplaced(project: &Project, folder: &Folder, own: &str, findings: &mut
     found
 }
 
-/// A change has deltas, or declares that it has none.
+/// A change must have deltas, or declare that it has none.
 fn check_presence(
     project: &Project,
     change: &Change,
@@ -124,7 +124,7 @@ fn check_presence(
     (operations, misplaced): (usize, bool),
     findings: &mut Findings,
 ) {
-    // Where to correct it: in an empty delta, else in the proposal if it exists.
+    // Where to fix it: in an empty delta, else in the proposal if it exists.
     let file = match change.deltas.first() {
         Some(delta) => super::path(&delta.source),
         None if folder.has("proposal.md") => format!("{own}/proposal.md"),
@@ -176,7 +176,7 @@ fn check_tasks(
         Some((path, parse::tasks(source)))
     };
     let lists: Vec<_> = files.iter().filter_map(read).collect();
-    // A file that cannot be read may be the one with the boxes.
+    // A file that cannot be read may be the one with the checkboxes.
     if lists.len() == files.len() {
         tasks::check_boxes(&lists, findings);
     }

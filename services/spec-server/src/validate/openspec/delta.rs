@@ -1,4 +1,4 @@
-//! What a delta asks for, as OpenSpec reads it: the operations it takes, and what it passes over.
+//! A delta as OpenSpec reads it: the operations that it applies, and the parts that it ignores.
 
 use std::ops::Range;
 
@@ -7,20 +7,20 @@ use super::heading::{headings, is_titled, requirement_name};
 use crate::model::{Line, Operation};
 use crate::parse::{Outline, bare_name, is_space, trim};
 
-/// A delta's file, read.
+/// A parsed delta.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'t> {
-    /// The headings of sections of deltas that are there.
+    /// The headings of its delta sections.
     pub(super) sections: Vec<(Operation, Line)>,
     /// The requirements to add.
     pub(super) added: Vec<Block<'t>>,
     /// The new requirements.
     pub(super) modified: Vec<Block<'t>>,
-    /// The names of those to remove.
+    /// The names of the requirements to remove.
     pub(super) removed: Vec<(&'t str, Line)>,
-    /// The whole renames.
+    /// The complete renames.
     pub(super) renamed: Vec<Rename<'t>>,
-    /// The halves of renames: whether it is the new name, the name, the line.
+    /// The incomplete renames: whether it is the new name, the name, and the line.
     pub(super) halves: Vec<(bool, &'t str, Line)>,
     /// Requirements outside of all sections.
     pub(super) orphans: Vec<(&'t str, Line)>,
@@ -28,7 +28,7 @@ pub(super) struct Plan<'t> {
     pub(super) passed_over: Vec<(&'t str, Line)>,
 }
 
-/// One name for another.
+/// A rename from one name to another.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rename<'t> {
     pub(super) from: &'t str,
@@ -72,7 +72,7 @@ pub(super) fn plan<'t>(outline: &Outline<'t>) -> Plan<'t> {
 }
 
 impl<'t> Plan<'t> {
-    /// How many operations there are.
+    /// The number of operations.
     pub(super) fn operations(&self) -> usize {
         self.added.len() + self.modified.len() + self.removed.len() + self.renamed.len()
     }
@@ -97,7 +97,7 @@ impl<'t> Plan<'t> {
     }
 }
 
-/// The operation of a section: one blank between its words, in any case.
+/// The operation of a section. Its words are separated by one blank, and case does not matter.
 fn operation(title: &str) -> Option<Operation> {
     let (word, rest) = title.split_once(' ')?;
     let named = |operation: &Operation| word.eq_ignore_ascii_case(operation.name());
@@ -106,7 +106,7 @@ fn operation(title: &str) -> Option<Operation> {
         .then_some(operation)
 }
 
-/// Blocks in a section; a heading of level 2 without a title ends one too.
+/// The blocks in a section. A heading of level 2 without a title also ends a block.
 fn blocks_of<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<Block<'t>> {
     let mut blocks = blocks(outline, lines);
     for block in &mut blocks {
@@ -133,7 +133,7 @@ fn unnamed<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<(&'t str, Line)
         .collect()
 }
 
-/// Headings, and items of lists with a heading in them.
+/// Headings, and list items that contain a heading.
 fn removed<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<(&'t str, Line)> {
     let mut names = named(outline, lines.clone());
     let items = lines
@@ -152,7 +152,7 @@ fn without_bullet(line: &str) -> &str {
     trim(line.strip_prefix(['-', '*', '+']).unwrap_or(line))
 }
 
-/// The name in `` `### Requirement: Name` ``, with or without the quotes, in exactly these capitals.
+/// The name in `` `### Requirement: Name` ``, with or without the backticks. It is case-sensitive.
 fn quoted(text: &str) -> Option<&str> {
     let text = trim(text);
     let text = text.strip_prefix('`').unwrap_or(text).strip_prefix("###")?;
@@ -160,7 +160,7 @@ fn quoted(text: &str) -> Option<&str> {
         .trim_start_matches(is_space)
         .strip_prefix("Requirement:")?;
     let name = name.trim_start_matches(is_space);
-    // One quote at the end closes the other; a name of one quote alone is a name.
+    // A backtick at the end is the closing one. A name of only one backtick is a name.
     let open = name
         .strip_suffix('`')
         .filter(|open| !open.is_empty())

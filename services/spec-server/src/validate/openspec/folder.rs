@@ -4,29 +4,29 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The deepest folder that is looked into, counted from the change's own.
+/// The deepest folder that is searched, counted from the change's own folder.
 const MAX_DEPTH: usize = 16;
 
-/// The most files and folders of one change that are looked at.
+/// The most files and folders of one change that are read.
 const MAX_ENTRIES: usize = 10_000;
 
-/// The files of a change, those in folders whose name begins with a dot left out.
+/// The files of a change, except those in folders whose name begins with a dot.
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     files: Vec<File>,
-    /// Whether there is more than is looked at, or some of it cannot be read.
+    /// Whether there are more entries than the limit, or some of them cannot be read.
     pub(super) is_partial: bool,
 }
 
-/// One of them; links to folders are among them, and not followed.
+/// A file of a change. Links to folders are included, but not followed.
 #[derive(Debug)]
 pub(super) struct File {
-    /// Below the change's folder, with `/` between its parts.
+    /// The path relative to the change's folder, with `/` between its parts.
     pub(super) path: String,
 }
 
 impl Folder {
-    /// Looks at everything below `root`. A folder that is not there is empty.
+    /// Lists everything below `root`. A missing folder is empty.
     pub(super) fn at(root: &Path) -> Self {
         let mut folder = Self::default();
         let mut looked_at = 0;
@@ -72,7 +72,7 @@ impl Folder {
         folder
     }
 
-    /// The files whose name does not begin with a dot, below a folder such as `specs/`.
+    /// The files below a folder such as `specs/` whose name does not begin with a dot.
     pub(super) fn below(&self, folder: &str) -> impl Iterator<Item = &File> {
         let first = self.files.partition_point(|file| *file.path < *folder);
         let files = self.files.iter().skip(first);
@@ -81,14 +81,14 @@ impl Folder {
             .filter(|file| !file.name().starts_with('.'))
     }
 
-    /// Whether there is a file of that path.
+    /// Whether there is a file with this path.
     pub(super) fn has(&self, path: &str) -> bool {
         let found = self.files.binary_search_by(|file| (*file.path).cmp(path));
         found.is_ok()
     }
 
-    /// The changes in this folder if it is not a change itself, but only groups them: folders one to three levels down
-    /// that look like one.
+    /// The changes inside this folder if it only groups changes and is not one itself: folders one to three levels down
+    /// that look like a change.
     pub(super) fn nested(&self) -> Vec<String> {
         let own = self.below("").any(|file| !file.path.contains('/'));
         if own || self.is_change("") {
@@ -111,7 +111,7 @@ impl Folder {
         folders.into_iter().map(str::to_owned).collect()
     }
 
-    /// Whether a folder, with `/` behind it, has what the folder of a change has.
+    /// Whether a folder, given with a trailing `/`, has the files of a change.
     fn is_change(&self, folder: &str) -> bool {
         let marks = [".openspec.yaml", "proposal.md", "tasks.md", "design.md"];
         marks
@@ -121,7 +121,7 @@ impl Folder {
     }
 }
 
-/// How far down a change may lie to be found.
+/// How many levels down a change is still found.
 const MAX_NESTING: usize = 3;
 
 impl File {
@@ -130,7 +130,7 @@ impl File {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The path above its name, without `/` at its end.
+    /// The path without its name, and without a trailing `/`.
     pub(super) fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }

@@ -1,9 +1,9 @@
-//! Which files a pattern names.
+//! Matching files against a pattern.
 
 use super::folder::Folder;
 
-/// The files of a change that a schema's pattern names, sorted: `*`, `?` and `**` are known; a pattern with brackets or
-/// braces names nothing here.
+/// The files of a change that match a schema's pattern, sorted. `*`, `?` and `**` are supported. A pattern with
+/// brackets or braces matches nothing here.
 pub(super) fn matching(folder: &Folder, pattern: &str) -> Vec<String> {
     if !pattern.contains(['*', '?', '[', '{']) {
         let literal = pattern.strip_prefix("./").unwrap_or(pattern);
@@ -25,7 +25,7 @@ pub(super) fn matching(folder: &Folder, pattern: &str) -> Vec<String> {
     paths.filter(fits).map(str::to_owned).collect()
 }
 
-/// Whether a path fits a pattern, part by part: one row of a table for each part of the pattern.
+/// Whether a path matches a pattern, part by part, with one row of a table for each part of the pattern.
 fn parts_match(pattern: &[&str], path: &[&str]) -> bool {
     let mut reached: Vec<bool> = vec![false; path.len() + 1];
     if let Some(start) = reached.first_mut() {
@@ -50,11 +50,11 @@ fn parts_match(pattern: &[&str], path: &[&str]) -> bool {
     reached.last().copied().unwrap_or(false)
 }
 
-/// Whether one part fits, with `*` for any text and `?` for one character.
+/// Whether one part matches, with `*` for any text and `?` for one character.
 fn part_matches(pattern: &str, part: &str) -> bool {
     let mut left = pattern.chars().peekable();
     let mut rest = part.chars();
-    // Where to continue with one character more taken by the last `*`.
+    // Where to continue if the last `*` takes one more character.
     let mut again: Option<(
         std::iter::Peekable<std::str::Chars<'_>>,
         std::str::Chars<'_>,

@@ -1,12 +1,12 @@
-//! Headings as OpenSpec takes them in specs and deltas, from the [`Outline`] that the parser made.
+//! Headings by OpenSpec's rules for specs and deltas, from the parser's [`Outline`].
 
 use std::ops::Range;
 
 use crate::model::Line;
 use crate::parse::{Heading, Outline, bare_name, trim_start};
 
-/// The headings with a blank behind their `#` in some lines. `###Requirement: x` is a requirement in two of three
-/// places; it never ends what is above it.
+/// The headings in some lines that have a blank after their `#`. `###Requirement: x` is a requirement in two of three
+/// places, but it never ends the text above it.
 pub(super) fn headings<'o, 't>(
     outline: &'o Outline<'t>,
     lines: Range<Line>,
@@ -15,14 +15,14 @@ pub(super) fn headings<'o, 't>(
     headings.filter(|heading| heading.spaced)
 }
 
-/// The lines below a heading, to the next of its level or above.
+/// The lines below a heading, up to the next heading of its level or a higher one.
 pub(super) fn below(outline: &Outline<'_>, heading: &Heading<'_>) -> Range<Line> {
     let start = heading.line.saturating_add(1);
     let end = headings(outline, start..outline.end()).find(|next| next.level <= heading.level);
     start..end.map_or(outline.end(), |next| next.line)
 }
 
-/// The headings directly below a heading, of any level: those that are not below another one of them.
+/// The direct children of a heading, of any level: those that are not below another child.
 pub(super) fn children<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<Heading<'t>> {
     let mut current = u8::MAX;
     let direct = |heading: &&Heading<'t>| {
@@ -39,14 +39,14 @@ pub(super) fn children<'t>(outline: &Outline<'t>, lines: Range<Line>) -> Vec<Hea
         .collect()
 }
 
-/// Whether a heading is more than its `#` and one blank: less ends what is above it and begins nothing.
+/// Whether a heading has more than its `#` and one blank. Otherwise it ends the text above it and begins nothing.
 pub(super) fn is_titled(outline: &Outline<'_>, heading: &Heading<'_>) -> bool {
     let line = outline.line(heading.line).trim_start_matches('#');
     !heading.title.is_empty() || line.chars().count() > 1
 }
 
-/// The name in `### Requirement: …`, without a closing run of `#`. There must be something behind the colon; if that is
-/// blank, the name is empty.
+/// The name in `### Requirement: …`, without a closing run of `#`. There must be text after the colon. If it is blank,
+/// the name is empty.
 pub(super) fn requirement_name<'t>(
     outline: &Outline<'t>,
     heading: &Heading<'t>,
@@ -57,7 +57,7 @@ pub(super) fn requirement_name<'t>(
     (named && !behind.is_empty()).then(|| bare_name(trim_start(behind)))
 }
 
-/// Whether `title` is `ADDED Requirements` or one of its three sisters, with any blanks between the words.
+/// Whether `title` is `ADDED Requirements` or one of its three siblings, with any blanks between the words.
 pub(super) fn is_delta_title(title: &str) -> bool {
     let mut words = title
         .split(crate::parse::is_space)

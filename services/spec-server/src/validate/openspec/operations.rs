@@ -1,4 +1,4 @@
-//! The rules of a delta: what its operations say, and whether they go together.
+//! The rules of a delta: the contents of its operations, and whether they are compatible.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use crate::model::{Line, Operation};
 use crate::parse::{Outline, is_space};
 use crate::validate::finding::{FindingsAt, Rule};
 
-/// Checks a delta by itself.
+/// Checks a delta on its own.
 pub(super) fn check(plan: &Plan<'_>, outline: &Outline<'_>, findings: &mut FindingsAt<'_>) {
     check_sections(plan, findings);
     check_passed_over(plan, findings);
@@ -89,7 +89,7 @@ fn check_block(block: &Block<'_>, outline: &Outline<'_>, findings: &mut Findings
     }
 }
 
-/// The first line of each name, by name; a later one with the same name breaks a rule.
+/// The first line of each name, by name. A later line with the same name breaks a rule.
 fn unique<K: Copy + Eq + Hash>(
     names: impl Iterator<Item = (K, Line)>,
     broken: impl Fn(K, Line) -> (Rule, String),
@@ -126,7 +126,7 @@ fn twice(name: &str, operation: Operation, first: Line) -> String {
     )
 }
 
-/// One requirement under two headings.
+/// The same requirement under two headings.
 fn check_clash(
     [these, those]: [&HashMap<&str, Line>; 2],
     [this, that]: [&str; 2],
@@ -196,7 +196,7 @@ fn check_renames(
     }
 }
 
-/// A name in which capitals and the number of blanks do not matter.
+/// A name for comparison, without differences in case and in the number of blanks.
 pub(super) fn folded(name: &str) -> String {
     let lower = name.to_lowercase();
     let words: Vec<&str> = lower

@@ -1,22 +1,22 @@
-//! A purpose that was not written yet.
+//! Placeholders for a purpose that is still to be written.
 
 use crate::parse::{Outline, trim};
 
-/// These two surround the name of a change in the sentence that OpenSpec's archive command writes as the purpose of a
-/// capability it makes.
+/// These two texts surround the name of a change in the sentence that OpenSpec's archive command writes as the purpose
+/// of a new capability.
 const WRITTEN_BY_ARCHIVE: [&str; 2] = [
     "TBD - created by archiving change ",
     ". Update Purpose after archive.",
 ];
 
-/// How people mark what they will write later. (The second is cut in two for a check of this repository that looks for
-/// it.)
+/// Marks for text that is still to be written. (The second is split in two because a check of this repository searches
+/// for it.)
 const MARKS: [&str; 2] = ["TBD", concat!("TO", "DO")];
 
-/// Whether a purpose is only a placeholder: it begins with one of [`MARKS`], or has the sentence in it that the archive
-/// command writes. Code blocks do not count.
+/// Whether a purpose is only a placeholder: it begins with one of [`MARKS`], or contains the sentence of the archive
+/// command. Code blocks do not count.
 ///
-/// In capitals the mark may be followed by anything but more letters and digits; otherwise punctuation or the end of
+/// In capitals the mark may be followed by anything except more letters and digits. Otherwise punctuation or the end of
 /// the line must follow, because `todo` begins sentences in Spanish and Portuguese.
 pub(super) fn is_placeholder(purpose: &str) -> bool {
     let outline = Outline::of(purpose);
@@ -48,7 +48,7 @@ fn is_marked(prose: &str, mark: &str) -> bool {
     start == mark || punctuated
 }
 
-/// The combining marks that follow Latin letters; those of other scripts count as letters in the standard library.
+/// The combining marks that follow Latin letters. Those of other scripts count as letters in the standard library.
 fn is_combining(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{20D0}'..='\u{20FF}')
 }

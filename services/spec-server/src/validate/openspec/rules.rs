@@ -2,7 +2,7 @@
 
 use crate::validate::finding::Rule;
 
-// Of a spec.
+// Rules for a spec.
 pub(super) const PURPOSE_MISSING: Rule = Rule::error("purpose-missing");
 pub(super) const PURPOSE_PLACEHOLDER: Rule = Rule::warning("purpose-placeholder");
 pub(super) const PURPOSE_SHORT: Rule = Rule::warning("purpose-short");
@@ -13,12 +13,12 @@ pub(super) const REQUIREMENT_OUTSIDE: Rule = Rule::error("requirement-outside");
 pub(super) const REQUIREMENT_DUPLICATE: Rule = Rule::error("requirement-duplicate");
 pub(super) const DELTA_HEADING: Rule = Rule::error("delta-heading-in-spec");
 
-// Of a requirement, in a spec or a delta.
+// Rules for a requirement, in a spec or a delta.
 pub(super) const TEXT_MISSING: Rule = Rule::error("requirement-text-missing");
 pub(super) const NORMATIVE_WORD: Rule = Rule::warning("normative-word-missing");
 pub(super) const SCENARIO_MISSING: Rule = Rule::error("scenario-missing");
 
-// Of a delta.
+// Rules for a delta.
 pub(super) const SECTIONS_MISSING: Rule = Rule::error("delta-sections-missing");
 pub(super) const SECTIONS_EMPTY: Rule = Rule::error("delta-sections-empty");
 pub(super) const HEADING_IGNORED: Rule = Rule::info("heading-ignored");
@@ -30,7 +30,7 @@ pub(super) const RENAME_CLASH: Rule = Rule::error("rename-clash");
 pub(super) const SCENARIOS_DROPPED: Rule = Rule::error("scenarios-dropped");
 pub(super) const NOT_APPLICABLE: Rule = Rule::info("delta-not-applicable");
 
-// Of a change.
+// Rules for a change.
 pub(super) const CHANGE_NESTED: Rule = Rule::error("change-nested");
 pub(super) const DELTA_AT_ROOT: Rule = Rule::error("delta-at-root");
 pub(super) const DELTA_UNREAD: Rule = Rule::error("delta-unread");
@@ -44,7 +44,7 @@ pub(super) const TASK_BOXES: Rule = Rule::warning("task-boxes-missing");
 pub(super) const SPEC_UNREADABLE: Rule = Rule::error("spec-unreadable");
 pub(super) const FOLDER_PARTIAL: Rule = Rule::info("folder-partial");
 
-/// All of them.
+/// All rules.
 pub(in crate::validate) const ALL: [Rule; 34] = [
     PURPOSE_MISSING,
     PURPOSE_PLACEHOLDER,

@@ -1,18 +1,18 @@
-//! A workflow of a project's own: `openspec/schemas/<name>/schema.yaml`.
+//! A project's own workflow: `openspec/schemas/<name>/schema.yaml`.
 
 use std::collections::HashSet;
 
 use crate::parse::Value;
 
-/// One thing to be made in the course of a change.
+/// One artifact of a change.
 struct Artifact<'v> {
     id: &'v str,
-    /// The files it is in.
+    /// Its files.
     files: &'v str,
     requires: Vec<&'v str>,
 }
 
-/// The task files that a schema names, if any; `None` if the schema is invalid and cannot be followed.
+/// The task files that a schema names, if any; `None` if the schema is invalid.
 pub(super) fn tracked(schema: &Value) -> Option<Option<String>> {
     schema.get("name")?.filled()?;
     let Some(Value::Number(version)) = schema.get("version") else {
@@ -67,8 +67,8 @@ fn ids(value: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// Whether each artifact can be made after those it requires: no two have one id, all that is required is there, and
-/// nothing requires itself by a detour.
+/// Whether each artifact can be made after those it requires: all ids are distinct, all required artifacts exist, and
+/// none requires itself through others.
 fn is_order(artifacts: &[Artifact<'_>]) -> bool {
     let mut made: HashSet<&str> = HashSet::new();
     loop {
@@ -83,7 +83,7 @@ fn is_order(artifacts: &[Artifact<'_>]) -> bool {
     }
 }
 
-/// A path that leads nowhere else.
+/// A path that stays below its folder.
 fn below(value: &Value) -> Option<&str> {
     let path = value.filled()?;
     let leaves = path.split(['/', '\\']).any(|part| part == "..");

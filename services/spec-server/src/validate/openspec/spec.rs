@@ -11,7 +11,7 @@ use crate::model::{Line, Spec};
 use crate::parse::{Heading, Outline, trim};
 use crate::validate::finding::FindingsAt;
 
-/// The least a purpose should have, and the most a requirement's prose should have, in UTF-16 code units, which is how
+/// The minimum length of a purpose and the maximum length of a requirement's prose, in UTF-16 code units, which
 /// OpenSpec counts.
 const MIN_PURPOSE: usize = 50;
 const MAX_PROSE: usize = 500;
@@ -48,7 +48,7 @@ pub(super) fn check(spec: &Spec, findings: &mut FindingsAt<'_>) {
     check_prose(&outline, section_of_level_2(&outline), findings);
 }
 
-/// The first heading called `title`, of any level.
+/// The first heading with the title `title`, of any level.
 fn section<'t>(outline: &Outline<'t>, title: &str) -> Option<Heading<'t>> {
     let mut all = headings(outline, 1..outline.end());
     all.find(|heading| heading.title.eq_ignore_ascii_case(title))
@@ -89,7 +89,7 @@ fn check_purpose(
     }
 }
 
-/// Each heading directly below `Requirements` is a requirement, with any name.
+/// Each heading directly below `Requirements` is a requirement, whatever its name.
 fn check_requirements(outline: &Outline<'_>, section: Heading<'_>, findings: &mut FindingsAt<'_>) {
     let lines = section.line.saturating_add(1)..end_of_section(outline, section);
     let requirements = children(outline, lines);
@@ -142,14 +142,14 @@ fn is_scenario(title: &str) -> bool {
     word.len() < title.len() && word.eq_ignore_ascii_case("Scenario")
 }
 
-/// Where what is below a section ends: at the next heading of its level or above that has a title.
+/// The end of a section: the next heading of its level or a higher one that has a title.
 fn end_of_section(outline: &Outline<'_>, section: Heading<'_>) -> Line {
     let mut after = headings(outline, section.line.saturating_add(1)..outline.end());
     let next = after.find(|next| next.level <= section.level && is_titled(outline, next));
     next.map_or(outline.end(), |next| next.line)
 }
 
-/// Headings that are in the wrong place.
+/// Checks for headings in the wrong place.
 pub(super) fn check_structure(outline: &Outline<'_>, findings: &mut FindingsAt<'_>) {
     let section = section_of_level_2(outline);
     let mut names: HashMap<&str, Line> = HashMap::new();
@@ -186,14 +186,14 @@ pub(super) fn check_structure(outline: &Outline<'_>, findings: &mut FindingsAt<'
     }
 }
 
-/// What `### Requirement:` blocks say.
+/// Checks the prose of `### Requirement:` blocks.
 fn check_prose(outline: &Outline<'_>, section: Option<Range<Line>>, findings: &mut FindingsAt<'_>) {
     for block in section.map_or_else(Vec::new, |section| blocks(outline, section)) {
         check_text(&block, outline, findings);
     }
 }
 
-/// What a requirement says, in a spec or a delta.
+/// Checks the text of a requirement, in a spec or a delta.
 pub(super) fn check_text(block: &Block<'_>, outline: &Outline<'_>, findings: &mut FindingsAt<'_>) {
     let (name, prose) = (block.name, block.prose(outline));
     if prose.is_empty() {

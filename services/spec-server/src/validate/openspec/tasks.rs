@@ -7,11 +7,12 @@ use crate::model::{Line, Task, Tasks};
 use crate::parse::{bullet, is_space, trim};
 use crate::validate::finding::{ChangePart, Findings, FindingsAt};
 
-/// A change's file of tasks: its path below the root of the project, and what is in it.
+/// A task file of a change: its path relative to the root of the project, and its contents.
 pub(super) type Document = (String, Tasks);
 
-/// Numbers that belong to another group, and numbers that are there twice. Only files with groups like `## 1. Setup`
-/// are looked at, and in them only the lines of such a group; lines in code blocks count, as they do as tasks.
+/// Checks for numbers that belong to another group, and for duplicate numbers. Only files with groups like `## 1.
+/// Setup` are checked, and in them only the lines of such a group. Lines in code blocks count, because they also count
+/// as tasks.
 pub(super) fn check_numbers(documents: &[Document], findings: &mut Findings) {
     let mut known: HashMap<&str, (&str, Line)> = HashMap::new();
     for (path, tasks) in documents {
@@ -60,8 +61,8 @@ fn check_group(group: &str, number: &str, item: &Task, findings: &mut FindingsAt
     }
 }
 
-/// What follows `##` and a blank, indented by at most three blanks. Not what the outline calls a heading: OpenSpec
-/// reads lists of tasks without regard to code blocks.
+/// The text after `##` and a blank, indented by at most three blanks. It need not be a heading in the outline, because
+/// OpenSpec ignores code blocks when it reads task lists.
 fn heading_of_level_2(line: &str) -> Option<&str> {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let title = line.trim_start_matches(' ').strip_prefix("##")?;
@@ -69,7 +70,7 @@ fn heading_of_level_2(line: &str) -> Option<&str> {
     (indent <= 3 && blank).then(|| title.trim_start_matches([' ', '\t']))
 }
 
-/// The 1 of `1. Setup`.
+/// The number in a title such as `1. Setup`.
 fn number_of_group(title: &str) -> Option<&str> {
     let (number, rest) = title.split_once('.')?;
     let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -85,7 +86,7 @@ fn without_zeros(number: &str) -> &str {
     }
 }
 
-/// Lists without a single box in all files together: nothing would ever count as open or done.
+/// Checks for lists when no file has a checkbox: no task would ever count as open or done.
 pub(super) fn check_boxes(documents: &[Document], findings: &mut Findings) {
     if documents.iter().any(|(_, tasks)| !tasks.items.is_empty()) {
         return;
@@ -99,7 +100,7 @@ pub(super) fn check_boxes(documents: &[Document], findings: &mut Findings) {
     }
 }
 
-/// The line of the first item of a list that a reader would see as one: not in front matter, a comment or code.
+/// The line of the first list item that a reader would see as one: not in front matter, a comment or code.
 fn first_list_item(text: &str) -> Option<Line> {
     let lines: Vec<&str> = text.split('\n').collect();
     let start = front_matter(&lines);
@@ -134,8 +135,8 @@ fn first_list_item(text: &str) -> Option<Line> {
     None
 }
 
-/// A line indented so far is code, says CommonMark; unlike the parser's fences, those looked for here are CommonMark's
-/// too.
+/// A line with this much indentation is code in CommonMark. The fences found here also follow CommonMark, unlike those
+/// of the parser.
 const CODE_COLUMNS: usize = 4;
 
 fn fence_mark(line: &str) -> Option<(char, usize, &str)> {
@@ -162,7 +163,7 @@ fn columns(line: &str) -> usize {
     })
 }
 
-/// How many lines at the start are front matter.
+/// The number of front matter lines at the start.
 fn front_matter(lines: &[&str]) -> usize {
     let is_rule = |line: &&str| trim(line) == "---" && line.starts_with("---");
     let mut all = lines.iter();

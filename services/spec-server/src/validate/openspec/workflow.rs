@@ -1,4 +1,4 @@
-//! Which workflow a change follows, as far as validation has to know: which files hold its tasks.
+//! The workflow of a change, as far as validation needs it: which files contain its tasks.
 
 use super::schema::tracked;
 use crate::model::{Change, Metadata};
@@ -6,16 +6,16 @@ use crate::parse::yaml;
 use crate::project::Project;
 use crate::words::{SPEC_DRIVEN, config, schema_file, schema_name, within};
 
-/// Of a change.
+/// The workflow of a change.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Workflow {
-    /// OpenSpec's own.
+    /// OpenSpec's own workflow.
     SpecDriven,
-    /// One of the project's own, `openspec/schemas/<name>/schema.yaml`, and the files it says the tasks are in, if it
-    /// does.
+    /// The project's own workflow, `openspec/schemas/<name>/schema.yaml`, with the files that it names for the tasks,
+    /// if any.
     Own(Option<String>),
-    /// The change names a schema that does not exist. Those in a user's home are not searched: a verdict should not
-    /// depend on the user.
+    /// The change names a schema that does not exist. Schemas in a user's home folder are not searched, because a
+    /// verdict should not depend on the user.
     Unknown,
 }
 
@@ -24,11 +24,11 @@ pub(super) enum Workflow {
 pub(super) enum SkipSpecs {
     No,
     Yes,
-    /// It declares so in an invalid file, with the reason.
+    /// The declaration is in an invalid file. The reason is in the text.
     Broken(String),
 }
 
-/// The workflow of a change: what its metadata say, else what the project says.
+/// The workflow of a change: the one in its metadata, else the one of the project.
 pub(super) fn workflow(project: &Project, change: &Change) -> Workflow {
     match &change.metadata {
         Some(metadata) if !metadata.problems.is_empty() => Workflow::Unknown,
@@ -40,7 +40,8 @@ pub(super) fn workflow(project: &Project, change: &Change) -> Workflow {
     }
 }
 
-/// What the metadata say of deltas. They are believed if all of them is right and the workflow they name is there.
+/// What the metadata declare about deltas. The declaration counts only if all metadata are valid and their workflow
+/// exists.
 pub(super) fn skip_specs(project: &Project, metadata: Option<&Metadata>) -> SkipSpecs {
     let Some(metadata) = metadata else {
         return SkipSpecs::No;
@@ -77,7 +78,7 @@ fn named(project: &Project, name: &str) -> Workflow {
     }
 }
 
-/// The workflow that the configuration names; one that cannot be read names none.
+/// The workflow in the configuration. A configuration that cannot be read has none.
 fn configured(project: &Project) -> Option<String> {
     let source = config(project).ok()??;
     schema_name(&yaml(&source.text).ok()?)

@@ -77,7 +77,7 @@ fn check_proposal(proposal: &Proposal, findings: &mut FindingsAt<'_>) {
     }
 }
 
-/// Checks one delta; how many sections it has.
+/// Checks one delta; returns the number of its sections.
 fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
     let file = path(&delta.source);
     let findings = &mut findings.at(&file, Some(ChangePart::Deltas));
@@ -120,7 +120,7 @@ fn names_operation(heading: &str) -> bool {
         .any(|operation| heading.contains(operation.name()))
 }
 
-/// Checks what is added or modified; what is removed or renamed needs only its heading.
+/// Checks added or modified requirements. Removed or renamed ones only need their heading.
 fn check_section(
     rows: &Rows<'_>,
     section: Range<Line>,

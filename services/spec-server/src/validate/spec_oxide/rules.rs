@@ -1,8 +1,8 @@
-//! The rules of Spec Oxide projects, by name. Those that OpenSpec has too have the same name.
+//! The rules of Spec Oxide projects, by name. Rules that OpenSpec also has use the same name.
 
 use crate::validate::finding::Rule;
 
-// Of a spec.
+// Rules for a spec.
 pub(super) const PURPOSE_MISSING: Rule = Rule::error("purpose-missing");
 pub(super) const PURPOSE_SHORT: Rule = Rule::warning("purpose-short");
 pub(super) const REQUIREMENTS_MISSING: Rule = Rule::error("requirements-missing");
@@ -10,12 +10,12 @@ pub(super) const REQUIREMENTS_EMPTY: Rule = Rule::warning("requirements-empty");
 pub(super) const TEXT_MISSING: Rule = Rule::error("requirement-text-missing");
 pub(super) const NORMATIVE_WORD: Rule = Rule::warning("normative-word-missing");
 
-// Of a requirement, in a spec or a delta.
+// Rules for a requirement, in a spec or a delta.
 pub(super) const SCENARIO_MISSING: Rule = Rule::warning("scenario-missing");
 pub(super) const WHEN_MISSING: Rule = Rule::error("when-missing");
 pub(super) const THEN_MISSING: Rule = Rule::error("then-missing");
 
-// Of a change.
+// Rules for a change.
 pub(super) const PROPOSAL_MISSING: Rule = Rule::error("proposal-missing");
 pub(super) const WHY_MISSING: Rule = Rule::error("why-missing");
 pub(super) const WHY_SHORT: Rule = Rule::warning("why-short");
@@ -29,7 +29,7 @@ pub(super) const DELTAS_MISSING: Rule = Rule::error("deltas-missing");
 pub(super) const DELTA_HEADING: Rule = Rule::error("delta-heading-wrong");
 pub(super) const REQUIREMENT_INCOMPLETE: Rule = Rule::warning("requirement-incomplete");
 
-/// All of them.
+/// All rules.
 pub(in crate::validate) const ALL: [Rule; 21] = [
     PURPOSE_MISSING,
     PURPOSE_SHORT,

@@ -1,10 +1,10 @@
-//! What a scenario must say.
+//! The required clauses of a scenario.
 
 use super::rules;
 use crate::model::Line;
 use crate::validate::finding::FindingsAt;
 
-/// A scenario, looked through.
+/// A scenario and the clauses that were found in it.
 #[derive(Debug)]
 pub(super) struct Scenario<'t> {
     pub(super) name: &'t str,
@@ -28,7 +28,8 @@ impl<'t> Scenario<'t> {
         }
     }
 
-    /// A line of a spec: the keyword in bold anywhere in it, or at its start with or without a dash, in any case.
+    /// Reads a line of a spec: the keyword may be in bold anywhere in it, or at its start with or without a dash, in
+    /// upper or lower case.
     pub(super) fn take_loosely(&mut self, line: &str) {
         let line = line.to_uppercase();
         let says = |word: &str| {
@@ -40,7 +41,7 @@ impl<'t> Scenario<'t> {
         self.has_then |= says("THEN");
     }
 
-    /// A line of a delta: in capitals only, and without bold only at the start.
+    /// Reads a line of a delta: the keyword must be in capitals, and without bold it must be at the start.
     pub(super) fn take_strictly(&mut self, line: &str) {
         self.has_when |= line.contains("**WHEN**") || line.starts_with("WHEN ");
         self.has_then |= line.contains("**THEN**") || line.starts_with("THEN ");

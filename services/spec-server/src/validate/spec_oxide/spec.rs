@@ -7,7 +7,7 @@ use crate::parse::trim;
 use crate::validate::finding::{Findings, FindingsAt};
 use crate::validate::openspec::path;
 
-/// A requirement, looked through.
+/// A requirement and what was found in it.
 struct Requirement<'t> {
     name: &'t str,
     line: Line,
@@ -53,7 +53,7 @@ fn check_purpose(rows: &Rows<'_>, findings: &mut FindingsAt<'_>) {
     }
 }
 
-/// The requirements below `## Requirements`, up to the next section of another name.
+/// The requirements below `## Requirements`, up to the next section with another name.
 fn requirements<'t>(rows: &Rows<'t>, heading: Line) -> Vec<Requirement<'t>> {
     let mut found: Vec<Requirement<'t>> = Vec::new();
     for line in heading.saturating_add(1)..rows.outline.end() {

@@ -5,10 +5,10 @@ use crate::model::{Line, Tasks};
 use crate::parse::{is_space, trim};
 use crate::validate::finding::FindingsAt;
 
-/// How much of a task a message shows, in characters.
+/// How many characters of a task a message shows.
 const PREVIEW: usize = 30;
 
-/// Checks a list of tasks. Lines in code blocks count, as they do as tasks.
+/// Checks a task list. Lines in code blocks count, because they also count as tasks.
 pub(super) fn check(tasks: &Tasks, findings: &mut FindingsAt<'_>) {
     let rows = Rows::of(&tasks.source.text);
     let boxes: Vec<(Line, bool, &str)> = rows
@@ -40,8 +40,8 @@ pub(super) fn check(tasks: &Tasks, findings: &mut FindingsAt<'_>) {
     findings.add(rules::TASK_PROGRESS, None, message);
 }
 
-/// Whether a task is done, and its text. Fewer lines are tasks here than the parser takes: `- [ ] `, `* [x] ` and no
-/// other.
+/// Whether a task is done, and its text. Fewer lines count as tasks here than in the parser: only bullets `-` and `*`
+/// with a box `[ ]`, `[x]` or `[X]`.
 fn task(line: &str) -> Option<(bool, &str)> {
     let text = line
         .strip_prefix("- ")
@@ -55,14 +55,14 @@ fn task(line: &str) -> Option<(bool, &str)> {
     Some((done, trim(text)))
 }
 
-/// Whether a text begins with two or more numbers with dots between them, such as 1.1, and a blank.
+/// Whether a text begins with two or more numbers separated by dots, such as 1.1, and a blank.
 fn is_numbered(text: &str) -> bool {
     let number = text.split([' ', '\t']).next().unwrap_or_default();
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     number.contains('.') && number.split('.').all(digits)
 }
 
-/// Whether a line is like `## 1. Setup`.
+/// Whether a line has the form of `## 1. Setup`.
 fn is_group(line: &str) -> bool {
     let title = line
         .strip_prefix("## ")

@@ -1,4 +1,4 @@
-//! What is read of the cache; all other members are passed over.
+//! The members of the cache that are read. All others are skipped.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -57,7 +57,7 @@ struct Destination {
     system_id: u32,
 }
 
-/// A version is a word or a number.
+/// A version is a string or a number.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Text {
@@ -65,7 +65,7 @@ pub(super) enum Text {
     Number(serde_json::Number),
 }
 
-/// The entries of an object in their order, with their keys if these are ids: at most `MOST`.
+/// The entries of an object in their order, with the keys that are ids: at most `MOST` entries.
 pub(super) struct Entries<T, const MOST: usize>(pub(super) Vec<(Option<u32>, T)>);
 
 impl Gate {
@@ -119,7 +119,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for EntriesVisito
     }
 }
 
-/// A key, if it is an id.
+/// A key, `None` if it is not an id.
 struct Key(Option<u32>);
 
 impl<'de> Deserialize<'de> for Key {

@@ -1,25 +1,25 @@
-//! Numbers with a point. Those of a map are decimals of few digits, which take fewer bytes than the number in memory.
+//! Numbers with a fraction. Those of a map are decimals with few digits, which take fewer bytes than an `f64`.
 //!
-//! A number is a byte and what it announces. From 0 to 44 it is an exponent of ten plus 22, and a whole number follows,
-//! the digits, their sign in the lowest bit. At 255 the eight bytes of the number in memory follow, little-endian: so
-//! is written what would not come back exactly the other way.
+//! A number begins with a byte that says what follows. A byte from 0 to 44 is an exponent of ten plus 22, and the
+//! digits follow as a whole number with the sign in the lowest bit. After 255 the eight bytes of the `f64` follow,
+//! little-endian. This form is used when the decimal form would not restore the number exactly.
 
 use super::reader::{Reader, whole};
 
-/// The largest power of ten that is exact in memory.
+/// The largest power of ten that an `f64` holds exactly.
 const MOST: usize = 22;
 
-/// The powers of ten up to it.
+/// The powers of ten up to `MOST`.
 const POWERS: [f64; MOST + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Announces the number in its memory form.
+/// Announces the eight bytes of an `f64`.
 const RAW: u8 = 255;
 
 pub(super) fn write(bytes: &mut Vec<u8>, number: f64) {
-    // `value` guarantees this; but a map is worth the check.
+    // `decimal` should only return exact results; this check protects the map.
     let exact = decimal(number).filter(|(exponent, digits)| {
         value(*exponent, *digits).map(f64::to_bits) == Some(number.to_bits())
     });
@@ -42,7 +42,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<f64> {
     }
 }
 
-/// The shortest decimal that means this number, in its written form.
+/// The shortest decimal that gives this number, as it is written in the file.
 fn decimal(number: f64) -> Option<(u8, u64)> {
     let text = format!("{:e}", number.abs());
     let (digits, exponent) = text.split_once('e')?;

@@ -1,4 +1,4 @@
-//! Whole numbers, ids and texts, out of bytes that may be anything: nothing is taken that is not there.
+//! Whole numbers, ids and texts from untrusted bytes. The reader never reads past the end.
 
 /// Bytes that are read from the front.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl<'b> Reader<'b> {
         Self { rest: bytes }
     }
 
-    /// What is not read yet.
+    /// The bytes that have not been read yet.
     pub(super) fn rest(&self) -> &'b [u8] {
         self.rest
     }
@@ -36,7 +36,7 @@ impl<'b> Reader<'b> {
         for shift in (0..64).step_by(7) {
             let [byte] = self.array()?;
             let bits = u64::from(byte & 0x7f);
-            // The tenth byte has room for one bit only.
+            // The tenth byte can hold one bit only.
             if bits << shift >> shift != bits {
                 return None;
             }

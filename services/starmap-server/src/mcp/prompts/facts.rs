@@ -1,4 +1,4 @@
-//! What the map says, as text that a model reads.
+//! Facts from the map, as text for a model.
 
 use std::fmt::Write as _;
 
@@ -10,12 +10,12 @@ use crate::route::{self, Mode, Penalty, Query, SecurityFilter};
 use super::super::tools::no_route;
 use super::super::universe::Snapshot;
 
-/// How far around a system a roam is looked at.
+/// The radius of the area that a roam is planned in.
 const ROAM_JUMPS: u32 = 6;
-/// How many systems of one kind are named.
+/// The most systems of one kind that are named.
 const MAX_NAMED: usize = 12;
 
-/// The ways between two systems by the modes that matter to a hauler and to a fleet.
+/// The routes between two systems, in the modes that matter to a hauler and to a fleet.
 pub(super) fn ways(
     now: &Snapshot,
     origin: SystemIndex,
@@ -111,7 +111,7 @@ pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
     text
 }
 
-/// A system with its security as the game shows it, and what was killed there if that is known.
+/// A system with its security as the game shows it, and its kills if they are known.
 fn named(now: &Snapshot, system: SystemIndex) -> String {
     let record = now.map.system(system);
     let kills = now

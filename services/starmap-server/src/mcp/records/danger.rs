@@ -1,4 +1,4 @@
-//! What happened in the systems of an answer, and what that means for a pilot.
+//! The activity in the systems of an answer, and the warnings that follow from it.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -15,24 +15,24 @@ use super::super::universe::Snapshot;
 /// How many dangerous systems a warning names.
 const MAX_NAMED: usize = 5;
 
-/// What happened in the systems of an answer.
+/// The activity in the systems of an answer.
 #[derive(Debug, Serialize)]
 pub(crate) struct Danger {
     /// How many seconds ago the kills were reported.
     pub(crate) age_seconds: Option<u64>,
-    /// Ships and capsules killed in an hour, by system; none where a system is not named. Absent if nothing counts
-    /// them.
+    /// Ships and capsules killed in an hour, by system; 0 for systems that are not listed. Absent if there is no data
+    /// on kills.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kills: Option<BTreeMap<String, u32>>,
-    /// Where a feed shows a gate camp.
+    /// The systems where a feed shows a gate camp.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) camps: Vec<String>,
-    /// Where a feed shows a fight.
+    /// The systems where a feed shows a fight.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) fights: Vec<String>,
 }
 
-/// The figures of a system. Those of an array that the overlay does not have are absent.
+/// The figures of a system. Figures that the overlay lacks are absent.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Counted {
     /// Players' ships killed.
@@ -41,19 +41,19 @@ pub(crate) struct Counted {
     /// Players' capsules killed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pod_kills: Option<u32>,
-    /// Ships of non-players killed: how much is ratted there.
+    /// Ships of non-players killed: a measure of ratting.
     #[serde(skip_serializing_if = "Option::is_none")]
     npc_kills: Option<u32>,
     /// Ships that jumped in.
     #[serde(skip_serializing_if = "Option::is_none")]
     ship_jumps: Option<u32>,
-    /// How much was killed: none, low (1), medium (5), high (20), extreme (50).
+    /// The level of kills: none, low (1), medium (5), high (20), extreme (50).
     #[serde(skip_serializing_if = "Option::is_none")]
     kills_level: Option<Level>,
 }
 
 impl Danger {
-    /// What an overlay has of these systems, and the warnings that follow.
+    /// The activity in these systems according to the overlay, and the warnings that follow from it.
     pub(crate) fn of(
         now: &Snapshot,
         systems: impl IntoIterator<Item = SystemIndex>,
@@ -112,7 +112,7 @@ impl Danger {
     }
 }
 
-/// That the kills are old, if they are.
+/// The warning that the kills are old, if they are.
 pub(crate) fn old(activity: &Activity, time: SystemTime) -> Option<String> {
     let age = activity.kills_age(time)?;
     match age {
@@ -142,7 +142,7 @@ impl Counted {
     }
 }
 
-/// How much of something there was, if the overlay counts it.
+/// The level for a measure, if the overlay has data for it.
 pub(crate) fn level(activity: &Activity, system: u32, measure: Measure) -> Option<Level> {
     let known = activity.counts(measure);
     known.then(|| activity.figures(system).level(measure))

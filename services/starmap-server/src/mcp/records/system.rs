@@ -8,7 +8,7 @@ use super::super::universe::Snapshot;
 use super::{Counted, Detail, all_names};
 use crate::explore;
 
-/// A system. The members from `system_id` on come with detail `full`.
+/// A system. With detail `full` it also has the members from `system_id` on.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct SystemInfo {
     pub(crate) name: String,
@@ -19,19 +19,19 @@ pub(crate) struct SystemInfo {
     pub(crate) region: String,
     #[serde(flatten)]
     pub(crate) more: Option<More>,
-    /// What happened there, where there is an overlay.
+    /// The activity in the system, if there is an overlay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) activity: Option<Counted>,
 }
 
-/// What `full` adds.
+/// The members that detail `full` adds.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct More {
     pub(crate) system_id: u32,
     pub(crate) constellation: String,
     pub(crate) constellation_id: u32,
     pub(crate) region_id: u32,
-    /// Where its gates lead, by id, each with its security status.
+    /// The systems that its gates lead to, by id, each with its security status.
     pub(crate) neighbors: Vec<(String, f64)>,
     pub(crate) is_border: bool,
     /// The systems below 0.45 that a border system's gates lead to.

@@ -1,4 +1,4 @@
-//! What no test from outside can time: a file that is written to while it is read.
+//! A test for a file that is written during the read. No test from outside can time this.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `nearest`, `search` and `borders`: systems of a kind, near or anywhere.
+//! `nearest`, `search` and `borders`: systems that match a filter, near or anywhere.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -168,7 +168,7 @@ pub(super) fn nearest(
                 origin,
                 max_jumps: radius,
                 filter,
-                // What happens in a system is not on the map: it is looked at afterwards.
+                // Activity is not on the map, so it is filtered afterwards.
                 limit: activity.map_or(limit, |_| usize::MAX),
             };
             let found = explore::nearest(map, &extras, &query)?;
@@ -236,7 +236,7 @@ pub(super) fn search(
             found
         }
     };
-    // A misspelling is likelier than a part of a name.
+    // A misspelled name is more likely than a part of a name.
     let misspelt = asked.name.as_deref().and_then(|name| misspelt(map, name));
     warnings.splice(0..0, misspelt);
     let systems: Vec<SystemIndex> = found.list.iter().map(|hit| hit.system).collect();
@@ -337,7 +337,7 @@ pub(super) fn located(
     (systems, listed)
 }
 
-/// That what should be a part of a name may be a name that is misspelt.
+/// A hint that the text for a part of a name may be a misspelled name.
 fn misspelt(map: &Map, part: &str) -> Option<String> {
     if map.system_by_name(part).is_some() {
         return None;
@@ -350,14 +350,14 @@ fn misspelt(map: &Map, part: &str) -> Option<String> {
     Some(format!("No system is called {}{near}", shown(part)))
 }
 
-/// The systems of a list that may have a name for several.
+/// The systems in a list, in which one name may stand for several systems.
 fn among_of(among: &List, names: &mut Names<'_>) -> Result<Vec<SystemIndex>, UniverseError> {
     let mut systems = Vec::new();
     for name in among.iter() {
         let plain = name.trim().to_lowercase().replace([' ', '-'], "_");
         match plain.as_str() {
             "trade_hub" | "trade_hubs" => {
-                // A map of another universe has none of them.
+                // A map of another universe may lack all of them.
                 systems.extend(TRADE_HUBS.iter().filter_map(|hub| names.find(hub)));
             }
             _ => systems.push(names.system(name)?),

@@ -1,4 +1,4 @@
-//! Arguments of several tools: modes, and what to avoid.
+//! Arguments that several tools share: modes, and what to avoid.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use super::super::records::CLASSES;
 /// The words for the modes, in the order they are offered.
 pub(crate) const MODES: [&str; 5] = ["shortest", "safe", "unsafe", "safer", "less_secure"];
 
-/// The words for what security a way keeps to.
+/// The words for the security filters.
 const FILTERS: [(&str, SecurityFilter); 4] = [
     ("highsec", SecurityFilter::HighSec),
     ("high", SecurityFilter::HighSec),
@@ -54,7 +54,7 @@ impl Avoiding {
     }
 }
 
-/// The mode of a word, shortest by default, with the penalty that goes with the game's own two.
+/// The mode for a word, shortest by default, with the penalty for the game's own two modes.
 pub(crate) fn mode(
     given: Option<&str>,
     penalty: Option<u8>,
@@ -82,14 +82,14 @@ pub(crate) fn mode(
     Ok((name, mode))
 }
 
-/// What security a way keeps to, if that is given.
+/// The security filter, if one is given.
 pub(crate) fn security_filter(
     given: Option<&str>,
 ) -> Result<Option<SecurityFilter>, UniverseError> {
     word("security_filter", given, &FILTERS)
 }
 
-/// The security class of a word.
+/// The security class for a word.
 pub(crate) fn security_class(
     parameter: &str,
     given: Option<&str>,
@@ -98,8 +98,8 @@ pub(crate) fn security_class(
 }
 
 impl Wanted<'_> {
-    /// What they name on the map. An unknown name is an error: to pass through what should be avoided is worse than to
-    /// ask again.
+    /// Finds the named things on the map. An unknown name is an error: a route through something that should be avoided
+    /// is worse than a second call.
     pub(crate) fn things(
         &self,
         map: &Map,
@@ -133,7 +133,7 @@ impl Wanted<'_> {
     }
 }
 
-/// What is avoided, from a list of things.
+/// The things to avoid, as a set of systems.
 pub(crate) fn avoid(map: &Map, things: Vec<Avoided>) -> Result<Avoid, UniverseError> {
     Avoid::new(map, things).map_err(|error| invalid("avoid_systems", "", &error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! `chokepoints`: where the space around a place can be cut.
+//! `chokepoints`: where the space around a system can be cut.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub(super) fn chokepoints(
     let (area, inside) = area(map, asked)?;
     let mut cuts = explore::cuts(map, &inside);
     let (total_found, total_gates) = (cuts.systems.len(), cuts.bridges.len());
-    // They come by id, and a stable sort keeps that.
+    // The systems are in order of their ids, and a stable sort keeps that order among equals.
     cuts.systems
         .sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
     cuts.bridges

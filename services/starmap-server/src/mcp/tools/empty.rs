@@ -7,7 +7,7 @@ use crate::route::{self, Extras, SecurityFilter};
 
 use super::super::names::known_region;
 
-/// Takes something away that a filter asks for.
+/// Removes one condition of a filter.
 type Loosen = fn(&mut Filter);
 
 /// Why nothing was found, and what would help.
@@ -78,7 +78,7 @@ pub(super) fn why_none(
     }
 }
 
-/// That a list around a system cannot have another, if no way leads on from there.
+/// The hint that there is nothing around a system that no route leaves.
 pub(super) fn alone(map: &Map, extras: &Extras, origin: SystemIndex) -> Option<String> {
     let around = explore::within(map, extras, origin, 1, SecurityFilter::Any);
     (around.len() <= 1).then(|| {
@@ -87,7 +87,7 @@ pub(super) fn alone(map: &Map, extras: &Extras, origin: SystemIndex) -> Option<S
     })
 }
 
-/// That the nearest is farther than was looked.
+/// The hint that the nearest match is outside the radius.
 pub(super) fn farther(map: &Map, near: &Near) -> String {
     let name = &map.system(near.system).name;
     format!(
@@ -96,7 +96,7 @@ pub(super) fn farther(map: &Map, near: &Near) -> String {
     )
 }
 
-/// The region of a name, if one is given; `None` for one that is not on the map, which then holds no system.
+/// The region with this name, if one is given. `None` for a region that is not on the map, which then has no systems.
 pub(super) fn region(
     map: &Map,
     name: Option<&str>,

@@ -1,4 +1,4 @@
-//! What happens in the systems: `activity`, `hotspots`, `gatecamp_risk`, `fw_frontlines`, `activity_cache_status`.
+//! The tools for live activity: `activity`, `hotspots`, `gatecamp_risk`, `fw_frontlines`, `activity_cache_status`.
 //!
 //! All of them read the overlay: the dump that `--activity` names, with the kills of the feed that `--feed` names.
 
@@ -200,7 +200,7 @@ pub(super) fn hotspots(
             route::apart(map, [origin])
         ),
     });
-    // They come by distance, then by name, and a stable sort keeps that.
+    // The systems are in order of distance, then name, and a stable sort keeps that order among equals.
     busy.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     let total_found = busy.len();
     busy.truncate(usize::from(asked.limit.unwrap_or(10)));
@@ -259,7 +259,7 @@ pub(super) fn activity_cache_status(
     Ok(Answer::new(now, body, names, []).with_figures_inside())
 }
 
-/// The overlay that a tool cannot do without.
+/// The overlay, for a tool that needs one.
 pub(super) fn overlay<'n>(now: &'n Snapshot, what: &str) -> Result<&'n Activity, UniverseError> {
     let overlay = now.activity.as_deref();
     overlay.ok_or_else(|| {
@@ -271,10 +271,10 @@ pub(super) fn overlay<'n>(now: &'n Snapshot, what: &str) -> Result<&'n Activity,
     })
 }
 
-/// The overlay, if it counts what a tool cannot do without.
+/// The overlay, if it has the figures that a tool needs.
 ///
 /// # Errors
-/// Missing figures: their zeros would be mistaken for peace.
+/// Missing figures. Their zeros would look like a quiet system.
 pub(super) fn counted<'n>(
     now: &'n Snapshot,
     what: &str,
@@ -288,7 +288,7 @@ pub(super) fn counted<'n>(
     }
 }
 
-/// That the overlay has not what a tool cannot do without.
+/// The error for an overlay without the figures that a tool needs.
 fn lacks(tool: &str, array: &str) -> UniverseError {
     UniverseError::Universe(format!(
         "{tool}: the activity overlay has no {array}. Put that answer of the public API into the dump that --activity \

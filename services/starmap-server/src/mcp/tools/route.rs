@@ -1,4 +1,4 @@
-//! `route`: the way between two systems.
+//! `route`: the route between two systems.
 
 use std::time::SystemTime;
 
@@ -190,11 +190,11 @@ pub(crate) fn route(
     Ok(Answer::new(now, body, names, systems).warn(warnings))
 }
 
-/// Why there is nothing among the alternatives ([`route::alternatives`]).
+/// Why there are no alternatives ([`route::alternatives`]).
 const ALONE: &str = "No alternatives: all other routes share most of their jumps with this one, or cost more than half as \
     much again and 5 jumps";
 
-/// What the recent kills of each system add to the cost of entering it.
+/// What the recent kills in each system add to the cost of entering it.
 fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {
     let activity = counted(now, "danger_weight", Measure::Kills)?;
     let time = SystemTime::now();
@@ -204,7 +204,7 @@ fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {
     costs.collect::<Option<_>>().ok_or_else(too_much)
 }
 
-/// The systems of a route that avoids nothing, with the mode as a word.
+/// The systems of a route that avoids nothing, for a mode given as a word.
 pub(crate) fn plain_route(
     now: &Snapshot,
     origin: SystemIndex,
@@ -218,7 +218,7 @@ pub(crate) fn plain_route(
     Ok(found.systems)
 }
 
-/// What is written above a picture of a route.
+/// The title of a picture of a route.
 pub(crate) fn route_title(map: &Map, route: &[SystemIndex], mode: &str) -> String {
     let end = |system: Option<&SystemIndex>| system.map_or("", |system| name(map, *system));
     format!(

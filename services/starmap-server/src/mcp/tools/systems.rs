@@ -70,5 +70,5 @@ pub(super) fn systems(
     Ok(Answer::new(now, body, names, known).warn(warnings))
 }
 
-/// For how many unknown names suggestions are given.
+/// For how many unknown names the result has suggestions.
 const MAX_HINTS: usize = 3;

@@ -1,4 +1,4 @@
-//! `loop` and `optimize_waypoints`: ways past many systems.
+//! `loop` and `optimize_waypoints`: tours of many systems.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -119,7 +119,7 @@ pub(super) fn loop_(
         SecurityClass::Low | SecurityClass::Null => SecurityFilter::Any,
     });
     let min_borders = asked.min_borders.unwrap_or(4);
-    // A missing bound restricts as little as possible.
+    // The defaults are 4 and 8. A larger min_borders also raises the default of max_borders.
     let max_borders = asked.max_borders.unwrap_or(min_borders.max(8));
     if max_borders < min_borders {
         let reason = format!("it is below min_borders, which is {min_borders}");
@@ -174,7 +174,7 @@ pub(super) fn loop_(
     Ok(Answer::new(now, body, names, found.systems).warn(length.into_iter().chain(lower)))
 }
 
-/// The warning that a round trip from high security leaves it.
+/// The warning that a round trip from high security leaves high security.
 fn entered(map: &Map, found: &Loop) -> Option<String> {
     let origin = found.systems.first()?;
     let summary = SecuritySummary::of(map, &found.systems);
@@ -267,5 +267,5 @@ pub(super) fn optimize_waypoints(
     Ok(Answer::new(now, body, names, tour.systems).warn(unreachable))
 }
 
-/// For how many unreachable waypoints the reason is given.
+/// For how many unreachable waypoints the result has a reason.
 const MAX_REASONS: usize = 3;

@@ -1,4 +1,4 @@
-//! `analyze`, `distances` and `jump_range`: given ways, many ways, and ways without gates.
+//! `analyze`, `distances` and `jump_range`: a given route, many distances, and travel without gates.
 
 use std::collections::BTreeMap;
 
@@ -180,8 +180,8 @@ impl Alternative {
     }
 }
 
-/// The safe way between the ends of another, if it enters less of what is not high security. A round trip has none: its
-/// ends are the same.
+/// The safe route between the ends of another route, if it enters less low and null security. A round trip has no such
+/// route, because its ends are the same.
 fn safer(map: &Map, systems: &[SystemIndex], extras: &Extras) -> Option<Route> {
     let (origin, destination) = (*systems.first()?, *systems.last()?);
     if origin == destination {

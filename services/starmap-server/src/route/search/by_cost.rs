@@ -1,4 +1,4 @@
-//! The cheapest first, by Dijkstra's algorithm.
+//! A search by cost with Dijkstra's algorithm.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -14,22 +14,22 @@ pub(super) struct ByCost {
     waiting: Waiting,
 }
 
-/// What was found, by how far it is.
+/// The systems that were found, sorted by distance.
 ///
-/// The gates of a mode have few costs. Systems are followed the nearest first, so those that are found by jumps of the
-/// same cost are found in order: they need a queue, not a heap.
+/// The gates have few different costs in a mode. Systems are followed in order of distance, so those found by jumps of
+/// the same cost are found in order. They need a queue, not a heap.
 #[derive(Debug)]
 struct Waiting {
     /// A queue for each cost of the mode.
     queues: Vec<(Cost, VecDeque<Reached>)>,
-    /// What was found by extra connections with separate costs.
+    /// Systems found by extra connections with separate costs.
     others: BinaryHeap<Reverse<Reached>>,
 }
 
 type Reached = (Far, SystemIndex);
 
 impl ByCost {
-    /// Begins at an end; `costs` are those of most jumps.
+    /// Starts at an end. `costs` are the costs of most jumps.
     pub(super) fn new(map: &Map, end: SystemIndex, costs: [Cost; 6]) -> Self {
         let mut far = PerSystem::new(map, Far::NOT_REACHED);
         far[end] = Far(0);
@@ -51,7 +51,7 @@ impl ByCost {
         enter: impl Fn(SystemIndex, Far) -> bool,
     ) {
         while let Some((far, here)) = self.waiting.pop_unless(&stop) {
-            // A nearer way to it was found while this one waited.
+            // A shorter route to it was found while this entry waited.
             if far > self.far[here] {
                 continue;
             }
@@ -85,7 +85,7 @@ impl Waiting {
         }
     }
 
-    /// Takes out the nearest, unless the search is to stop at it.
+    /// Removes the nearest system, unless the search stops at it.
     fn pop_unless(&mut self, stop: impl Fn(SystemIndex, Far) -> bool) -> Option<Reached> {
         let queues = self.queues.iter_mut().map(|(_, queue)| queue);
         let first = queues

@@ -1,4 +1,4 @@
-//! Level by level: the fewest jumps, where all cost the same.
+//! A search level by level, for jumps that all cost the same.
 
 use super::{Far, Jump};
 use crate::map::{Map, PerSystem, SystemIndex};
@@ -7,7 +7,7 @@ use crate::map::{Map, PerSystem, SystemIndex};
 #[derive(Debug)]
 pub(super) struct ByLevels {
     jumps: PerSystem<u32>,
-    /// All that was found, nearest first, and up to where its jumps have been followed.
+    /// All systems that were found, nearest first, and the position up to which their jumps have been followed.
     found: Vec<SystemIndex>,
     at: usize,
 }
@@ -38,7 +38,7 @@ impl ByLevels {
     ) {
         while let Some(&here) = self.found.get(self.at) {
             let jumps = self.jumps[here];
-            // What is nearer has been found before it.
+            // Nearer systems have been found before it.
             if stop(here, Far::of_jumps(jumps)) {
                 return;
             }

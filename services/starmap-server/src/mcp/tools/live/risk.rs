@@ -1,4 +1,4 @@
-//! `gatecamp_risk`: where on a way a camp at a gate is likely.
+//! `gatecamp_risk`: where on a route a gate camp is likely.
 
 use std::time::SystemTime;
 
@@ -111,7 +111,7 @@ pub(in super::super) fn gatecamp_risk(
     Ok(Answer::new(now, body, names, systems).with_figures_inside())
 }
 
-/// The systems of the way that is asked about.
+/// The systems of the requested route.
 fn way(
     now: &Snapshot,
     asked: &RiskArguments,

@@ -90,7 +90,7 @@ pub(in super::super) fn fw_frontlines(
     };
     let mut fronts: Vec<Front> = Vec::new();
     for id in overlay.contested_systems() {
-        // The dump may be of a newer map; systems that are not on this one are left out.
+        // The dump may be newer than the map. Systems that are not on the map are left out.
         let (Some(system), Some(warfare)) = (map.system_by_id(id), overlay.warfare(id)) else {
             continue;
         };
