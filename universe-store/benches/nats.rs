@@ -4,9 +4,11 @@
 //! command is a message; or all write one universe, and a node appends what waits as one message, as the writer of the
 //! universe server does. The plain client does what `nats bench js pub sync` does: it publishes messages with bodies of
 //! the same size, over as many connections, each waiting for its acknowledgement, and says nothing of what it expects.
-//! That tool itself is in no package of Debian.
+//! That tool itself is in no package of Debian. The expecting client does the same, but names the message that each is
+//! to follow, as the port must: what it is slower by, comparing and setting costs by itself.
 //!
-//! `cargo bench -p universe-store --features nats --bench nats -- 9 5` makes 9 rounds of 5 seconds for each side.
+//! `cargo bench -p universe-store --features nats --bench nats -- 9 5 3/always` makes 9 rounds of 5 seconds for each
+//! side, on three servers that write all to their disks; without the last word, all rows.
 
 #![expect(
     clippy::unwrap_used,
