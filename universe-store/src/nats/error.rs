@@ -83,8 +83,8 @@ pub enum NatsError {
 /// Why a message was not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The subject has come to another sequence than was expected: to this one, or to 0 where something is on its way to
-    /// it.
+    /// The subject has come to another sequence than was expected: to this one, or to 0 where something is on its way
+    /// to it.
     WrongSequence(u64),
     /// All else.
     Failed(Failure),
