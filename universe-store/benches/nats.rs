@@ -4,9 +4,11 @@
 //! command is a message; or all write one universe, and a node appends what waits as one message, as the writer of the
 //! universe server does. The plain client does what `nats bench js pub sync` does: it publishes messages with bodies of
 //! the same size, over as many connections, each waiting for its acknowledgement, and says nothing of what it expects.
-//! That tool itself is in no package of Debian.
+//! That tool itself is in no package of Debian. The expecting client does the same, but names the message that each is
+//! to follow, as the port must: what it is slower by, comparing and setting costs by itself.
 //!
-//! `cargo bench -p universe-store --features nats --bench nats -- 9 5` makes 9 rounds of 5 seconds for each side.
+//! `cargo bench -p universe-store --features nats --bench nats -- 9 5 3/always` makes 9 rounds of 5 seconds for each
+//! side, on three servers that write all to their disks; without the last word, all rows.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,10 +24,13 @@ mod beside;
 mod fleet;
 
 use std::cell::RefCell;
+use std::error::Error as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream;
+use async_nats::jetstream::context::PublishError;
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::{self, Context};
 use bytes::Bytes;
 use tokio::runtime::Builder;
 use universe_store::UniverseLog;
@@ -38,28 +43,45 @@ fn main() {
     let Some(rounds) = Rounds::wanted(5, Duration::from_secs(2)) else {
         return;
     };
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| word.contains('/'))
+        .collect();
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
-    println!("servers  sync    nodes  universes    plain/s    ours/s  ratio (min-max)");
+    println!(
+        "servers/sync/nodes/universes    ours/s    plain/s  ratio (min-max)   expecting/s  ratio (min-max)"
+    );
     for (count, is_durable) in [(1, true), (3, true), (1, false), (3, false)] {
-        let settings = Settings {
-            is_durable,
-            ..Settings::default()
-        };
-        let Some(fleet) = Fleet::start(count, &settings) else {
-            return;
-        };
-        let sync = if is_durable { "always" } else { "2 min" };
+        let sync = if is_durable { "always" } else { "2min" };
         for work in Work::SHARED {
-            let url = RefCell::new(String::new());
             let (nodes, universes) = (work.nodes, work.universes);
-            let row = format!("{count:>7}  {sync:<6}  {nodes:>5}  {universes:>9}");
+            let row = format!("{count}/{sync}/{nodes}/{universes}");
+            if !wanted.is_empty() && !wanted.iter().any(|wanted| row.starts_with(wanted)) {
+                continue;
+            }
+            let settings = Settings {
+                is_durable,
+                ..Settings::default()
+            };
+            let Some(fleet) = Fleet::start(count, &settings) else {
+                return;
+            };
+            let url = RefCell::new(String::new());
             let ours = || {
                 url.replace(fleet.url());
                 runtime.block_on(appends(&url.borrow(), work, rounds.each))
             };
-            // The stream of the universes was made just now, with as many copies.
-            let plain = || runtime.block_on(messages(&url.borrow(), count, work, rounds.each));
-            rounds.compare(&row, ours, plain);
+            // The streams of the universes were made just now, with as many copies.
+            let messages = |expects| {
+                let url = url.borrow();
+                runtime.block_on(messages(&url, count, work, expects, rounds.each))
+            };
+            let (mut plain, mut expecting) = (|| messages(false), || messages(true));
+            rounds.compare(
+                &format!("{row:<28}"),
+                ours,
+                &mut [&mut plain, &mut expecting],
+            );
         }
     }
 }
@@ -74,8 +96,8 @@ async fn appends(url: &str, work: Work, time: Duration) -> f64 {
     commands(opened, work, time).await
 }
 
-/// The same in messages of a plain client.
-async fn messages(url: &str, replicas: usize, work: Work, time: Duration) -> f64 {
+/// The same in messages of a plain client, which may name the message that each is to follow.
+async fn messages(url: &str, replicas: usize, work: Work, expects: bool, time: Duration) -> f64 {
     let (servers, prefix) = url.rsplit_once('/').unwrap();
     let servers: Vec<async_nats::ServerAddr> = servers
         .trim_start_matches("nats://")
@@ -87,28 +109,86 @@ async fn messages(url: &str, replicas: usize, work: Work, time: Duration) -> f64
         let client = async_nats::connect(servers.clone()).await.unwrap();
         connections.push(jetstream::new(client));
     }
+    let prefix = format!("{prefix}_{}", if expects { "expecting" } else { "plain" });
     let config = jetstream::stream::Config {
-        name: format!("{prefix}_plain"),
-        subjects: vec![format!("plain.{prefix}.*")],
+        name: prefix.clone(),
+        subjects: vec![format!("{prefix}.*")],
         num_replicas: replicas,
         ..jetstream::stream::Config::default()
     };
     connections[0].create_stream(config).await.unwrap();
+    for context in &connections {
+        // Each server comes to know of the stream in its own time.
+        while publish(context, format!("{prefix}.begin"), None, Bytes::new())
+            .await
+            .is_err()
+        {}
+    }
     let (writers, batch) = work.writers();
     let body = Bytes::from(BODY.repeat(batch));
     rate(time, writers, |n, until| {
-        let streams = connections[n % connections.len()].clone();
-        let subject = format!("plain.{prefix}.{}", n % work.universes);
+        let context = connections[n % connections.len()].clone();
+        let (stream, subject) = (prefix.clone(), format!("{prefix}.{}", n % work.universes));
         let body = body.clone();
         async move {
-            let mut done = 0;
+            let (mut last, mut done) = (0, 0);
             while Instant::now() < until {
-                let sent = streams.publish(subject.clone(), body.clone());
-                sent.await.unwrap().await.unwrap();
-                done += batch;
+                let after = expects.then_some(last);
+                match publish(&context, subject.clone(), after, body.clone()).await {
+                    Ok(sequence) => {
+                        last = sequence;
+                        done += batch;
+                    }
+                    Err(problem) if expects => {
+                        last = found(&context, &stream, &subject, &problem).await
+                    }
+                    Err(problem) => panic!("{problem}"),
+                }
             }
             done
         }
     })
     .await
+}
+
+/// Stores a message, after that of a sequence if one is named, and gives its own.
+async fn publish(
+    context: &Context,
+    subject: String,
+    after: Option<u64>,
+    body: Bytes,
+) -> Result<u64, PublishError> {
+    let mut message = PublishMessage::build().payload(body);
+    if let Some(after) = after {
+        message = message.expected_last_subject_sequence(after);
+    }
+    let sent = context.send_publish(subject, message).await?;
+    Ok(sent.await?.sequence)
+}
+
+/// The last sequence of a subject: what a refusal says, or what the stream has where another message is on its way.
+async fn found(context: &Context, stream: &str, subject: &str, refusal: &PublishError) -> u64 {
+    let said = refusal
+        .source()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let said = said
+        .split_once("wrong last sequence: ")
+        .map(|(_, rest)| rest);
+    let said = said.and_then(|rest| {
+        rest.split(|c: char| !c.is_ascii_digit())
+            .next()?
+            .parse()
+            .ok()
+    });
+    if let Some(said) = said {
+        return said;
+    }
+    let stream = context.get_stream_no_info(stream).await.unwrap();
+    let last = stream
+        .raw_message_builder()
+        .last_by_subject(subject)
+        .send()
+        .await;
+    last.map_or(0, |last| last.sequence)
 }

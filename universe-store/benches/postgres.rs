@@ -42,7 +42,7 @@ fn main() {
         return;
     };
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
-    println!("nodes  universes  pgbench/s    ours/s  ratio (min-max)");
+    println!("nodes  universes    ours/s  pgbench/s  ratio (min-max)");
     for work in Work::SHARED {
         let url = RefCell::new(String::new());
         let row = format!("{:>5}  {:>9}", work.nodes, work.universes);
@@ -50,7 +50,8 @@ fn main() {
             url.replace(cluster.database());
             runtime.block_on(appends(&url.borrow(), work, rounds.each))
         };
-        rounds.compare(&row, ours, || pgbench(&url.borrow(), work, rounds.each));
+        let mut bench = || pgbench(&url.borrow(), work, rounds.each);
+        rounds.compare(&row, ours, &mut [&mut bench]);
     }
 }
 

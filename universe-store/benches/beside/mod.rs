@@ -78,24 +78,34 @@ impl Rounds {
         })
     }
 
-    /// One row of the table: `ours` and `other` in turn, both in commands a second. Gives the median of the ratios.
+    /// One row of the table: `ours` and the others in turn, all in commands a second. Gives the median of the ratios
+    /// to the first of the others.
     pub(crate) fn compare(
         self,
         row: &str,
         mut ours: impl FnMut() -> f64,
-        mut other: impl FnMut() -> f64,
+        others: &mut [&mut dyn FnMut() -> f64],
     ) -> f64 {
-        let (mut all, mut others, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all = Vec::new();
+        let mut beside = vec![(Vec::new(), Vec::new()); others.len()];
         for _ in 0..self.count {
-            let (rate, floor) = (ours(), other());
+            let rate = ours();
             all.push(rate);
-            others.push(floor);
-            ratios.push(rate / floor);
+            for (other, (rates, ratios)) in others.iter_mut().zip(&mut beside) {
+                let floor = other();
+                rates.push(floor);
+                ratios.push(rate / floor);
+            }
         }
-        let (rate, floor, ratio) = (median(&mut all), median(&mut others), median(&mut ratios));
-        let (least, most) = (ratios[0], ratios[self.count - 1]);
-        println!("{row}  {floor:>9.0}  {rate:>8.0}  {ratio:.2} ({least:.2}-{most:.2})");
-        ratio
+        print!("{row}  {:>8.0}", median(&mut all));
+        for (rates, ratios) in &mut beside {
+            let (rate, ratio) = (median(rates), median(ratios));
+            let (least, most) = (ratios[0], ratios[self.count - 1]);
+            print!("  {rate:>9.0}  {ratio:.2} ({least:.2}-{most:.2})");
+        }
+        println!();
+        let ratios = beside.first_mut().map(|(_, ratios)| median(ratios));
+        ratios.unwrap_or(f64::NAN)
     }
 }
 

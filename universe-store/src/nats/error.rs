@@ -83,8 +83,9 @@ pub enum NatsError {
 /// Why a message was not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The subject has come to another sequence than was expected, or something is on its way to it.
-    WrongSequence,
+    /// The subject has come to another sequence than was expected: to this one, or to 0 where something is on its way
+    /// to it.
+    WrongSequence(u64),
     /// All else.
     Failed(Failure),
 }
@@ -115,7 +116,13 @@ impl From<Away> for TailError {
 pub(super) fn judge(code: u64, description: &str) -> Verdict {
     match code {
         // Wrong last sequence: with the right one, or without.
-        10_071 | 10_164 => Verdict::Failed(Refusal::WrongSequence),
+        10_071 | 10_164 => {
+            let last = description.rsplit_once(": ").map(|(_, last)| last.parse());
+            Verdict::Failed(Refusal::WrongSequence(match last {
+                Some(Ok(last)) => last,
+                Some(Err(_)) | None => 0,
+            }))
+        }
         // No leader at the moment; not enabled yet; no such stream yet; offline.
         10_008 | 10_039 | 10_059 | 10_076 | 10_118 => Verdict::Again,
         10_023 | 10_047 => Verdict::Failed(Refusal::Failed(Failure::Full)),

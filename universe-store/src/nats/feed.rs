@@ -149,6 +149,14 @@ impl Follower for Engine {
 
     fn take(&self, message: &jetstream::Message, sequence: u64) -> Option<UniverseId> {
         let id = self.names.id_in(&message.subject);
+        if let Some((id, (uni, revision))) = id
+            .as_ref()
+            .and_then(|id| Some((id, self.index.reached(id, sequence)?)))
+        {
+            // Mostly what this node has written.
+            self.live.channels().reached(uni, revision);
+            return Some(id.clone());
+        }
         let card: Option<Card> = message.headers.as_ref().and_then(card::read);
         let (Some(id), Some(card)) = (id, card) else {
             tracing::error!(sequence, subject = %message.subject, "a message of a log cannot be read");

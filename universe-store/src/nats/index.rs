@@ -8,7 +8,7 @@ use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::card::Card;
-use crate::{Page, Position, Record, UniverseId};
+use crate::{Page, Position, Record, Revision, UniverseId};
 
 /// A universe as of the message of a sequence.
 #[derive(Debug, Clone)]
@@ -31,6 +31,20 @@ struct Tables {
 impl Index {
     pub(super) fn get(&self, id: &UniverseId) -> Option<Known> {
         self.tables().by_id.get(id).cloned()
+    }
+
+    /// The number of an id's universe and the revision that it has come to, if the message of that sequence is one of
+    /// its log that is known, or that a known one follows.
+    pub(super) fn reached(&self, id: &UniverseId, sequence: u64) -> Option<(i64, Revision)> {
+        let tables = self.tables();
+        let Known {
+            card,
+            sequence: last,
+        } = tables.by_id.get(id)?;
+        // From its base on, all messages of a log are of the same universe, and none is its end.
+        let first = if card.base == 0 { *last } else { card.base };
+        let is_known = (first..=*last).contains(&sequence);
+        is_known.then_some((card.uni, Revision(card.revision)))
     }
 
     /// The id of the universe of a number.

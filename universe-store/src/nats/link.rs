@@ -339,9 +339,7 @@ impl Link {
                     } = error;
                     match judge(err_code, &description) {
                         Verdict::Again => {}
-                        Verdict::Failed(Refusal::WrongSequence) => {
-                            return Err(Refusal::WrongSequence);
-                        }
+                        Verdict::Failed(wrong @ Refusal::WrongSequence(_)) => return Err(wrong),
                         Verdict::Failed(refusal) => {
                             tracing::error!(err_code, description, "NATS does not store a message");
                             return Err(refusal);

@@ -364,7 +364,7 @@ async fn put_event(
     let headers: HeaderMap = card::write(&label);
     match records.link().put(&subject, headers, inline, Some(0)).await {
         Ok(_) => Ok(()),
-        Err(Refusal::WrongSequence) => {
+        Err(Refusal::WrongSequence(_)) => {
             records.forget(&label).await;
             // It may be on its way from before.
             match read_event(records, place, number).await? {

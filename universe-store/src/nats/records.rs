@@ -244,7 +244,7 @@ impl Records {
         let subject = self.engine.names.record(path);
         match self.link().put(&subject, headers, inline, after).await {
             Ok(stored) => Ok(Some(stored.sequence)),
-            Err(Refusal::WrongSequence) => Ok(None),
+            Err(Refusal::WrongSequence(_)) => Ok(None),
             Err(Refusal::Failed(_)) => Err(Unavailable),
         }
     }

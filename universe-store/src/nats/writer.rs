@@ -10,6 +10,7 @@ use async_nats::HeaderMap;
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
 use super::bodies::{self, Kind};
@@ -20,6 +21,7 @@ use super::index::Known;
 use super::link::Stored;
 use super::tidy;
 use crate::failure::Failure;
+use crate::live::Hint;
 use crate::model::Admission;
 use crate::{
     Append, AppendError, Appended, Base, CreateError, DeleteError, MAX_WRITE, Meta, NewEntry,
@@ -34,6 +36,10 @@ const TRIES: u32 = 8;
 
 /// How long to wait before it is written again, at first; then twice as long each time.
 const PAUSE: Duration = Duration::from_millis(2);
+
+/// How long an append that has lost waits for the message that has won. It may be on its way to disks yet: asking the
+/// leader before it is there would find nothing new.
+const NEWS: Duration = Duration::from_millis(100);
 
 /// How many keys are on their way at a time.
 const ABREAST: usize = 32;
@@ -121,7 +127,7 @@ impl Engine {
             };
             match self.put(&meta.id, &card, inline, before, None).await {
                 Ok(_) => return Ok(()),
-                Err(Refusal::WrongSequence) => {}
+                Err(Refusal::WrongSequence(_)) => {}
                 Err(Refusal::Failed(Failure::Unknown)) => return Err(CreateError::Unknown),
                 Err(Refusal::Failed(failure)) => {
                     drop_kept(self, uni, body.as_ref()).await;
@@ -142,14 +148,20 @@ impl Engine {
         let _share = self.share(size).await?;
         let mut body: Option<(i64, Body, Bytes)> = None;
         let mut is_marked = None;
-        for attempt in 0..TRIES {
-            wait(attempt).await;
-            let known = match self.before(id, append, attempt).await {
-                Ok(known) => known,
-                Err(failure) => {
-                    self.forget(body.as_ref()).await;
-                    return Err(failure);
-                }
+        let mut news = self.ready(id, append);
+        for _ in 0..TRIES {
+            let known = match news.take() {
+                Some(known) => known,
+                None => match self.find(id).await {
+                    Ok(known) => known,
+                    Err(problem) => {
+                        self.forget(body.as_ref()).await;
+                        return Err(match problem {
+                            ReadError::NotFound => AppendError::NotFound,
+                            ReadError::Damaged | ReadError::Unavailable => AppendError::Unavailable,
+                        });
+                    }
+                },
             };
             let head = match known.card.head().admit(append) {
                 Ok(Admission::Proceed(head)) => head,
@@ -211,7 +223,7 @@ impl Engine {
                         stored: put.is_new,
                     });
                 }
-                Err(Refusal::WrongSequence) => {}
+                Err(Refusal::WrongSequence(last)) => news = self.overtaken(id, &known, last).await,
                 Err(Refusal::Failed(failure)) => {
                     if failure != Failure::Unknown {
                         self.forget(body.as_ref()).await;
@@ -224,27 +236,34 @@ impl Engine {
         Err(AppendError::Unavailable)
     }
 
-    /// What an append is to follow: as it is known here if that fits, else as the leader has it.
-    async fn before(
-        &self,
-        id: &UniverseId,
-        append: &Append,
-        attempt: u32,
-    ) -> Result<Known, AppendError> {
+    /// What an append is to follow as it is known here, if that fits.
+    fn ready(&self, id: &UniverseId, append: &Append) -> Option<Known> {
         let is_write = !append.entries.is_empty() || append.name.is_some();
-        if attempt == 0 && is_write {
-            let known = self.index.get(id);
-            let fits = |known: &Known| {
-                matches!(known.card.head().admit(append), Ok(Admission::Proceed(_)))
-            };
-            if let Some(known) = known.filter(fits) {
-                return Ok(known);
-            }
+        let known = self.index.get(id).filter(|_| is_write)?;
+        match known.card.head().admit(append) {
+            Ok(Admission::Proceed(_)) => Some(known),
+            Ok(Admission::Landed) | Err(_) => None,
         }
-        self.find(id).await.map_err(|problem| match problem {
-            ReadError::NotFound => AppendError::NotFound,
-            ReadError::Damaged | ReadError::Unavailable => AppendError::Unavailable,
-        })
+    }
+
+    /// What has come after a message instead of one that was refused, as soon as the feed brings it; at least the
+    /// message of a sequence that the refusal named. `None` if it does not come for a while, or the universe has ended.
+    async fn overtaken(&self, id: &UniverseId, lost: &Known, named: u64) -> Option<Known> {
+        let mut hints = self.live.subscribe(lost.card.uni)?;
+        let least = named.max(lost.sequence.saturating_add(1));
+        let news = async {
+            loop {
+                let known = self.index.get(id);
+                if let Some(known) = known.filter(|known| known.sequence >= least) {
+                    return Some(known);
+                }
+                match hints.next().await {
+                    Ok(Hint::Entry(_) | Hint::At(_)) | Err(RecvError::Lagged(_)) => {}
+                    Ok(Hint::Deleted) | Err(RecvError::Closed) => return None,
+                }
+            }
+        };
+        tokio::time::timeout(NEWS, news).await.ok().flatten()
     }
 
     /// Notes down what the keyed entries of an append are to become, before it is done.
@@ -305,7 +324,7 @@ impl Engine {
                     }
                     return Ok(());
                 }
-                Err(Refusal::WrongSequence) => {}
+                Err(Refusal::WrongSequence(_)) => {}
                 Err(Refusal::Failed(failure)) => return Err(failure.into()),
             }
         }
@@ -364,7 +383,7 @@ impl Engine {
                     }
                     return Ok(());
                 }
-                Err(Refusal::WrongSequence) => {}
+                Err(Refusal::WrongSequence(_)) => {}
                 Err(Refusal::Failed(failure)) => return Err(failure.into()),
             }
         }

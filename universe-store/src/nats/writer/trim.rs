@@ -61,7 +61,7 @@ impl Engine {
                     }
                     return Ok(());
                 }
-                Err(Refusal::WrongSequence) => {}
+                Err(Refusal::WrongSequence(_)) => {}
                 Err(Refusal::Failed(failure)) => {
                     if failure != Failure::Unknown {
                         drop_kept(self, uni, kept.as_ref()).await;
