@@ -4,7 +4,8 @@ use bytes::{BufMut, Bytes};
 use serde::ser::{Error as _, Serialize, SerializeMap as _, Serializer};
 use serde_json::value::RawValue;
 
-use super::{Message, Notification, Payload, Request, RequestId, Response, Text};
+use super::payload::{Payload, Text};
+use super::{Message, Notification, Request, RequestId, Response};
 
 /// The room before a result: enough for ids that are numbers, or short.
 pub(super) const ENVELOPE: usize = BLANK.len();
