@@ -119,6 +119,11 @@ impl PreparedJson {
         parts.map(Bytes::len).sum()
     }
 
+    /// The JSON text as one.
+    pub(crate) fn joined(&self) -> String {
+        String::from_utf8(self.json.concat()).unwrap_or_default()
+    }
+
     /// The pieces of the JSON text, and those of a string that has it.
     pub(crate) fn into_parts(self) -> (Vec<Bytes>, Vec<Bytes>) {
         (self.json, self.quoted)

@@ -39,6 +39,9 @@ pub(crate) struct Rounds {
     pub(crate) each: Duration,
 }
 
+/// Measures the rows of a table and prints it.
+type Table = fn(&Runtime, Rounds);
+
 /// One row of a table.
 pub(crate) struct Row<'r> {
     pub(crate) name: String,
@@ -105,7 +108,7 @@ fn main() -> ExitCode {
         count: numbers.first().map_or(9, |count| *count as usize).max(1),
         each: Duration::from_millis(numbers.get(1).copied().unwrap_or(700)),
     };
-    let tables: [(&str, fn(&Runtime, Rounds)); 3] = [
+    let tables: [(&str, Table); 3] = [
         ("commands", commands::table),
         ("sizes", sizes::table),
         ("state", state::table),

@@ -18,22 +18,25 @@ const COMMANDS: [&str; 3] = ["tick", "addStar", "updateStar"];
 pub(crate) fn table(runtime: &Runtime, rounds: Rounds) {
     for dialect in Dialect::ALL {
         for command in COMMANDS {
-            let rows = SIZES.map(|size| {
+            let hosts = SIZES.map(|size| {
                 let host = Host::start(runtime);
                 host.create(runtime, "bodies", size);
+                (size, host)
+            });
+            let rows = hosts.iter().map(|(size, host)| {
                 let mut round = 0;
                 Row::new(format!("{size} bodies"), move || {
                     round += 1;
                     let request = |client: usize, number: usize| {
                         let unique = format!("{round}-{client}-{number}");
-                        let command = self::command(command, size, &unique);
+                        let command = self::command(command, *size, &unique);
                         dialect.command("bodies", &command, "changes")
                     };
                     wire::load(host.address, CLIENTS, rounds.each, request)
                 })
             });
             let title = format!("{command} by {}, {CLIENTS} clients", dialect.name());
-            rounds.print(&title, rows.into(), |_| 0);
+            rounds.print(&title, rows.collect(), |_| 0);
         }
     }
 }

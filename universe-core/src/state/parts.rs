@@ -247,7 +247,7 @@ fn write_stars(
 ) -> Result<bool, serde_json::Error> {
     let (mut out, mut from, mut any) = (Vec::new(), Arc::clone(from), false);
     if parts.is_empty() {
-        state.begin_stars(&mut out)?;
+        write::begin_stars(&mut out)?;
     }
     for (id, star) in state.stars.range::<_, str>(range) {
         if out.len() >= most {

@@ -28,7 +28,7 @@ impl State {
     /// # Errors
     /// None that a state can have: its keys are strings, and its numbers come from JSON.
     pub fn write_json(&self, out: &mut Vec<u8>) -> WriteResult {
-        self.begin_stars(out)?;
+        begin_stars(out)?;
         for (index, (id, star)) in self.stars.iter().enumerate() {
             if index > 0 {
                 out.push(b',');
@@ -38,15 +38,6 @@ impl State {
         self.write_others(out)?;
         self.write_time(out)?;
         self.write_extra(out)
-    }
-
-    /// What stands before the first body.
-    pub(super) fn begin_stars(&self, out: &mut Vec<u8>) -> WriteResult {
-        let [stars, ..] = SECTIONS;
-        out.push(b'{');
-        text(out, stars)?;
-        out.extend_from_slice(b":{");
-        Ok(())
     }
 
     /// What stands between the last body and the time.
@@ -86,6 +77,15 @@ impl State {
         out.push(b'}');
         Ok(())
     }
+}
+
+/// What stands before the first body.
+pub(super) fn begin_stars(out: &mut Vec<u8>) -> WriteResult {
+    let [stars, ..] = SECTIONS;
+    out.push(b'{');
+    text(out, stars)?;
+    out.extend_from_slice(b":{");
+    Ok(())
 }
 
 /// A body with its key.

@@ -14,6 +14,7 @@ fn large() -> Value {
         let mut body = add_star(&format!("body-{number:03}"))["payload"].clone();
         body["name"] = json!(format!("{number} {name}"));
         body["children"] = json!([]);
+        body["orbitalPhase"] = json!(0);
         (format!("body-{number:03}"), body)
     };
     let mut stars: serde_json::Map<_, _> = (0..700).map(body).collect();
@@ -52,8 +53,9 @@ async fn every_way_reads_a_large_universe_as_it_is_after_each_change() {
             assert_eq!(universe["state"], answer, "after {change}");
         }
         // As a whole: nothing that was kept is of use.
-        let put = client.put(&format!("/universes/{id}"), &json!({ "state": large() }));
-        assert_eq!(put.await.status, 200);
+        let path = format!("/universes/{id}");
+        let reply = client.put(&path, &json!({ "state": large() })).await;
+        assert_eq!(reply.status, 200);
         state = State::from_partial(large()).unwrap();
         let answer = caller.content(GET, json!({ "universeId": id })).await;
         assert_eq!(answer, state.to_value());
