@@ -6,9 +6,13 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ErrorObject, FIRST_ROOM, write};
+use super::{ErrorObject, FIRST_ROOM};
 use crate::budget::{Client, Held, Over};
 use crate::json;
+
+/// The room before a result: enough for ids that are numbers, or short.
+pub(super) const ENVELOPE: usize = BLANK.len();
+const BLANK: &str = "                                                                                                ";
 
 /// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and copied from then on.
 #[derive(Debug, Clone)]
@@ -52,14 +56,14 @@ impl Payload {
 
     /// A text to write a result into, with room for this many bytes.
     pub(crate) fn start(capacity: usize) -> String {
-        let mut text = String::with_capacity(write::ENVELOPE + capacity);
-        text.push_str(write::BLANK);
+        let mut text = String::with_capacity(ENVELOPE + capacity);
+        text.push_str(BLANK);
         text
     }
 
     /// What was written into the text of [`start`](Self::start): one JSON object, without line breaks.
     pub(crate) fn started(text: String) -> Self {
-        Self::own(text, write::ENVELOPE)
+        Self::own(text, ENVELOPE)
     }
 
     /// One JSON object in parts, without line breaks.
