@@ -84,15 +84,15 @@ fn parts_are_shared_and_those_with_a_change_written_again() {
         change(add(id), 3);
     }
     // Bodies are added until a part is more than one.
-    for number in 0..200 {
+    for number in 0..80 {
         change(add(&format!("body-200-{number:03}")), 4);
     }
     // All of a part in the middle goes, and then all of the first, after which everything is written.
-    for number in 150..250 {
+    for number in 150..220 {
         change(remove(&format!("body-{number:03}")), 4);
     }
     change(remove("a"), 4);
-    for number in 0..100 {
+    for number in 0..70 {
         change(remove(&format!("body-{number:03}")), usize::MAX);
     }
 }
