@@ -392,15 +392,33 @@ impl Held {
     pub fn keep(self, text: Bytes) -> Bytes {
         Bytes::from_owner(CountedText { text, _held: self })
     }
+
+    /// The parts of the text that it is held for: it is given back when the last piece of the last one is dropped.
+    #[must_use]
+    pub fn keep_parts(self, mut parts: Vec<Bytes>) -> Vec<Bytes> {
+        if parts.len() <= 1 {
+            return parts
+                .pop()
+                .map(|text| self.keep(text))
+                .into_iter()
+                .collect();
+        }
+        let held = Arc::new(self);
+        let counted = |text| {
+            let _held = Arc::clone(&held);
+            Bytes::from_owner(CountedText { text, _held })
+        };
+        parts.into_iter().map(counted).collect()
+    }
 }
 
-/// A text that is counted until the last part of it is dropped.
-struct CountedText {
+/// A text that is counted until the last part of it is dropped, alone or with others.
+struct CountedText<H> {
     text: Bytes,
-    _held: Held,
+    _held: H,
 }
 
-impl AsRef<[u8]> for CountedText {
+impl<H> AsRef<[u8]> for CountedText<H> {
     fn as_ref(&self) -> &[u8] {
         &self.text
     }

@@ -16,6 +16,7 @@ use serde_json::{Map, Number, Value};
 use serde_path_to_error::Segment;
 
 pub use meter::{MAX_TREE_BYTES, Meter};
+pub use string::escaped;
 pub(crate) use string::{is_one_line, push_string};
 pub(crate) use writer::{push_json, to_json};
 

@@ -5,23 +5,23 @@
 
 mod error;
 mod members;
+mod payload;
 mod write;
 
 use std::fmt;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::budget::{Client, Held, Over};
 use crate::json::{self, JsonError, MAX_TREE_BYTES, Meter, Strict, quoted};
 use members::{Members, ReadMembers};
 
 pub(crate) use write::append_all;
 
 pub use error::{ErrorObject, MessageError, ReadError};
+pub use payload::Payload;
 
 /// The longest request id that is taken, in bytes of its string. It is repeated in every message about the request.
 pub const MAX_REQUEST_ID_BYTES: usize = 256;
@@ -74,25 +74,6 @@ pub struct Response {
     pub id: Option<RequestId>,
     /// `result` or `error`.
     pub outcome: Result<Payload, ErrorObject>,
-}
-
-/// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and copied from then on.
-#[derive(Debug, Clone)]
-pub struct Payload {
-    text: Text,
-    /// What its client holds for it, if it is large.
-    held: Option<Arc<Held>>,
-}
-
-#[derive(Debug, Clone)]
-enum Text {
-    Own {
-        text: String,
-        /// Where it begins: before it is room for what a message puts there.
-        from: usize,
-    },
-    /// The same for many answers.
-    Shared(Arc<str>),
 }
 
 impl Message {
@@ -325,7 +306,7 @@ impl Response {
             Some(RequestId::Number(_)) | None => 0,
         };
         let outcome = match &self.outcome {
-            Ok(payload) => payload.as_str().len(),
+            Ok(payload) => payload.size(),
             Err(error) => error.message.len(),
         };
         ENVELOPE + id + outcome
@@ -376,102 +357,6 @@ impl Response {
 
 /// The room that a result has at first; most are short.
 const FIRST_ROOM: usize = 256;
-
-impl Payload {
-    /// Serialises `value`, which should be a JSON object.
-    ///
-    /// # Errors
-    /// −32603 when the value cannot be written as JSON (a map whose keys are not strings, or an error of the type's
-    /// `Serialize`).
-    pub fn of(value: &impl Serialize) -> Result<Self, ErrorObject> {
-        json::to_json(value, FIRST_ROOM)
-            .map(|json| Self::own(json, 0))
-            .map_err(|error| ErrorObject::not_serialised(&error))
-    }
-
-    /// A text to write a result into, with room for this many bytes.
-    pub(crate) fn start(capacity: usize) -> String {
-        let mut text = String::with_capacity(write::ENVELOPE + capacity);
-        text.push_str(write::BLANK);
-        text
-    }
-
-    /// What was written into the text of [`start`](Self::start): one JSON object, without line breaks.
-    pub(crate) fn started(text: String) -> Self {
-        Self::own(text, write::ENVELOPE)
-    }
-
-    fn own(text: String, from: usize) -> Self {
-        Self {
-            text: Text::Own { text, from },
-            held: None,
-        }
-    }
-
-    /// The same payload, of which clones share the text.
-    #[must_use]
-    pub(crate) fn shared(self) -> Self {
-        let text = match self.text {
-            shared @ Text::Shared(_) => shared,
-            own @ Text::Own { .. } => Text::Shared(own.as_str().into()),
-        };
-        Self { text, ..self }
-    }
-
-    /// The same payload, which is counted until it is written.
-    #[must_use]
-    pub(crate) fn held_by(self, held: Held) -> Self {
-        Self {
-            held: Some(Arc::new(held)),
-            ..self
-        }
-    }
-
-    /// The JSON text for a body, counted until it is written: as long as it was, or from now on by `client`.
-    ///
-    /// # Errors
-    /// When the client has reached its bound.
-    pub(crate) fn into_counted(self, client: &Client) -> Result<Bytes, Over> {
-        let text = match self.text {
-            Text::Own { text, from } => Bytes::from(text).split_off(from),
-            Text::Shared(json) => Bytes::from_owner(SharedText(json)),
-        };
-        match self.held.and_then(Arc::into_inner) {
-            Some(held) => Ok(held.keep(text)),
-            None => client.keep(text),
-        }
-    }
-
-    /// The JSON text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        self.text.as_str()
-    }
-
-    /// The payload as a tree, for tests and clients.
-    #[must_use]
-    pub fn to_value(&self) -> Value {
-        serde_json::from_str(self.as_str()).unwrap_or_default()
-    }
-}
-
-impl Text {
-    fn as_str(&self) -> &str {
-        match self {
-            Self::Own { text, from } => text.get(*from..).unwrap_or_default(),
-            Self::Shared(json) => json,
-        }
-    }
-}
-
-/// The bytes of a payload that many answers share.
-struct SharedText(Arc<str>);
-
-impl AsRef<[u8]> for SharedText {
-    fn as_ref(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
-}
 
 fn members(params: Value) -> Map<String, Value> {
     match params {

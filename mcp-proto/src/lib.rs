@@ -258,6 +258,6 @@ pub use skill::{
 pub use task::{
     MAX_TASK_STATUS, NewTaskRecord, TaskRecord, TaskStore, TaskStoreError, TaskSupport, TasksConfig,
 };
-pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
+pub use tool::{CallToolResult, PreparedJson, Tool, ToolAnnotations, ToolError};
 pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

@@ -17,7 +17,7 @@ use crate::version::{Era, ProtocolVersion};
 
 pub(crate) use call::{Plain, Started};
 pub(crate) use registry::{ToolRegistry, unknown};
-pub use result::{CallToolResult, ToolError};
+pub use result::{CallToolResult, PreparedJson, ToolError};
 
 /// A tool as it is listed (schema: `Tool`).
 ///

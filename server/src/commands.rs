@@ -11,6 +11,7 @@ mod load;
 mod meant;
 mod model;
 mod retention;
+mod texts;
 mod watch;
 mod writer;
 mod writers;
@@ -29,6 +30,7 @@ use crate::store::{
     CommandId, Meta, Page, Position, ReadError, Record, Revision, Timestamp, UniverseId,
     UniverseLog,
 };
+use texts::Texts;
 use watch::Watchers;
 use writer::{Done, Job, Writer};
 use writers::Writers;
@@ -38,6 +40,7 @@ pub use error::ServiceError;
 pub(crate) use load::{read_state, replay};
 pub use model::{MAX_COMMANDS, Processed, Reducer, Replacement, Request, ServiceLimits, Universe};
 pub use retention::{InvalidKeep, Keep, TRIMMED_AT_ONCE};
+pub(crate) use texts::TextPlace;
 pub use watch::Change;
 
 /// How long closing waits for the writers.
@@ -53,6 +56,7 @@ struct Inner {
     limits: ServiceLimits,
     writers: Mutex<Writers>,
     watchers: Watchers,
+    texts: Arc<Texts>,
 }
 
 impl CommandService {
@@ -75,6 +79,7 @@ impl CommandService {
             limits,
             writers: Mutex::default(),
             watchers: Watchers::default(),
+            texts: Arc::new(Texts::new(limits.max_loaded_bytes / 4)),
         };
         Self(Arc::new(inner), None)
     }
@@ -149,6 +154,7 @@ impl CommandService {
             updated_at: created_at,
             revision: Revision::GENESIS,
             state,
+            text: TextPlace::default(),
         })
     }
 

@@ -11,6 +11,7 @@ mod given;
 mod history;
 mod metrics;
 mod openapi;
+mod parts;
 mod picture;
 mod read;
 mod tree;

@@ -62,5 +62,5 @@ pub use family::{Entity, Family};
 pub use finding::{Finding, Findings};
 pub use reduce::Applied;
 pub use refusal::Refusal;
-pub use state::{ReadValue, State, TextError};
+pub use state::{EscapedPart, ReadValue, State, StateText, TextError, TextPart};
 pub use warning::Strictness;

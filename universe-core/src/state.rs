@@ -4,6 +4,7 @@ mod difference;
 mod extent;
 mod import;
 mod links;
+mod parts;
 pub(crate) mod sequence;
 mod text;
 mod write;
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 use crate::entity::{Group, Id, Members, Record, Star};
 pub(crate) use import::{read_group_child, read_records, take_group_children};
+pub use parts::{EscapedPart, StateText, TextPart};
 use sequence::Sequence;
 pub use text::{ReadValue, TextError};
 

@@ -1,5 +1,6 @@
 //! The one type of body that all our responses have.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
 use std::pin::Pin;
@@ -23,13 +24,12 @@ pub struct ResponseBody {
 }
 
 enum Kind {
+    /// One short text; empty once it is written.
+    Full(Bytes),
     /// One text in parts, those that are left.
-    Full(Parts),
+    Parts(VecDeque<Bytes>),
     Events(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
-
-/// A text: what stands before a large result, the result, and what stands behind it. A short text is one part.
-type Parts = [Bytes; 3];
 
 /// How long a text is before it is counted until it is written. Shorter ones are within what a connection may buffer.
 const COUNTED: usize = 16 * 1024;
@@ -45,16 +45,17 @@ impl ResponseBody {
 
     pub(super) fn full(text: Bytes) -> Self {
         Self {
-            kind: Kind::Full([text, Bytes::new(), Bytes::new()]),
+            kind: Kind::Full(text),
             held: None,
         }
     }
 
     /// The parts of a text that is wholly there.
     #[cfg(feature = "compression")]
-    pub(super) fn parts(&self) -> Option<Parts> {
+    pub(super) fn parts(&self) -> Option<Vec<Bytes>> {
         match &self.kind {
-            Kind::Full(parts) => Some(parts.clone()),
+            Kind::Full(text) => Some(vec![text.clone()]),
+            Kind::Parts(parts) => Some(parts.iter().cloned().collect()),
             Kind::Events(_) => None,
         }
     }
@@ -62,7 +63,7 @@ impl ResponseBody {
     /// Puts another text in the place of this one.
     #[cfg(feature = "compression")]
     pub(super) fn replace(&mut self, text: Bytes) {
-        self.kind = Kind::Full([text, Bytes::new(), Bytes::new()]);
+        self.kind = Kind::Full(text);
     }
 
     pub(crate) fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Self {
@@ -78,7 +79,7 @@ impl ResponseBody {
         let mut body = match is_large(&answer) {
             false => Self::json(answer),
             true => Self {
-                kind: Kind::Full(in_parts(answer, &held.client())?),
+                kind: Kind::Parts(in_parts(answer, &held.client())?.into()),
                 held: None,
             },
         };
@@ -100,25 +101,24 @@ pub(crate) fn is_large(answer: &Response) -> bool {
     answer
         .outcome
         .as_ref()
-        .is_ok_and(|payload| payload.as_str().len() >= COUNTED)
+        .is_ok_and(|payload| payload.size() >= COUNTED)
 }
 
 /// The text of a large answer, whose result is not copied.
-pub(crate) fn in_parts(answer: Response, client: &Client) -> Result<Parts, Over> {
+pub(crate) fn in_parts(answer: Response, client: &Client) -> Result<Vec<Bytes>, Over> {
     let Response { id, outcome } = answer;
     let payload = match outcome {
         Ok(payload) => payload,
         Err(error) => {
             let text = Response::error(id, error).into_text();
-            return Ok([text, Bytes::new(), Bytes::new()]);
+            return Ok(vec![text]);
         }
     };
     let id = id.map_or_else(String::new, |id| format!(r#","id":{}"#, json!(id)));
-    Ok([
-        format!(r#"{{"jsonrpc":"2.0"{id},"result":"#).into(),
-        payload.into_counted(client)?,
-        Bytes::from_static(b"}"),
-    ])
+    let mut parts = vec![format!(r#"{{"jsonrpc":"2.0"{id},"result":"#).into()];
+    parts.extend(payload.into_counted(client)?);
+    parts.push(Bytes::from_static(b"}"));
+    Ok(parts)
 }
 
 impl Body for ResponseBody {
@@ -130,10 +130,11 @@ impl Body for ResponseBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.kind {
-            Kind::Full(parts) => {
-                let part = parts.iter_mut().find(|part| !part.is_empty());
-                Poll::Ready(part.map(|part| Ok(Frame::data(std::mem::take(part)))))
+            Kind::Full(text) => {
+                let text = (!text.is_empty()).then(|| std::mem::take(text));
+                Poll::Ready(text.map(|text| Ok(Frame::data(text))))
             }
+            Kind::Parts(parts) => Poll::Ready(parts.pop_front().map(|part| Ok(Frame::data(part)))),
             Kind::Events(events) => events
                 .as_mut()
                 .poll_next(context)
@@ -142,12 +143,17 @@ impl Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.kind, Kind::Full(parts) if length(parts) == 0)
+        match &self.kind {
+            Kind::Full(text) => text.is_empty(),
+            Kind::Parts(parts) => parts.is_empty(),
+            Kind::Events(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Full(parts) => SizeHint::with_exact(length(parts)),
+            Kind::Full(text) => SizeHint::with_exact(text.len() as u64),
+            Kind::Parts(parts) => SizeHint::with_exact(length(parts)),
             Kind::Events(_) => SizeHint::default(),
         }
     }
@@ -156,12 +162,13 @@ impl Body for ResponseBody {
 impl fmt::Debug for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full(parts) => write!(formatter, "Full({} bytes)", length(parts)),
+            Self::Full(text) => write!(formatter, "Full({} bytes)", text.len()),
+            Self::Parts(parts) => write!(formatter, "Parts({} bytes)", length(parts)),
             Self::Events(_) => formatter.write_str("Events"),
         }
     }
 }
 
-fn length(parts: &Parts) -> u64 {
+fn length(parts: &VecDeque<Bytes>) -> u64 {
     parts.iter().map(|part| part.len() as u64).sum()
 }

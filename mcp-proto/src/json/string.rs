@@ -7,6 +7,15 @@ const BLOCK: usize = 32;
 /// How many bytes are looked at as one number, to find one that must be escaped.
 const WORD: usize = size_of::<u64>();
 
+/// `text` as it stands between the quotation marks of a JSON string.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    // Every eighth byte of a text may need a second one.
+    let mut out = String::with_capacity(text.len() + text.len() / 4);
+    push_escaped(&mut out, text);
+    out
+}
+
 /// Appends `text` as a JSON string, with its quotation marks.
 pub(crate) fn push_string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);

@@ -4,11 +4,8 @@ use bytes::{BufMut, Bytes};
 use serde::ser::{Error as _, Serialize, SerializeMap as _, Serializer};
 use serde_json::value::RawValue;
 
-use super::{Message, Notification, Payload, Request, RequestId, Response, Text};
-
-/// The room before a result: enough for ids that are numbers, or short.
-pub(super) const ENVELOPE: usize = BLANK.len();
-pub(super) const BLANK: &str = "                                                                                                ";
+use super::payload::{ENVELOPE, Payload, Text};
+use super::{Message, Notification, Request, RequestId, Response};
 
 /// How each message begins, and what stands before its id and its result.
 const MESSAGE: &[u8] = br#"{"jsonrpc":"2.0""#;

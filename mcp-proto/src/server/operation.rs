@@ -135,9 +135,11 @@ impl Begun {
         match outcome {
             Err(error) => observed.report(Some(OperationError::Code(error.code)), 0),
             Ok(payload) => {
-                let text = payload.as_str();
-                let failed = observed.named.tool.is_some() && is_failure(text);
-                observed.report(failed.then_some(OperationError::Tool), text.len());
+                let size = payload.size();
+                let failed = observed.named.tool.is_some()
+                    && size <= FAILURE_BYTES
+                    && is_failure(payload.as_str());
+                observed.report(failed.then_some(OperationError::Tool), size);
             }
         }
     }
@@ -263,6 +265,5 @@ fn is_failure(result: &str) -> bool {
         #[serde(default, rename = "isError")]
         is_error: bool,
     }
-    result.len() <= FAILURE_BYTES
-        && serde_json::from_str(result).is_ok_and(|Result { is_error }| is_error)
+    serde_json::from_str(result).is_ok_and(|Result { is_error }| is_error)
 }

@@ -58,7 +58,8 @@ impl<'s> ToolCall<'s> {
         async move {
             let result = call.await?;
             let size = result.size();
-            if size <= INLINE_BYTES {
+            // Parts that are there need not be written.
+            if size <= INLINE_BYTES || result.prepared.is_some() {
                 return Ok(server.tool_result(&result, version)?);
             }
             let write = move |server: &Server| server.tool_result(&result, version);
@@ -178,7 +179,7 @@ impl Server {
         Ok(match held {
             None => payload,
             Some(mut held) => {
-                held.shrink_to(payload.as_str().len());
+                held.shrink_to(payload.size());
                 payload.held_by(held)
             }
         })

@@ -10,7 +10,7 @@ use futures_util::future::{BoxFuture, Either};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::{CallToolResult, Tool, ToolError};
+use super::{CallToolResult, PreparedJson, Tool, ToolError};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, RequestId};
@@ -128,7 +128,9 @@ impl Registered {
         let Some(schema) = &self.output else {
             return Ok(());
         };
-        let content = result.structured_json().map(serde_json::from_str);
+        let joined = result.prepared.as_ref().map(PreparedJson::joined);
+        let json = joined.as_deref().or(result.structured_json());
+        let content = json.map(serde_json::from_str);
         let Some(Ok(content)) = content else {
             tracing::error!(
                 tool = self.tool.name,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
@@ -27,6 +28,15 @@ pub struct CallToolResult {
     /// JSON text of a handler's typed result, in the place of the two above: it is copied when the result is written,
     /// and not before.
     pub(crate) typed: Option<String>,
+    /// The same in parts that need not be written.
+    pub(crate) prepared: Option<PreparedJson>,
+}
+
+/// JSON text that was written before, for [`CallToolResult::prepared`].
+#[derive(Debug, Clone, Default)]
+pub struct PreparedJson {
+    json: Vec<Bytes>,
+    quoted: Vec<Bytes>,
 }
 
 /// A tool has no result.
@@ -95,7 +105,42 @@ impl CallToolResult {
     }
 }
 
+impl PreparedJson {
+    /// Appends a piece of JSON text, and the same as it stands in a JSON string, by [`json::escaped`].
+    ///
+    /// All pieces together must be one JSON value, UTF-8 and on one line: that is not checked.
+    pub fn push(&mut self, json: Bytes, escaped: Bytes) {
+        self.json.push(json);
+        self.quoted.push(escaped);
+    }
+
+    fn size(&self) -> usize {
+        let parts = self.json.iter().chain(&self.quoted);
+        parts.map(Bytes::len).sum()
+    }
+
+    /// The JSON text as one.
+    pub(crate) fn joined(&self) -> String {
+        String::from_utf8(self.json.concat()).unwrap_or_default()
+    }
+
+    /// The pieces of the JSON text, and those of a string that has it.
+    pub(crate) fn into_parts(self) -> (Vec<Bytes>, Vec<Bytes>) {
+        (self.json, self.quoted)
+    }
+}
+
 impl CallToolResult {
+    /// As [`structured`](Self::structured), for a large JSON text that exists already, in parts. It is neither copied
+    /// nor written once more, unless it goes over pipes or as an event.
+    #[must_use]
+    pub fn prepared(json: PreparedJson) -> Self {
+        Self {
+            prepared: Some(json),
+            ..Self::default()
+        }
+    }
+
     /// As [`structured`](Self::structured), for a result that goes straight to the client.
     pub(crate) fn typed(value: &impl Serialize) -> Result<Self, ToolError> {
         // Most results are short; what does not fit makes it grow.
@@ -116,7 +161,8 @@ impl CallToolResult {
     pub(crate) fn size(&self) -> usize {
         let content = self.content.iter().map(ContentBlock::size);
         let typed = self.typed.as_ref().map_or(0, String::len);
-        content.sum::<usize>() + typed + self.structured_json().map_or(0, str::len)
+        let prepared = self.prepared.as_ref().map_or(0, PreparedJson::size);
+        content.sum::<usize>() + prepared + typed + self.structured_json().map_or(0, str::len)
     }
 }
 

@@ -10,7 +10,7 @@ use universe_core::State;
 
 use super::replay::{Replay, ReplayStep};
 use super::{CareError, Inspector, UniverseId, present, say, write_new};
-use crate::commands::{ServiceError, Universe};
+use crate::commands::{ServiceError, TextPlace, Universe};
 use crate::store::sqlite::View;
 use crate::store::{MAX_PAGE, Meta, Page, Record, Revision, Timestamp};
 use crate::view::NearbyUniverses;
@@ -56,6 +56,7 @@ pub(super) fn export(
         updated_at,
         revision,
         state,
+        text: TextPlace::default(),
     };
     write(&universe, file)
 }

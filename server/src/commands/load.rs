@@ -5,6 +5,7 @@ use futures_util::StreamExt as _;
 use serde_json::Value;
 use universe_core::{Applied, Command, State};
 
+use super::texts::TextPlace;
 use super::{LogEntry, Processed, ServiceError, Universe};
 use crate::offload;
 use crate::store::{
@@ -120,6 +121,7 @@ async fn try_load(
         updated_at,
         revision: base,
         state,
+        text: TextPlace::default(),
     };
     let mut loaded = Loaded {
         universe,

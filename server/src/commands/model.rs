@@ -2,6 +2,7 @@
 
 use universe_core::{Applied, Command, Event, Refusal, State, Strictness};
 
+use super::texts::TextPlace;
 use crate::store::{CommandId, Revision, Timestamp, UniverseId};
 
 /// The domain's step. A service can be given another one, to see how it copes with one that fails.
@@ -13,7 +14,8 @@ pub struct ServiceLimits {
     /// The most universes kept in memory; the one unused longest makes room. 4,096 by default.
     pub max_loaded: usize,
     /// The most bytes of JSON that the universes in memory stand for; in memory they take some four times as much. The
-    /// one unused longest makes room, when another one is loaded or one grows. 256 MiB by default.
+    /// one unused longest makes room, when another one is loaded or one grows. A quarter as much in addition is for
+    /// the JSON texts of large ones that were read, which are kept for the next reader. 256 MiB by default.
     pub max_loaded_bytes: usize,
     /// The largest universe in bytes of JSON. A larger one takes only commands that make it smaller, and ticks. 40 MiB
     /// by default: some 100,000 bodies.
@@ -41,6 +43,7 @@ pub struct Universe {
     pub revision: Revision,
     /// Its state. Cheap to clone.
     pub state: State,
+    pub(crate) text: TextPlace,
 }
 
 /// Commands to be processed together: all of them or none.

@@ -20,6 +20,7 @@ use self::refresh::Hints;
 pub(super) use self::refresh::is_current;
 use super::batch::{Batch, Outcome, Rules, reduce};
 use super::load::{Loaded, load};
+use super::texts::TextPlace;
 use super::writers::WriterSlot;
 use super::{Change, CommandService, ServiceError};
 use crate::metrics;
@@ -37,6 +38,8 @@ pub(super) struct Writer {
     snapshot: Option<oneshot::Receiver<usize>>,
     /// How far others come, where the store is shared.
     hints: Option<Hints>,
+    /// How many jobs were answered last.
+    answered: usize,
 }
 
 impl Writer {
@@ -48,6 +51,7 @@ impl Writer {
             loaded: None,
             snapshot: None,
             hints: None,
+            answered: 0,
         }
     }
 
@@ -70,8 +74,24 @@ impl Writer {
             if received == 0 {
                 return self.settle_snapshot().await;
             }
+            self.gather(&mut jobs, limits.max_batch).await;
             while !jobs.is_empty() {
                 self.work(&mut jobs).await;
+            }
+        }
+    }
+
+    /// Takes further jobs as long as others come at once. Those that were answered last ask again now: without a wait
+    /// for them, the first of them goes to the disk alone and all others wait for it.
+    async fn gather(&mut self, jobs: &mut Vec<Job>, max: usize) {
+        let mut before = 0;
+        while before < jobs.len() && jobs.len() < self.answered.min(max) {
+            before = jobs.len();
+            tokio::task::yield_now().await;
+            while jobs.len() < max
+                && let Ok(job) = self.slot.queue.try_recv()
+            {
+                jobs.push(job);
             }
         }
     }
@@ -191,7 +211,8 @@ impl Writer {
 
     async fn loaded(&mut self) -> Result<&Loaded, ServiceError> {
         if self.loaded.is_none() {
-            let loaded = load(self.service.store(), &self.id).await?;
+            let mut loaded = load(self.service.store(), &self.id).await?;
+            loaded.universe.text = TextPlace::new(&self.service.0.texts);
             self.loaded = Some(loaded);
             self.measure();
         }
@@ -220,7 +241,11 @@ impl Writer {
     }
 
     /// The batch is durable: the universe moves on and every job gets its answer.
-    fn commit(&mut self, jobs: Vec<Job>, batch: Batch) {
+    fn commit(&mut self, jobs: Vec<Job>, mut batch: Batch) {
+        if batch.replaced {
+            // It has nothing in common with the text of the state before.
+            batch.universe.text = TextPlace::new(&self.service.0.texts);
+        }
         if let Some(loaded) = &mut self.loaded {
             let before = std::mem::replace(&mut loaded.universe, batch.universe.clone());
             loaded.entries += batch.entries.len() as u64;
@@ -235,6 +260,7 @@ impl Writer {
             }
         }
         self.measure();
+        self.answered = jobs.len();
         for (job, outcome) in jobs.into_iter().zip(batch.outcomes) {
             // An asker that is gone does not take its answer; what it asked for stays done.
             match (job, outcome) {

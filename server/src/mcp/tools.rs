@@ -129,11 +129,11 @@ pub(super) fn hints(reads: bool, destroys: bool) -> ToolAnnotations {
 }
 
 /// Makes a result where it delays no other request: a large one when it is its caller's turn.
-pub(super) async fn written(
+pub(super) async fn written<T: Send + 'static>(
     context: &Context,
     small: bool,
-    make: impl FnOnce() -> Result<CallToolResult, ToolError> + Send + 'static,
-) -> Result<CallToolResult, ToolError> {
+    make: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
     let turn = match small {
         true => None,
         false => context.turn().await?,

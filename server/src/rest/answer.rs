@@ -17,6 +17,7 @@ use serde::ser::Error as _;
 use serde_json::{Value, json};
 use universe_core::Findings;
 
+use super::parts::PartsBody;
 use crate::commands::{CommandService, Processed, ServiceError, Universe};
 use crate::offload;
 use crate::store::{Record, Revision};
@@ -24,6 +25,8 @@ use crate::view::{CommandAnswer, NearbyUniverses, ResultForm};
 
 /// How many bytes a body has before it is counted until it is written.
 const COUNTED: u64 = 16 * 1024;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// The body of every REST response.
 pub type RestBody = UnsyncBoxBody<Bytes, Infallible>;
@@ -121,26 +124,28 @@ pub(super) async fn made(
 ) -> Result<Response<RestBody>, Failure> {
     let etag = etag(universe.revision);
     let written = write_made(universe, warnings, generate).await;
-    let mut response = json_text(status, written.map_err(|error| Failure::internal(&error))?);
+    let written = written.map_err(|error| Failure::internal(&error))?;
+    let mut response = with_body(status, PartsBody::boxed(written));
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
     response.headers_mut().insert(ETAG, etag);
     Ok(response)
 }
 
 /// A universe as JSON text.
-pub(super) async fn write(
-    universe: Universe,
-    warnings: Findings,
-) -> Result<Vec<u8>, serde_json::Error> {
-    write_made(universe, warnings, None).await
+pub(super) async fn write(universe: Universe) -> Result<Vec<u8>, serde_json::Error> {
+    let parts = write_made(universe, Findings::default(), None).await?;
+    Ok(parts.concat())
 }
 
+/// The same in parts. Those of a large state are the ones that are kept of it.
 async fn write_made(
     universe: Universe,
     warnings: Findings,
     generate: Option<Value>,
-) -> Result<Vec<u8>, serde_json::Error> {
+) -> Result<Vec<Bytes>, serde_json::Error> {
     let small = offload::is_small(&universe.state);
-    offload::run(small, move || {
+    let is_kept = !small && universe.text.of(&universe.state).is_some();
+    offload::run(small || is_kept, move || {
         let named = Named {
             id: universe.id.as_str(),
             name: &universe.name,
@@ -153,13 +158,21 @@ async fn write_made(
             generate,
         };
         // The text of the state goes between them unchanged: serde would read it once more.
-        let (mut out, rest) = (serde_json::to_vec(&named)?, serde_json::to_vec(&rest)?);
-        out.pop();
-        out.extend_from_slice(b",\"state\":");
-        universe.state.write_json(&mut out)?;
-        out.push(b',');
-        out.extend_from_slice(rest.get(1..).unwrap_or_default());
-        Ok(out)
+        let (mut before, rest) = (serde_json::to_vec(&named)?, serde_json::to_vec(&rest)?);
+        before.pop();
+        before.extend_from_slice(b",\"state\":");
+        let after = rest.get(1..).unwrap_or_default();
+        if small {
+            universe.state.write_json(&mut before)?;
+            before.push(b',');
+            before.extend_from_slice(after);
+            return Ok(vec![before.into()]);
+        }
+        let text = universe.text.write(&universe.state)?;
+        let mut parts = vec![before.into()];
+        parts.extend(text.parts().cloned().map(Bytes::from_owner));
+        parts.push([b",", after].concat().into());
+        Ok(parts)
     })
     .await
     .map_err(serde_json::Error::custom)?
@@ -237,26 +250,27 @@ pub(super) async fn encoded(
     if held.is_none() && encoding.is_none() {
         return Ok(response);
     }
-    let (mut head, body) = response.into_parts();
-    let Ok(text) = body.collect().await;
-    let mut text = text.to_bytes();
+    let (mut head, mut body) = response.into_parts();
+    let mut parts = Vec::new();
+    while let Some(Ok(frame)) = body.frame().await {
+        parts.extend(frame.into_data());
+    }
     if let Some(encoding) = encoding
-        && let Some(compressed) = encoding.compress([text.clone()], client).await
+        && let Some(compressed) = encoding.compress(parts.clone(), client).await
     {
-        text = compressed.into();
         if let Some(held) = &mut held {
-            held.set(text.len())?;
+            held.set(compressed.len())?;
         }
+        parts = vec![compressed.into()];
         encoding.mark(&mut head.headers);
         if let Some(tag) = head.headers.get_mut(ETAG) {
             *tag = encoded_tag(tag, encoding);
         }
     }
-    let text = match held {
-        Some(held) => held.keep(text),
-        None => text,
-    };
-    Ok(Response::from_parts(head, Full::new(text).boxed_unsync()))
+    if let Some(held) = held {
+        parts = held.keep_parts(parts);
+    }
+    Ok(Response::from_parts(head, PartsBody::boxed(parts)))
 }
 
 /// The tag of an unencoded body, changed for the same body in an encoding: the two differ (RFC 9110 §8.8.3.3).
@@ -269,8 +283,7 @@ fn encoded_tag(tag: &HeaderValue, encoding: Encoding) -> HeaderValue {
 
 pub(super) fn json_text(status: StatusCode, json: impl Into<Bytes>) -> Response<RestBody> {
     let mut response = with_body(status, Full::new(json.into()).boxed_unsync());
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, json);
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
     response
 }
 

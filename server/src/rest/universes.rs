@@ -80,7 +80,7 @@ impl Rest {
                         // Where the page ends is known when it is written.
                         return Ok(answer::json_text(StatusCode::OK, Vec::new()));
                     }
-                    Ok(universe) => answer::write(universe, Findings::default()).await,
+                    Ok(universe) => answer::write(universe).await,
                     // Deleted since the page was read.
                     Err(ServiceError::NotFound(_)) => continue,
                     // One that is damaged does not keep the others from being read.

@@ -68,7 +68,7 @@ impl ResultForm {
             Self::Events => true,
             Self::State => offload::is_small(&processed.state),
             Self::Fitting | Self::Changes => {
-                offload::is_small(&processed.before) || !processed.events.iter().any(replaces)
+                !processed.events.iter().any(replaces) || offload::is_small(&processed.before)
             }
         }
     }

@@ -4,6 +4,7 @@ mod answers;
 mod completion;
 mod extra;
 mod isolation;
+mod large;
 mod prompts;
 mod requirements;
 mod resources;

@@ -45,6 +45,11 @@ impl<T: Clone> Sequence<T> {
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
+
+    /// Whether both are the same value, as far as can be seen at once.
+    pub(crate) fn is_shared(&self, other: &Self) -> bool {
+        self.entries.ptr_eq(&other.entries)
+    }
 }
 
 impl<T: PartialEq> Sequence<T> {

@@ -11,7 +11,7 @@ use super::{Records, SECTIONS, Section, State};
 use crate::entity::members::without_braces;
 use crate::entity::{Group, Id, LazyMembers, Star};
 
-type WriteResult = Result<(), serde_json::Error>;
+pub(super) type WriteResult = Result<(), serde_json::Error>;
 
 impl State {
     /// The universe as JSON text.
@@ -28,12 +28,27 @@ impl State {
     /// # Errors
     /// None that a state can have: its keys are strings, and its numbers come from JSON.
     pub fn write_json(&self, out: &mut Vec<u8>) -> WriteResult {
-        out.push(b'{');
-        for section in SECTIONS {
+        begin_stars(out)?;
+        for (index, (id, star)) in self.stars.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            self::star(out, id, star)?;
+        }
+        self.write_others(out)?;
+        self.write_time(out)?;
+        self.write_extra(out)
+    }
+
+    /// What stands between the last body and the time.
+    pub(super) fn write_others(&self, out: &mut Vec<u8>) -> WriteResult {
+        out.push(b'}');
+        let [_stars, others @ ..] = SECTIONS;
+        for section in others {
+            out.push(b',');
             text(out, section)?;
             out.push(b':');
             match section {
-                "stars" => map(out, self.stars.iter(), |out, star| star.write_json(out))?,
                 "rootIds" => ids(out, &self.root_ids)?,
                 "groups" => map(out, self.groups.iter(), |out, group| group.write_json(out))?,
                 "belts" => records(out, &self.belts)?,
@@ -42,10 +57,17 @@ impl State {
                 "nebulae" => records(out, &self.nebulae)?,
                 name => serde_json::to_writer(&mut *out, &Section { state: self, name })?,
             }
-            out.push(b',');
         }
-        out.extend_from_slice(b"\"time\":");
-        serde_json::to_writer(&mut *out, &self.time)?;
+        Ok(())
+    }
+
+    pub(super) fn write_time(&self, out: &mut Vec<u8>) -> WriteResult {
+        out.extend_from_slice(b",\"time\":");
+        serde_json::to_writer(out, &self.time)
+    }
+
+    /// What stands after the time.
+    pub(super) fn write_extra(&self, out: &mut Vec<u8>) -> WriteResult {
         for (name, value) in &*self.extra {
             out.push(b',');
             text(out, name)?;
@@ -55,6 +77,22 @@ impl State {
         out.push(b'}');
         Ok(())
     }
+}
+
+/// What stands before the first body.
+pub(super) fn begin_stars(out: &mut Vec<u8>) -> WriteResult {
+    let [stars, ..] = SECTIONS;
+    out.push(b'{');
+    text(out, stars)?;
+    out.extend_from_slice(b":{");
+    Ok(())
+}
+
+/// A body with its key.
+pub(super) fn star(out: &mut Vec<u8>, id: &Id, star: &Star) -> WriteResult {
+    text(out, id)?;
+    out.push(b':');
+    star.write_json(out)
 }
 
 impl Star {

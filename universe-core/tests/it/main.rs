@@ -13,6 +13,7 @@ mod generate;
 mod ids;
 mod nearest;
 mod orbit;
+mod parts;
 mod properties;
 mod quirks;
 mod support;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -10,7 +11,7 @@ use crate::content::{ContentBlock, TextContent};
 use crate::json::{self, is_one_line, push_string};
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::older;
-use crate::tool::CallToolResult;
+use crate::tool::{CallToolResult, PreparedJson};
 use crate::version::{Era, ProtocolVersion};
 
 /// How much room a result needs in addition to its content, including the server's name.
@@ -26,6 +27,9 @@ pub(crate) fn tool_result(
     server_info: &RawValue,
 ) -> Result<Payload, ErrorObject> {
     let era = version.era();
+    if let Some(json) = &result.prepared {
+        return prepared(result, json.clone(), era, server_info);
+    }
     let size = result.size();
     // Every eighth byte of a text may need a second one.
     let mut out = Payload::start(size + size / 8 + FRAME);
@@ -55,6 +59,40 @@ pub(crate) fn tool_result(
     }
     out.push('}');
     Ok(Payload::started(out))
+}
+
+/// Puts a result together of the parts that are there.
+fn prepared(
+    result: &CallToolResult,
+    json: PreparedJson,
+    era: Era,
+    server_info: &RawValue,
+) -> Result<Payload, ErrorObject> {
+    let (json, quoted) = json.into_parts();
+    let mut before = String::from("{");
+    if era == Era::Modern {
+        before.push_str(r#""resultType":"complete","#);
+    }
+    before.push_str(r#""content":[{"type":"text","text":""#);
+    let mut after = String::new();
+    let meta = ResultMeta::new(result.meta.as_ref(), era, server_info);
+    if !meta.is_empty() {
+        after.push_str(r#","_meta":"#);
+        meta.push_to(&mut after)?;
+    }
+    after.push('}');
+    let is_object = json.first().is_some_and(|json| json.starts_with(b"{"));
+    let mut parts = vec![Bytes::from(before)];
+    parts.extend(quoted);
+    match era == Era::Modern || is_object {
+        true => {
+            parts.push(Bytes::from_static(br#""}],"structuredContent":"#));
+            parts.extend(json);
+        }
+        false => parts.push(Bytes::from_static(br#""}]"#)),
+    }
+    parts.push(after.into());
+    Ok(Payload::in_parts(parts))
 }
 
 fn push_blocks(out: &mut String, content: &[ContentBlock]) -> Result<(), ErrorObject> {

@@ -7,6 +7,7 @@ use futures_util::stream::{self, BoxStream};
 
 use super::{Change, ServiceError, Writer};
 use crate::commands::load::{self, Loaded};
+use crate::commands::texts::TextPlace;
 use crate::commands::{LogEntry, Universe};
 use crate::store::{ReadError, Record, Revision, UniverseLog};
 
@@ -91,11 +92,14 @@ impl Writer {
         self.slot.latest.set(None);
         let before = loaded.universe.clone();
         let followed = follow(self.service.store(), &mut loaded, &record).await;
-        let (loaded, replaced) = match followed {
+        let (mut loaded, replaced) = match followed {
             Some(replaced) => (loaded, replaced),
             // It was trimmed, or is another one: as it is now has to be read whole.
             None => (load::load(self.service.store(), &self.id).await?, true),
         };
+        if replaced {
+            loaded.universe.text = TextPlace::new(&self.service.0.texts);
+        }
         self.slot.latest.set(Some(loaded.universe.clone()));
         self.service.0.watchers.notify(Change::Changed {
             before: &before,

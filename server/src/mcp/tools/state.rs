@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use mcp_proto::{CallToolResult, Context, Tool, ToolAnnotations, ToolError};
+use bytes::Bytes;
+use mcp_proto::json::escaped;
+use mcp_proto::{CallToolResult, Context, PreparedJson, Tool, ToolAnnotations, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use universe_core::{Family, State};
+use universe_core::{Family, State, TextPart};
 
 use super::{
     META_HINT, META_REVISION, answered, arguments, arguments_schema, set_meta, universe_id_schema,
@@ -119,13 +121,11 @@ pub(super) async fn call(
     let small = offload::is_small(&universe.state);
     if given.select.is_none() && given.limit.is_none() && given.cursor.is_none() {
         let revision = universe.revision;
-        let whole = move || CallToolResult::structured(&universe.state);
-        let mut result = written(&context, small, whole).await?;
+        let text = universe.text.of(&universe.state);
+        let is_kept = text.is_some_and(|text| text.parts().all(TextPart::is_escaped));
+        let whole = move || whole(&universe, small);
+        let (mut result, bytes) = written(&context, small || is_kept, whole).await?;
         set_meta(&mut result, META_REVISION, revision.0.into());
-        let bytes = result
-            .structured_content
-            .as_deref()
-            .map_or(0, |json| json.get().len());
         if bytes > FITTING_BYTES {
             let hint = format!("the whole state has {bytes} bytes: {HINT}");
             set_meta(&mut result, META_HINT, hint.into());
@@ -134,6 +134,25 @@ pub(super) async fn call(
     }
     let part = move || CallToolResult::structured(&part(&universe, given)?);
     written(&context, small, part).await
+}
+
+/// The whole state, and how many bytes it has. The text of a large one is kept.
+fn whole(universe: &Universe, small: bool) -> Result<(CallToolResult, usize), ToolError> {
+    let Universe { state, text, .. } = universe;
+    if small {
+        let result = CallToolResult::structured(state)?;
+        let json = result.structured_content.as_deref();
+        let bytes = json.map_or(0, |json| json.get().len());
+        return Ok((result, bytes));
+    }
+    let written = text.write(state).map_err(|_| ToolError::internal())?;
+    let mut prepared = PreparedJson::default();
+    for part in written.parts() {
+        let escaped = part.escaped(escaped);
+        prepared.push(Bytes::from_owner(part.clone()), Bytes::from_owner(escaped));
+    }
+    text.measure(&written);
+    Ok((CallToolResult::prepared(prepared), written.len()))
 }
 
 fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {

@@ -1,0 +1,163 @@
+//! The result of a request as the JSON text that goes onto the wire.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{ErrorObject, FIRST_ROOM};
+use crate::budget::{Client, Held, Over};
+use crate::json;
+
+/// The room before a result: enough for ids that are numbers, or short.
+pub(super) const ENVELOPE: usize = BLANK.len();
+const BLANK: &str = "                                                                                                ";
+
+/// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and copied from then on.
+#[derive(Debug, Clone)]
+pub struct Payload {
+    pub(super) text: Text,
+    /// What its client holds for it, if it is large.
+    held: Option<Arc<Held>>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Text {
+    Own {
+        text: String,
+        /// Where it begins: before it is room for what a message puts there.
+        from: usize,
+    },
+    /// The same for many answers.
+    Shared(Arc<str>),
+    /// Large parts that were there before.
+    Parts(Arc<PartsText>),
+}
+
+/// A text in parts. It is put together for those that need it whole.
+#[derive(Debug)]
+pub(super) struct PartsText {
+    parts: Vec<Bytes>,
+    whole: OnceLock<String>,
+}
+
+impl Payload {
+    /// Serialises `value`, which should be a JSON object.
+    ///
+    /// # Errors
+    /// −32603 when the value cannot be written as JSON (a map whose keys are not strings, or an error of the type's
+    /// `Serialize`).
+    pub fn of(value: &impl Serialize) -> Result<Self, ErrorObject> {
+        json::to_json(value, FIRST_ROOM)
+            .map(|json| Self::own(json, 0))
+            .map_err(|error| ErrorObject::not_serialised(&error))
+    }
+
+    /// A text to write a result into, with room for this many bytes.
+    pub(crate) fn start(capacity: usize) -> String {
+        let mut text = String::with_capacity(ENVELOPE + capacity);
+        text.push_str(BLANK);
+        text
+    }
+
+    /// What was written into the text of [`start`](Self::start): one JSON object, without line breaks.
+    pub(crate) fn started(text: String) -> Self {
+        Self::own(text, ENVELOPE)
+    }
+
+    /// One JSON object in parts, without line breaks.
+    pub(crate) fn in_parts(parts: Vec<Bytes>) -> Self {
+        let whole = OnceLock::new();
+        Self {
+            text: Text::Parts(Arc::new(PartsText { parts, whole })),
+            held: None,
+        }
+    }
+
+    fn own(text: String, from: usize) -> Self {
+        Self {
+            text: Text::Own { text, from },
+            held: None,
+        }
+    }
+
+    /// The same payload, of which clones share the text.
+    #[must_use]
+    pub(crate) fn shared(self) -> Self {
+        let text = match self.text {
+            own @ Text::Own { .. } => Text::Shared(own.as_str().into()),
+            shared => shared,
+        };
+        Self { text, ..self }
+    }
+
+    /// The same payload, which is counted until it is written.
+    #[must_use]
+    pub(crate) fn held_by(self, held: Held) -> Self {
+        Self {
+            held: Some(Arc::new(held)),
+            ..self
+        }
+    }
+
+    /// The JSON text for a body, counted until it is written: as long as it was, or from now on by `client`.
+    ///
+    /// # Errors
+    /// When the client has reached its bound.
+    pub(crate) fn into_counted(self, client: &Client) -> Result<Vec<Bytes>, Over> {
+        let size = self.size();
+        let parts = match self.text {
+            Text::Own { text, from } => vec![Bytes::from(text).split_off(from)],
+            Text::Shared(json) => vec![Bytes::from_owner(SharedText(json))],
+            Text::Parts(text) => text.parts.clone(),
+        };
+        let held = match self.held.and_then(Arc::into_inner) {
+            Some(held) => held,
+            None => client.hold_answer(size)?,
+        };
+        Ok(held.keep_parts(parts))
+    }
+
+    /// How many bytes the JSON text has.
+    pub(crate) fn size(&self) -> usize {
+        match &self.text {
+            Text::Parts(text) => text.parts.iter().map(Bytes::len).sum(),
+            text => text.as_str().len(),
+        }
+    }
+
+    /// The JSON text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.text.as_str()
+    }
+
+    /// The payload as a tree, for tests and clients.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        serde_json::from_str(self.as_str()).unwrap_or_default()
+    }
+}
+
+impl Text {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Own { text, from } => text.get(*from..).unwrap_or_default(),
+            Self::Shared(json) => json,
+            Self::Parts(text) => text.whole.get_or_init(|| {
+                let whole = text.parts.concat();
+                String::from_utf8(whole).unwrap_or_default()
+            }),
+        }
+    }
+}
+
+/// The bytes of a payload that many answers share.
+struct SharedText(Arc<str>);
+
+impl AsRef<[u8]> for SharedText {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
