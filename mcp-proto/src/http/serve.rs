@@ -4,9 +4,13 @@ mod begun;
 mod callers;
 mod connection;
 mod handshake;
+#[cfg(feature = "http2")]
+mod http2;
+#[cfg(not(feature = "http2"))]
+#[path = "serve/http2/none.rs"]
+mod http2;
 mod lane;
 mod stall;
-mod streams;
 mod table;
 mod tracked;
 
@@ -62,7 +66,8 @@ pub struct ServeConfig {
     pub write_timeout: Duration,
     /// The most headers of one request. 100 by default.
     pub max_headers: usize,
-    /// The most requests at once on one HTTP/2 connection. 200 by default.
+    /// The most requests at once on one HTTP/2 connection. 200 by default. Of use with the feature `http2`: without it
+    /// connections are of HTTP/1 alone.
     pub max_http2_streams: u32,
     /// How long running requests may continue after the shutdown signal. 5 s by default.
     pub shutdown_deadline: Duration,

@@ -267,7 +267,7 @@ impl Server {
         Some(missing)
     }
 
-    /// A result that was made when the server was built.
+    /// A result that was made when the server was built, or when a client first asked for it.
     fn ready(
         &self,
         offered: &Offered,
@@ -281,9 +281,7 @@ impl Server {
         if params.contains_key("cursor") {
             return None;
         }
-        let mut lists = offered.ready.iter();
-        let ready = lists.find(|(list, shown, _)| *list == method && *shown == version);
-        ready.map(|(_, _, list)| list.clone())
+        self.ready_list(offered, method, version)
     }
 }
 

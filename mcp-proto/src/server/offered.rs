@@ -5,7 +5,7 @@ mod check;
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +34,16 @@ pub(crate) struct Offered {
     pub(crate) completions: CompletionRegistry,
     pub(crate) needs: Needs,
     /// The complete results of lists that are one page and the same for every caller, in each revision.
-    pub(super) ready: Vec<(Method, ProtocolVersion, Payload)>,
+    pub(super) ready: Vec<ReadyList>,
+}
+
+/// The complete result of a list in one revision.
+#[derive(Debug, Clone)]
+pub(super) struct ReadyList {
+    pub(super) method: Method,
+    pub(super) version: ProtocolVersion,
+    /// Its text, once it was asked for.
+    pub(super) payload: OnceLock<Payload>,
 }
 
 /// What was offered when the scopes of a request were judged, among its extensions: what answers the request is what

@@ -1,12 +1,14 @@
 //! What a server offers while it runs: replaced as a whole, so that a request sees all of a change or nothing of it.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
-use super::offered::Offered;
+use serde_json::Map;
+
+use super::offered::{Offered, ReadyList};
 use super::{Method, Server};
 use crate::change::Change;
 use crate::context::Context;
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::Payload;
 use crate::scopes::Wanted;
 use crate::version::ProtocolVersion;
 
@@ -83,8 +85,7 @@ impl Server {
 
     /// Offers this from now on.
     pub(super) fn offer(&self, mut offered: Offered) {
-        // A list that is not ready is made on request.
-        offered.ready = self.ready_lists(&offered).unwrap_or_default();
+        offered.ready = self.ready_lists(&offered);
         let current = self.0.offered.write();
         *current.unwrap_or_else(PoisonError::into_inner) = Arc::new(offered);
     }
@@ -105,46 +106,61 @@ impl Server {
         self.0.visible.is_some()
     }
 
-    /// The lists that are one page and the same for every caller, as sent.
-    pub(super) fn ready_lists(
-        &self,
-        offered: &Offered,
-    ) -> Result<Vec<(Method, ProtocolVersion, Payload)>, ErrorObject> {
+    /// The complete results of lists that are one page and the same for every caller: those that were asked for are
+    /// kept as text.
+    fn ready_lists(&self, offered: &Offered) -> Vec<ReadyList> {
         let mut lists = Vec::new();
         if self.hides() {
-            return Ok(lists);
+            return lists;
         }
         let fits = |length: usize| length <= self.0.page_size;
-        let mut add = |method, list: &dyn Fn(&Context) -> Result<Payload, ErrorObject>| {
-            for version in ProtocolVersion::ALL {
-                let mut context = Context::test();
-                context.protocol_version = version;
-                lists.push((method, version, list(&context)?.shared()));
-            }
-            Ok::<_, ErrorObject>(())
+        let mut add = |method| {
+            lists.extend(ProtocolVersion::ALL.map(|version| ReadyList {
+                method,
+                version,
+                payload: OnceLock::new(),
+            }));
         };
-        let params = serde_json::Map::new();
         if fits(offered.tools.list().count()) {
-            add(Method::ListTools, &|context| {
-                self.list_tools(offered, &params, context)
-            })?;
+            add(Method::ListTools);
         }
         if fits(offered.prompts.list().count()) {
-            add(Method::ListPrompts, &|context| {
-                self.list_prompts(offered, &params, context)
-            })?;
+            add(Method::ListPrompts);
         }
         if fits(offered.resources.templates().count()) {
-            add(Method::ListTemplates, &|context| {
-                self.list_templates(offered, &params, context)
-            })?;
+            add(Method::ListTemplates);
         }
         let others = offered.resources.lists_more() || self.0.skills.is_some();
         if !others && fits(offered.resources.list().count()) {
-            add(Method::ListResources, &|context| {
-                self.list_registered_resources(offered, &params, context)
-            })?;
+            add(Method::ListResources);
         }
-        Ok(lists)
+        lists
+    }
+
+    /// A list as sent to every caller, written when the first one asks for it. `None`: it has to be made for the
+    /// request, if only to say what is wrong with it.
+    pub(super) fn ready_list(
+        &self,
+        offered: &Offered,
+        method: Method,
+        version: ProtocolVersion,
+    ) -> Option<Payload> {
+        let mut lists = offered.ready.iter();
+        let ready = lists.find(|ready| ready.method == method && ready.version == version)?;
+        if let Some(payload) = ready.payload.get() {
+            return Some(payload.clone());
+        }
+        // Without the extensions of the request: the list is the same for all.
+        let mut context = Context::test();
+        context.protocol_version = version;
+        let params = Map::new();
+        let made = match method {
+            Method::ListTools => self.list_tools(offered, &params, &context),
+            Method::ListPrompts => self.list_prompts(offered, &params, &context),
+            Method::ListTemplates => self.list_templates(offered, &params, &context),
+            _ => self.list_registered_resources(offered, &params, &context),
+        };
+        let payload = made.ok()?.shared();
+        Some(ready.payload.get_or_init(|| payload).clone())
     }
 }

@@ -80,7 +80,7 @@ const fn called(era: Era, has: &'static [Feature]) -> Called {
 const ALL: &[Feature] = &[Sessions, Streams, Stdio];
 
 /// The floor first: all others are compared with it.
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind {
         name: "floor",
         calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[Stdio])],
@@ -88,6 +88,11 @@ const KINDS: [Kind; 6] = [
     Kind {
         name: "ours",
         calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[Stdio])],
+    },
+    // Without the validator, as the others.
+    Kind {
+        name: "ours-http",
+        calls: &[called(Era::Legacy, &[]), called(Era::Modern, &[])],
     },
     Kind {
         name: "flymcprust",
@@ -206,7 +211,9 @@ pub(super) fn all(only: &str) -> Result<(Vec<Contestant>, Vec<Skipped>)> {
                 has_streams: call.has.contains(&Streams),
                 has_stdio: call.has.contains(&Stdio),
             })),
-            Err(reason) if ["floor", "ours"].contains(&kind.name) => return Err(reason),
+            Err(reason) if ["floor", "ours", "ours-http"].contains(&kind.name) => {
+                return Err(reason);
+            }
             Err(reason) => skipped.push((kind.name.to_owned(), reason.to_string())),
         }
     }

@@ -104,7 +104,7 @@ impl Row {
 
     /// Whether it is one that must not fail.
     pub(super) fn is_own(&self) -> bool {
-        ["floor", "ours", "universe-server"].contains(&self.server.as_str())
+        ["floor", "ours", "ours-http", "universe-server"].contains(&self.server.as_str())
     }
 }
 

@@ -12,9 +12,9 @@ use futures_util::stream::FuturesUnordered;
 use http::{Request, Response, Version};
 use http_body::Body;
 use hyper::body::Incoming;
-use hyper::server::conn::{http1, http2};
+use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -23,18 +23,14 @@ use tokio::time::Instant;
 use super::ServeConfig;
 use super::begun::Begun;
 use super::handshake::Handshake;
-use super::lane::Lane;
+use super::http2;
 use super::stall::Socket;
-use super::streams::Streams;
 use super::table::Admitted;
 use super::tracked::Tracked;
 
 /// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more. That is
 /// as much as other servers take, and all connections may have it at once.
 const MAX_BUFFER: usize = 16 * 1024;
-
-/// How many bytes of an answer an HTTP/2 stream buffers.
-const MAX_STREAM_BUFFER: usize = 64 * 1024;
 
 /// How often a connection is looked at in the time that a head may take.
 ///
@@ -51,19 +47,6 @@ fn http1(config: &ServeConfig) -> http1::Builder {
     if config.max_headers != HYPER_HEADERS {
         builder.max_headers(config.max_headers);
     }
-    builder
-}
-
-fn http2(config: &ServeConfig, lane: Lane) -> http2::Builder<Streams> {
-    let mut builder = http2::Builder::new(Streams {
-        lane,
-        write_timeout: config.write_timeout,
-    });
-    builder
-        .timer(TokioTimer::new())
-        .keep_alive_interval(config.header_timeout)
-        .max_concurrent_streams(config.max_http2_streams)
-        .max_send_buf_size(MAX_STREAM_BUFFER);
     builder
 }
 
@@ -161,7 +144,7 @@ where
 {
     let tracking = Arc::clone(&admitted.connection);
     // HTTP/1 has no streams: hyper writes one answer after the other.
-    let in_streams = version == Version::HTTP_2;
+    let in_streams = http2::IS_SPOKEN && version == Version::HTTP_2;
     let service = service_fn(move |mut request: Request<Incoming>| {
         let running = tracking.begin();
         let peer = tracking.peer.clone();
@@ -177,15 +160,15 @@ where
             })
         }
     });
-    let stream = TokioIo::new(stream);
     // hyper-util chooses the version, too, but lets hyper read the first bytes alone, for which it takes twice the
     // buffer.
-    let mut connection = match in_streams {
-        true => {
-            let builder = http2(&config, admitted.connection.lane.clone());
-            Either::Right(Box::new(builder.serve_connection(stream, service)))
+    let lane = &admitted.connection.lane;
+    let mut connection = match http2::serve(version, stream, service, &config, lane) {
+        Ok(http2) => Either::Right(Box::new(http2)),
+        Err((stream, service)) => {
+            let stream = TokioIo::new(stream);
+            Either::Left(http1(&config).serve_connection(stream, service))
         }
-        false => Either::Left(http1(&config).serve_connection(stream, service)),
     };
     async move {
         let activity = &admitted.connection;

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::streams;
+use super::http2::streams;
 use super::table::RunningRequest;
 use crate::http::peer::Peer;
 

@@ -1,16 +1,14 @@
 //! GET: what a legacy session hears outside of its calls, and the way back to a stream whose connection was lost.
 
 use std::future::{pending, poll_fn};
-use std::pin::Pin;
-use std::sync::Arc;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use futures_util::stream::{BoxStream, Fuse};
+use futures_util::{FutureExt as _, StreamExt as _};
 use http::header::{HeaderMap, HeaderName};
 use http::{Response, request};
-use tokio::sync::Notify;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use super::events::CONNECTED;
 use super::followed::Followed;
@@ -34,8 +32,6 @@ const COME_BACK: Duration = Duration::from_secs(1);
 /// Listens for a session, whether its client is connected or about to come back.
 struct Listening {
     listener: Listener,
-    /// Whenever the session has changed.
-    changed: Arc<Notify>,
     /// Whenever another process may have changed it.
     elsewhere: Fuse<BoxStream<'static, ()>>,
     /// One has, and may have done so long before it was known here.
@@ -92,17 +88,17 @@ impl Legacy {
                 self.0.streams.session_changed(&id);
                 Ok(opened(reader, !session.protocol_version.has_polling()))
             }
-            Standalone::New(stream, reader, changed) => {
+            Standalone::New(stream, reader) => {
                 let followed = Followed {
                     server: self.0.endpoint.server.clone(),
                     extensions: head.extensions.clone(),
                     patience: self.0.endpoint.config.legacy.store_timeout,
                 };
-                let mut listening = self.listen(&session, client, stream, changed, followed)?;
+                let mut listening = self.listen(&session, client, stream, followed)?;
                 let primes = listening.primes;
                 listening.take_over(&session, has_missed).await;
                 // Captured here: an `async fn` that takes it would keep it twice.
-                tokio::spawn(async move { listening.run().await });
+                reader.speak_by(Box::pin(async move { listening.run().await }));
                 Ok(opened(reader, !primes))
             }
         }
@@ -113,7 +109,6 @@ impl Legacy {
         session: &Session,
         client: &Client,
         stream: Opened,
-        changed: Arc<Notify>,
         followed: Followed,
     ) -> Result<Listening, Rejection> {
         let place = client.hold(Kind::Listeners, 1)?;
@@ -128,7 +123,6 @@ impl Legacy {
         }
         Ok(Listening {
             listener,
-            changed,
             elsewhere: self.0.sessions.hints(&session.id),
             is_late: false,
             followed,
@@ -171,14 +165,23 @@ impl Listening {
 
     /// Says what changes, until the session or the server ends, or the client is away for too long.
     async fn run(&mut self) {
+        // Set again when it is over, and not with each event.
+        let mut quiet = pin!(tokio::time::sleep(self.keep_alive));
+        let mut said = Instant::now();
         loop {
+            if self.stream.has_session_changed() {
+                self.is_stale = true;
+                self.hold.ask_now();
+            }
             let (here, room) = match self.stream.audience() {
                 Audience::Gone => return,
                 Audience::Here { room } => {
                     if self.away.take().is_some() {
+                        said = Instant::now();
                         self.stream.unkeep();
                         if !self.listener.acquire_permit() {
                             tracing::warn!("a GET stream ends: others have taken every place");
+                            self.say_the_rest().await;
                             return;
                         }
                     }
@@ -204,10 +207,6 @@ impl Listening {
             tokio::select! {
                 biased;
                 () = self.stream.changed() => {}
-                () = self.changed.notified() => {
-                    self.is_stale = true;
-                    self.hold.ask_now();
-                }
                 Some(()) = self.elsewhere.next() => {
                     (self.is_stale, self.is_late) = (true, true);
                     self.hold.ask_now();
@@ -215,7 +214,8 @@ impl Listening {
                 held = poll_fn(|context| self.hold.poll_held(context)) => match held {
                     Held::Ended => return,
                     // Another instance may have changed it, too.
-                    Held::Is(session) => self.heed(&session).await,
+                    // In a place of its own: that is seldom, and would be most of what a stream takes.
+                    Held::Is(session) => Box::pin(self.heed(&session)).await,
                     // What changed is not known yet: it is asked again in a while.
                     Held::Unknown => {}
                 },
@@ -228,18 +228,45 @@ impl Listening {
                         }
                         return;
                     };
-                    self.stream.push(|id| events::text_with_id(id, &change.text()));
+                    self.say(&change);
                     if here {
+                        said = Instant::now();
                         self.hold.touch();
                     }
                 }
                 () = over(&mut self.away) => return,
-                () = tokio::time::sleep(self.keep_alive), if here => {
-                    self.hold.touch();
-                    self.stream.keep_alive();
+                () = &mut quiet, if here => {
+                    let now = Instant::now();
+                    if now >= said + self.keep_alive {
+                        self.hold.touch();
+                        self.stream.keep_alive();
+                        said = now;
+                    }
+                    quiet.as_mut().reset(said + self.keep_alive);
                 }
             }
         }
+    }
+
+    /// Says what changed while there was no connection, as far as that has room.
+    async fn say_the_rest(&mut self) {
+        if self.is_stale
+            && self.hold.is_asking()
+            && let Held::Is(session) = poll_fn(|context| self.hold.poll_held(context)).await
+        {
+            Box::pin(self.heed(&session)).await;
+        }
+        while !self.is_stale
+            && self.stream.audience() == (Audience::Here { room: true })
+            && let Some(Some(change)) = self.listener.next().now_or_never()
+        {
+            self.say(&change);
+        }
+    }
+
+    fn say(&self, change: &SharedNotification) {
+        self.stream
+            .push(|id| events::text_with_id(id, &change.text()));
     }
 }
 

@@ -1,10 +1,12 @@
 //! The streams of legacy sessions that can be resumed (2025-11-25, Streamable HTTP, "Resumability and Redelivery"):
 //! which there are, and for how long those are kept that nobody hears.
 
+mod alone;
 mod event_id;
 mod mirror;
 mod reader;
 mod ring;
+mod speaker;
 mod stream;
 mod table;
 #[cfg(test)]
@@ -15,7 +17,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::Notify;
 
 use super::config::LegacyConfig;
 use super::events;
@@ -60,8 +61,8 @@ pub(super) struct Opened {
 
 /// The standalone stream of a session.
 pub(super) enum Standalone {
-    /// There was none, and this is its first reader. Tells whenever the session has changed.
-    New(Opened, Reader, Arc<Notify>),
+    /// There was none, and this is its first reader.
+    New(Opened, Reader),
     /// It waits for its client.
     Waiting(Arc<Stream>),
 }
@@ -106,12 +107,8 @@ impl Streams {
             let stream = Arc::new(Stream::new(StreamName::standalone(), client));
             // Before anybody else can find it: whoever opens a stream may still fail, and ends it then.
             let reader = Reader::take_up(Arc::clone(&stream))?;
-            let changed = table.insert_standalone(session, &stream);
-            return Ok(Standalone::New(
-                self.opened(session, stream),
-                reader,
-                changed,
-            ));
+            table.insert_standalone(session, &stream);
+            return Ok(Standalone::New(self.opened(session, stream), reader));
         };
         match stream.audience(self.bounds.events) {
             Audience::Away { .. } => Ok(Standalone::Waiting(Arc::clone(stream))),
@@ -122,7 +119,10 @@ impl Streams {
     /// Tells the standalone stream of a session, if there is one here, that the session has changed in the store. Not
     /// how: of two changes at once, the store alone knows which was the last.
     pub(super) fn session_changed(&self, session: &SessionId) {
-        self.table().session_changed(session);
+        let stream = self.table().standalone(session).cloned();
+        if let Some(stream) = stream {
+            stream.change_session();
+        }
     }
 
     fn opened(self: &Arc<Self>, session: &SessionId, stream: Arc<Stream>) -> Opened {
@@ -264,7 +264,12 @@ impl Opened {
         self.stream.audience(self.streams.bounds.events)
     }
 
-    /// Waits for another audience, or for more room.
+    /// Whether the session has changed in the store since this was asked.
+    pub(super) fn has_session_changed(&self) -> bool {
+        self.stream.has_session_changed()
+    }
+
+    /// Waits for another audience, for more room, or for a change of the session.
     pub(super) async fn changed(&self) {
         self.stream.changed().await;
     }

@@ -73,7 +73,6 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         let unfit = |error: ErrorObject| BuildError::Server(error.message);
         inner.discover = Some(discover.map_err(unfit)?.shared());
         let server = Server(Arc::new(inner));
-        server.ready_lists(&self.offered).map_err(unfit)?;
         server.offer(self.offered);
         Ok(server)
     }

@@ -1,11 +1,15 @@
 //! The end of a stream that a connection reads, as the body of a response.
 
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use futures_util::stream;
 
+use super::alone;
 use super::stream::{Stream, StreamRead};
 use crate::http::body::ResponseBody;
 use crate::legacy::http::refusal::Refusal;
@@ -43,6 +47,12 @@ impl Reader {
         }
     }
 
+    /// What is said on the stream is said by this future. Dropping the reader leaves that to a task, until another
+    /// reader comes.
+    pub(in crate::legacy::http) fn speak_by(&self, work: BoxFuture<'static, ()>) {
+        self.stream.speak_by(work);
+    }
+
     /// Writes this before the first event.
     pub(in crate::legacy::http) fn opened_by(mut self, opening: Option<Bytes>) -> Self {
         self.opening = opening;
@@ -71,13 +81,22 @@ impl Reader {
                 StreamRead::End => return None,
                 StreamRead::Nothing => {}
             }
-            news.await;
+            poll_fn(|context| {
+                // What is said now is news at once.
+                match self.stream.speak(Some(self.key), context) {
+                    Poll::Ready(()) => Poll::Ready(()),
+                    Poll::Pending => news.as_mut().poll(context),
+                }
+            })
+            .await;
         }
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.stream.left(self.key);
+        if self.stream.left(self.key) {
+            alone::go_on(&self.stream);
+        }
     }
 }

@@ -1,13 +1,16 @@
 //! One stream of a session: what was said on it lately, who says it, and the one connection that hears it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use super::event_id::{EventId, StreamName};
 use super::ring::Ring;
+use super::speaker::Speaker;
 use super::unwritten::{News, Unwritten};
 use crate::budget::{Client, Over};
 use crate::http::sse::KEEP_ALIVE;
@@ -17,7 +20,7 @@ use crate::legacy::http::refusal::Refusal;
 /// How many events may wait for a connection before whoever says them waits.
 const MAX_UNHEARD: u64 = 16;
 
-/// A stream. Whoever says something on it is one task; connections come and go.
+/// A stream. Whoever says something on it is one task, or one future ([`Speaker`]); connections come and go.
 #[derive(Debug)]
 pub(in crate::legacy::http) struct Stream {
     name: StreamName,
@@ -26,6 +29,8 @@ pub(in crate::legacy::http) struct Stream {
     news: Notify,
     /// Wakes the task that says what is heard here.
     changed: Notify,
+    /// What is said, on a standalone stream; that of calls is said by their tasks.
+    speaker: OnceLock<Speaker>,
 }
 
 #[derive(Debug)]
@@ -42,6 +47,8 @@ struct State {
     is_quiet: bool,
     /// Nothing more will be said.
     ended: bool,
+    /// The session has changed in the store.
+    session_changed: bool,
     /// Nobody may come back: the task has no reason to go on.
     forgotten: bool,
     /// What other processes do not know of it, if there is a store for that.
@@ -89,12 +96,49 @@ impl Stream {
                 wants_id: false,
                 is_quiet: false,
                 ended: false,
+                session_changed: false,
                 forgotten: false,
                 unwritten: Unwritten::default(),
             }),
             news: Notify::new(),
             changed: Notify::new(),
+            speaker: OnceLock::new(),
         }
+    }
+
+    /// What is said on it is said by this future, which a reader runs, or a task of its own without one. Once.
+    pub(super) fn speak_by(&self, work: BoxFuture<'static, ()>) {
+        // Only the one that opens a standalone stream does so.
+        let _once = self.speaker.set(Speaker::new(work));
+    }
+
+    pub(super) fn speaker(&self) -> Option<&Speaker> {
+        self.speaker.get()
+    }
+
+    /// Runs what is said here, for the reader of this key or for no reader; ready when that is done.
+    pub(super) fn speak(&self, key: Option<u64>, context: &mut Context<'_>) -> Poll<()> {
+        let Some(speaker) = self.speaker() else {
+            return Poll::Pending;
+        };
+        let is_turn = || self.state().reader.as_ref().map(|reader| reader.key) == key;
+        speaker.poll(context, is_turn)
+    }
+
+    /// Whether a connection reads it.
+    pub(super) fn is_read(&self) -> bool {
+        self.state().reader.is_some()
+    }
+
+    /// The session has changed in the store: tells what is said here.
+    pub(super) fn change_session(&self) {
+        self.state().session_changed = true;
+        self.changed.notify_one();
+    }
+
+    /// Whether the session has changed since this was asked.
+    pub(super) fn has_session_changed(&self) -> bool {
+        std::mem::take(&mut self.state().session_changed)
     }
 
     pub(super) fn name(&self) -> StreamName {
@@ -347,8 +391,8 @@ impl Stream {
         self.state().unwritten.written(next);
     }
 
-    /// A reader is gone.
-    pub(super) fn left(&self, key: u64) {
+    /// A reader is gone; whether no connection reads now because of that.
+    pub(super) fn left(&self, key: u64) -> bool {
         let mut state = self.state();
         if state
             .reader
@@ -358,7 +402,9 @@ impl Stream {
             state.reader = None;
             drop(state);
             self.changed.notify_one();
+            return true;
         }
+        false
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use tokio::sync::Notify;
-
 use super::event_id::StreamName;
 use super::stream::Stream;
 use crate::budget::{Bound, Client};
@@ -22,7 +20,8 @@ pub(super) struct Table {
 #[derive(Debug, Default)]
 struct OfSession {
     streams: HashMap<StreamName, StreamEntry>,
-    standalone: Option<Listening>,
+    /// The standalone stream.
+    standalone: Option<StreamName>,
     /// The ages of those that are kept.
     kept: BTreeSet<u64>,
 }
@@ -33,14 +32,6 @@ struct KeptStream {
     session: SessionId,
     name: StreamName,
     client: Client,
-}
-
-/// The standalone stream.
-#[derive(Debug)]
-struct Listening {
-    name: StreamName,
-    /// Told whenever the session has changed.
-    changed: Arc<Notify>,
 }
 
 #[derive(Debug)]
@@ -61,27 +52,11 @@ impl Table {
         of_session.streams.insert(name, entry);
     }
 
-    /// Enters the standalone stream of a session; tells whenever the session has changed.
-    pub(super) fn insert_standalone(
-        &mut self,
-        session: &SessionId,
-        stream: &Arc<Stream>,
-    ) -> Arc<Notify> {
+    /// Enters the standalone stream of a session.
+    pub(super) fn insert_standalone(&mut self, session: &SessionId, stream: &Arc<Stream>) {
         self.insert(session, stream);
-        let changed = Arc::<Notify>::default();
         let of_session = self.sessions.entry(session.clone()).or_default();
-        of_session.standalone = Some(Listening {
-            name: stream.name(),
-            changed: Arc::clone(&changed),
-        });
-        changed
-    }
-
-    pub(super) fn session_changed(&self, session: &SessionId) {
-        let of_session = self.sessions.get(session);
-        if let Some(listening) = of_session.and_then(|of_session| of_session.standalone.as_ref()) {
-            listening.changed.notify_one();
-        }
+        of_session.standalone = Some(stream.name());
     }
 
     pub(super) fn find(&self, session: &SessionId, name: StreamName) -> Option<&Arc<Stream>> {
@@ -90,8 +65,8 @@ impl Table {
     }
 
     pub(super) fn standalone(&self, session: &SessionId) -> Option<&Arc<Stream>> {
-        let listening = self.sessions.get(session)?.standalone.as_ref()?;
-        self.find(session, listening.name)
+        let name = self.sessions.get(session)?.standalone?;
+        self.find(session, name)
     }
 
     /// Takes every stream of a session out.
@@ -186,8 +161,7 @@ impl Table {
             of_session.kept.remove(&age);
             self.kept.remove(&age);
         }
-        let listening = of_session.standalone.as_ref();
-        if listening.is_some_and(|listening| listening.name == name) {
+        if of_session.standalone == Some(name) {
             of_session.standalone = None;
         }
         if of_session.streams.is_empty() {

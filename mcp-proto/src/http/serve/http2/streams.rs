@@ -13,7 +13,7 @@ use std::time::Duration;
 use hyper::rt::Executor;
 use tokio::time::Sleep;
 
-use super::lane::{Lane, LaneSeat};
+use crate::http::serve::lane::{Lane, LaneSeat};
 
 tokio::task_local! {
     /// How far the body of the stream is that this task serves.
@@ -31,7 +31,7 @@ struct Progress {
 
 /// Starts the streams of HTTP/2 connections.
 #[derive(Debug, Clone)]
-pub(super) struct Streams {
+pub(in crate::http::serve) struct Streams {
     /// Where the streams of the client wait.
     pub(super) lane: Lane,
     /// How long a client may leave a stream unread.
@@ -53,7 +53,7 @@ struct Work<F> {
 }
 
 /// Notes what the body gave when it was asked for a frame: called by the body of a response.
-pub(super) fn note(has_frame: bool) {
+pub(in crate::http::serve) fn note(has_frame: bool) {
     // Outside a stream (HTTP/1) there is nothing to record: the socket itself waits.
     let _ = PROGRESS.try_with(|progress| {
         progress

@@ -1,0 +1,61 @@
+//! HTTP/2: a connection of it, and its streams. Behind the feature `http2`; without it `none` takes its place.
+
+pub(super) mod streams;
+
+use std::error::Error;
+
+use bytes::Bytes;
+use http::{Request, Response, Version};
+use http_body::Body;
+use hyper::body::Incoming;
+use hyper::server::conn::http2;
+use hyper::service::Service;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::ServeConfig;
+use super::lane::Lane;
+use streams::Streams;
+
+/// Whether connections can be of HTTP/2.
+pub(super) const IS_SPOKEN: bool = true;
+
+/// How many bytes of an answer a stream buffers.
+const MAX_STREAM_BUFFER: usize = 64 * 1024;
+
+/// A connection by which a service is called.
+pub(super) type Connection<I, S> = http2::Connection<TokioIo<I>, S, Streams>;
+
+/// The connection on a stream whose client speaks this version.
+///
+/// # Errors
+/// What it was given, when that is not HTTP/2.
+pub(super) fn serve<I, S, B>(
+    version: Version,
+    stream: I,
+    service: S,
+    config: &ServeConfig,
+    lane: &Lane,
+) -> Result<Connection<I, S>, (I, S)>
+where
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    if version != Version::HTTP_2 {
+        return Err((stream, service));
+    }
+    let mut builder = http2::Builder::new(Streams {
+        lane: lane.clone(),
+        write_timeout: config.write_timeout,
+    });
+    builder
+        .timer(TokioTimer::new())
+        .keep_alive_interval(config.header_timeout)
+        .max_concurrent_streams(config.max_http2_streams)
+        .max_send_buf_size(MAX_STREAM_BUFFER);
+    Ok(builder.serve_connection(TokioIo::new(stream), service))
+}

@@ -1,0 +1,70 @@
+//! What is said on a standalone stream: the connection that reads the stream runs it, so that an event wakes one task
+//! and not two. While there is no connection, a task of its own does.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_util::future::BoxFuture;
+use tokio::runtime::Handle;
+
+/// Says something on a stream until it is done.
+pub(super) struct Speaker {
+    /// `None` when it is done.
+    work: Mutex<Option<BoxFuture<'static, ()>>>,
+    /// Where it goes on without a connection: a body may be dropped anywhere.
+    runtime: Handle,
+}
+
+impl Speaker {
+    pub(super) fn new(work: BoxFuture<'static, ()>) -> Self {
+        Self {
+            work: Mutex::new(Some(work)),
+            runtime: Handle::current(),
+        }
+    }
+
+    /// Runs it where `is_turn` says so; ready when it is done. Whoever's turn it is runs it next and is woken then:
+    /// that is looked at while no other can run it.
+    pub(super) fn poll(
+        &self,
+        context: &mut Context<'_>,
+        is_turn: impl FnOnce() -> bool,
+    ) -> Poll<()> {
+        // What panics is dropped, and not run again.
+        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_turn() {
+            return Poll::Pending;
+        }
+        let Some(mut running) = work.take() else {
+            return Poll::Ready(());
+        };
+        if running.as_mut().poll(context).is_pending() {
+            *work = Some(running);
+            return Poll::Pending;
+        }
+        drop(work);
+        Poll::Ready(())
+    }
+
+    /// Where it goes on without a connection.
+    pub(super) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// It says nothing more.
+    pub(super) fn end(&self) {
+        let work = self
+            .work
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        drop(work);
+    }
+}
+
+impl fmt::Debug for Speaker {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Speaker").finish_non_exhaustive()
+    }
+}
