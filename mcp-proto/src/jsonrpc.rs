@@ -23,15 +23,15 @@ pub(crate) use write::append_all;
 
 pub use error::{ErrorObject, MessageError, ReadError};
 
-/// The longest request id that is taken, in bytes of its string. It is repeated in every message about the request.
+/// The longest request id that is accepted, in bytes of its string. It is repeated in every message about the request.
 pub const MAX_REQUEST_ID_BYTES: usize = 256;
 
 /// One JSON-RPC message of MCP.
 #[derive(Debug, Clone)]
 pub enum Message {
-    /// Wants an answer.
+    /// A request, which is answered.
     Request(Request),
-    /// Wants none.
+    /// A notification, which is not answered.
     Notification(Notification),
     /// Answers an earlier request.
     Response(Response),
@@ -76,11 +76,11 @@ pub struct Response {
     pub outcome: Result<Payload, ErrorObject>,
 }
 
-/// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and copied from then on.
+/// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and then copied.
 #[derive(Debug, Clone)]
 pub struct Payload {
     text: Text,
-    /// What its client holds for it, if it is large.
+    /// The amount that its client holds for it, if it is large.
     held: Option<Arc<Held>>,
 }
 
@@ -107,7 +107,7 @@ impl Message {
         Ok(Self::from_slice_within(text, &Meter::new(MAX_TREE_BYTES))?)
     }
 
-    /// Reads one message and counts by `meter` what its tree costs in memory, as far as the allowance goes.
+    /// Reads one message and counts the memory of its tree with `meter`, up to its allowance.
     ///
     /// # Errors
     /// As [`Message::from_slice`]; [`ReadError::TooCostly`] above the allowance.
@@ -203,7 +203,7 @@ impl Message {
 }
 
 impl RequestId {
-    /// The id of a message that is JSON but no good otherwise, unless it is ambiguous.
+    /// The id of a message that is JSON but otherwise invalid, unless the id is ambiguous.
     fn peek(text: &[u8]) -> Option<Self> {
         // Written with escapes, a character takes up to six times its bytes.
         const LONGEST: usize = 6 * MAX_REQUEST_ID_BYTES + 2;
@@ -271,7 +271,7 @@ impl Request {
     }
 }
 
-/// Takes `_meta` out of params; empty when it is absent or no object.
+/// Takes `_meta` out of params; empty if it is absent or not an object.
 pub(crate) fn take_meta(params: &mut Map<String, Value>) -> Map<String, Value> {
     match params.remove("_meta") {
         Some(Value::Object(meta)) => meta,
@@ -317,7 +317,7 @@ impl Response {
         }
     }
 
-    /// About how long the message is as JSON, for a buffer that need not grow while it is written.
+    /// The approximate length of the message as JSON, so that a buffer need not grow while it is written.
     pub(crate) fn size_hint(&self) -> usize {
         const ENVELOPE: usize = 64;
         let id = match &self.id {
@@ -374,7 +374,7 @@ impl Response {
     }
 }
 
-/// The room that a result has at first; most are short.
+/// The initial capacity for a result; most results are short.
 const FIRST_ROOM: usize = 256;
 
 impl Payload {
@@ -389,7 +389,7 @@ impl Payload {
             .map_err(|error| ErrorObject::not_serialised(&error))
     }
 
-    /// A text to write a result into, with room for this many bytes.
+    /// A text to write a result into, with this capacity in bytes.
     pub(crate) fn start(capacity: usize) -> String {
         let mut text = String::with_capacity(write::ENVELOPE + capacity);
         text.push_str(write::BLANK);
@@ -408,7 +408,7 @@ impl Payload {
         }
     }
 
-    /// The same payload, of which clones share the text.
+    /// The same payload; its clones share the text.
     #[must_use]
     pub(crate) fn shared(self) -> Self {
         let text = match self.text {
@@ -418,7 +418,7 @@ impl Payload {
         Self { text, ..self }
     }
 
-    /// The same payload, which is counted until it is written.
+    /// The same payload, counted until it is written.
     #[must_use]
     pub(crate) fn held_by(self, held: Held) -> Self {
         Self {
@@ -427,7 +427,7 @@ impl Payload {
         }
     }
 
-    /// The JSON text for a body, counted until it is written: as long as it was, or from now on by `client`.
+    /// The JSON text for a body, counted until it is written: under its existing count, or from now on for `client`.
     ///
     /// # Errors
     /// When the client has reached its bound.
