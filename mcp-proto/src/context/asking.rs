@@ -20,8 +20,9 @@ impl Context {
     /// Asks the user to fill in a form. `key` names the question among those of this call.
     ///
     /// # Errors
-    /// Makes the handler return until the client has answered. The request fails if the client does not support forms
-    /// (−32021 in the modern era), or sends something that is not an answer or does not match the form (−32602).
+    /// The handler returns, and is called again once the client has answered. The request fails if the client does not
+    /// support forms (−32021 in the modern era), or sends something that is not an answer or does not match the form
+    /// (−32602).
     pub fn elicit(&self, key: &str, form: &ElicitForm) -> Result<ElicitResult, Interrupt> {
         self.ask(&Questions::new().elicit(key, form.clone()))?
             .elicited(key)

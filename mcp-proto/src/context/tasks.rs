@@ -19,8 +19,8 @@ impl Context {
     /// [`Optional`](crate::TaskSupport::Optional) and the client does not support tasks.
     ///
     /// # Errors
-    /// Makes the handler return until it is called again as a task. The call fails (−32603) in a tool that does not
-    /// declare task support, and when the server has no capacity for another task.
+    /// The handler returns, and is called again as a task. The call fails (−32603) in a tool that does not declare task
+    /// support, and when the server has no capacity for another task.
     pub fn start_task(&self) -> Result<(), Interrupt> {
         match &self.task {
             TaskMode::Within | TaskMode::Running(_) => Ok(()),
