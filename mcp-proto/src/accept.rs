@@ -1,4 +1,4 @@
-//! Accepting connections of any kind: bounded in number, patient with a system that has no more to give.
+//! Accepts connections of any kind, in bounded number, and retries when the system is out of resources.
 
 use std::future::Future;
 use std::io;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// How long the loop waits after a failed accept, such as for want of file descriptors.
+/// How long the loop waits after a failed accept, for example when file descriptors run out.
 const BACK_OFF: Duration = Duration::from_millis(100);
 
-/// Runs a task for each connection, at most `max` at once, until `shutdown` resolves; further ones wait in the kernel's
-/// backlog. What still runs then is given back.
+/// Runs a task for each connection, at most `max` at once, until `shutdown` resolves. Further connections wait in the
+/// kernel's backlog. Returns the tasks that still run then.
 pub(crate) async fn accept_until<A, C, F>(
     max: usize,
     shutdown: impl Future<Output = ()>,

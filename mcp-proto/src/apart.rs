@@ -1,10 +1,10 @@
-//! Runs long work without a pause on a blocking thread, where it does not delay other requests.
+//! Runs long synchronous work on a blocking thread, where it does not delay other requests.
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Runs `work` on a blocking thread; in place without a runtime. Work that has begun continues when the future is
-/// dropped. `None` when it panicked or the runtime ends.
+/// Runs `work` on a blocking thread, or in place if there is no runtime. Work that has begun continues when the future
+/// is dropped. `None` if it panicked or the runtime ends.
 pub(crate) async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {

@@ -1,9 +1,9 @@
 //! MCP Apps (extension `io.modelcontextprotocol/ui`, SEP-1865, 2026-01-26): pages that a client shows beside a tool's
 //! results, in a separate frame that may communicate with it.
 //!
-//! A page is a resource of the scheme `ui:` ([`ServerBuilder::ui_page`](crate::ServerBuilder::ui_page)), a tool names
-//! it ([`Tool::with_ui`]). Clients without the extension pass both over: such a tool still says everything in its
-//! `content`.
+//! A page is a resource of the scheme `ui:` ([`ServerBuilder::ui_page`](crate::ServerBuilder::ui_page)), and a tool
+//! names it ([`Tool::with_ui`]). Clients without the extension ignore both, so such a tool still returns everything in
+//! its `content`.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -22,47 +22,47 @@ pub const UI_MIME_TYPE: &str = "text/html;profile=mcp-app";
 const META_UI: &str = "ui";
 const SCHEME: &str = "ui://";
 
-/// A page, and what its frame may do (the extension's `UIResource` and `UIResourceMeta`). By default it may load
+/// A page and the permissions of its frame (the extension's `UIResource` and `UIResourceMeta`). By default it may load
 /// nothing from other origins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UiResource {
-    /// Where it is: `ui://` and more, such as `ui://weather/dashboard`.
+    /// The page's URI, which begins with `ui://`, such as `ui://weather/dashboard`.
     pub uri: String,
     /// Its name for programs.
     pub name: String,
     /// Its name for people.
     pub title: Option<String>,
-    /// What it shows.
+    /// A description of the page.
     pub description: Option<String>,
-    /// Its pictures.
+    /// Its icons.
     pub icons: Vec<Icon>,
-    /// What it may load from elsewhere.
+    /// The other origins that it may load from.
     pub csp: UiCsp,
-    /// What of the browser it asks for; it may be refused.
+    /// The browser features that it requests; the client may refuse them.
     pub permissions: Vec<UiPermission>,
-    /// A separate origin, in the form that the client's documentation gives.
+    /// A separate origin for the page, in the form that the client's documentation specifies.
     pub domain: Option<String>,
     /// Whether the client draws a border and a background; by default the client decides.
     pub prefers_border: Option<bool>,
 }
 
 /// The origins that a page may load from, such as `https://api.example.com`; none by default (the extension's
-/// `McpUiResourceCsp`). The client makes a Content Security Policy of it.
+/// `McpUiResourceCsp`). The client builds a Content Security Policy from it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UiCsp {
-    /// For requests (`connect-src`).
+    /// Origins for requests (`connect-src`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connect_domains: Vec<String>,
-    /// For images, scripts, styles, fonts and media; `https://*.example.com` covers subdomains.
+    /// Origins for images, scripts, styles, fonts and media; `https://*.example.com` covers subdomains.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resource_domains: Vec<String>,
-    /// For frames inside (`frame-src`).
+    /// Origins for nested frames (`frame-src`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frame_domains: Vec<String>,
-    /// For the base of relative URLs (`base-uri`).
+    /// Origins for the base of relative URLs (`base-uri`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub base_uri_domains: Vec<String>,
 }
@@ -75,25 +75,25 @@ pub enum UiPermission {
     Camera,
     /// The microphone.
     Microphone,
-    /// Where the user is.
+    /// The user's location.
     Geolocation,
-    /// To put something on the clipboard.
+    /// Writing to the clipboard.
     ClipboardWrite,
 }
 
-/// Who may call a tool. A word to clients that have the extension, no access control: others see every tool.
+/// Who may call a tool. This is a hint to clients with the extension, not access control: other clients see every tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UiVisibility {
     /// The model and the pages of this server; the default.
     ModelAndApp,
-    /// The model alone.
+    /// Only the model.
     Model,
-    /// The pages of this server alone: what a button does.
+    /// Only the pages of this server, for example for a button.
     App,
 }
 
 impl UiResource {
-    /// A page by where it is and its name for programs. The rest are public fields.
+    /// A page with this URI and programmatic name. The rest are public fields.
     #[must_use]
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
@@ -116,14 +116,14 @@ impl UiResource {
         self
     }
 
-    /// The same with what it shows.
+    /// The same with a description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// The same with what it may load from elsewhere.
+    /// The same with the other origins that it may load from.
     #[must_use]
     pub fn with_csp(mut self, csp: UiCsp) -> Self {
         self.csp = csp;
@@ -176,7 +176,7 @@ impl UiResource {
         contents
     }
 
-    /// `_meta.ui`, both where the page is listed and where it is read: clients look at either.
+    /// `_meta.ui`, both when the page is listed and when it is read: clients look at either.
     fn meta(&self) -> Option<Map<String, Value>> {
         let mut ui = Map::new();
         if self.csp != UiCsp::default() {
@@ -220,14 +220,14 @@ impl UiPermission {
 }
 
 impl Tool {
-    /// The same, its results shown by the page at `uri`, which the server must have
+    /// The same with its results shown by the page at `uri`, which the server must have
     /// ([`ServerBuilder::ui_page`](crate::ServerBuilder::ui_page)).
     #[must_use]
     pub fn with_ui(self, uri: impl Into<String>) -> Self {
         self.with_ui_member("resourceUri", uri.into().into())
     }
 
-    /// The same, to be called by these alone.
+    /// The same with a limit on who may call it.
     #[must_use]
     pub fn with_ui_visibility(self, visibility: UiVisibility) -> Self {
         let visibility = match visibility {
@@ -262,12 +262,12 @@ impl ClientCapabilities {
     }
 }
 
-/// What a tool says of the extension.
+/// A tool's metadata for the extension.
 pub(crate) fn ui_of(tool: &Tool) -> Option<&Value> {
     tool.meta.as_ref()?.get(META_UI).filter(|ui| ui.is_object())
 }
 
-/// What is wrong with the page that a tool names, given the resources that are listed and whether others are there too.
+/// The error in the page that a tool names, given the listed resources and whether there may be other resources.
 pub(crate) fn check_tool<'r>(
     tool: &Tool,
     mut listed: impl Iterator<Item = &'r Resource>,

@@ -1,9 +1,9 @@
-//! What clients may make a server hold: counted for each client and for all together, given back by being dropped.
+//! Limits on what clients make a server hold: counted for each client and for all together, and released on drop.
 //!
 //! A client is the authenticated [`Principal`](crate::Principal), or without one the address that it calls from. Each
 //! [`Kind`] of thing has a total and a share of it that one client may have, so that a client that takes all it can get
-//! leaves enough for the others. The last tenth of a total is kept for clients that hold next to nothing: many greedy
-//! clients still leave room for a new one.
+//! leaves enough for the others. The last tenth of a total is reserved for clients that hold almost nothing, so many
+//! greedy clients still leave room for a new one.
 //!
 //! An endpoint beside MCP shares the account: [`StreamableHttpService::client`](crate::StreamableHttpService::client)
 //! finds it, [`Client::hold`] takes from it, and [`Client::keep`] counts an answer until it is written.
@@ -31,7 +31,7 @@ pub use usage::Usage;
 /// Unused accounts are only searched for above this number of accounts.
 const FEW: usize = 64;
 
-/// What all clients hold of one server. Cheap to clone; clones count together.
+/// The amounts that all clients of one server hold. Cheap to clone; clones count together.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget(Arc<Shared>);
 
@@ -48,7 +48,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Accounts {
     by_client: HashMap<ClientName, Weak<Account>>,
-    /// At how many entries those that are gone are taken out.
+    /// The number of entries at which unused ones are removed.
     sweep_at: usize,
 }
 
@@ -57,7 +57,7 @@ struct Accounts {
 pub(crate) enum ClientName {
     /// The authenticated caller.
     Principal(Arc<str>),
-    /// The address that it calls from; of IPv6 the /64 that it belongs to.
+    /// The address that it calls from; for IPv6 its /64 prefix.
     Address(IpAddr),
     /// A client that is not identified: a request without a [`Peer`](crate::http::Peer). All such clients count as one,
     /// whose share is the whole total.
@@ -76,7 +76,7 @@ struct Account {
     budget: Arc<Shared>,
 }
 
-/// Something that is held. Dropping it gives it back.
+/// An amount that is held. Dropping it releases the amount.
 #[derive(Debug)]
 pub struct Held {
     account: Arc<Account>,
@@ -88,23 +88,23 @@ pub struct Held {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// Calls that run, or whose answers are not wholly written; places.
+    /// Calls that run, or whose answers are not yet fully written. Unit: one call.
     Calls,
-    /// Listens, and streams of sessions; places.
+    /// `subscriptions/listen` requests, and streams of sessions. Unit: one stream.
     Listeners,
-    /// Bodies of requests and what was read from them; bytes of memory.
+    /// Request bodies and the data parsed from them. Unit: bytes of memory.
     RequestBytes,
-    /// Answers that are not written yet; bytes of memory.
+    /// Answers that are not written yet. Unit: bytes of memory.
     AnswerBytes,
-    /// Open connections; places.
+    /// Open connections. Unit: one connection.
     Connections,
-    /// Tasks; places.
+    /// Tasks. Unit: one task.
     Tasks,
-    /// Arguments, answers and results of tasks; bytes of memory.
+    /// Arguments, answers and results of tasks. Unit: bytes of memory.
     TaskBytes,
-    /// Calls that run on without their client; places.
+    /// Calls that continue without their client. Unit: one call.
     DetachedCalls,
-    /// Events that are kept for clients that come back; bytes of memory.
+    /// Events that are kept for clients that come back. Unit: bytes of memory.
     KeptBytes,
 }
 
@@ -185,8 +185,8 @@ impl Client {
         Ok(self.held(kind, amount))
     }
 
-    /// Refuses a call before it runs when half of what its client may have of answers waits to be read: its own answer
-    /// should find room.
+    /// Refuses a call before it runs if unread answers use half of its client's share, so that there is room for the
+    /// new answer.
     ///
     /// # Errors
     /// Which bound is near.
@@ -194,7 +194,7 @@ impl Client {
         self.0.has_room(Kind::AnswerBytes)
     }
 
-    /// Holds this amount even beyond the bounds; the caller then checks whether they are met.
+    /// Holds this amount even beyond the bounds. The caller then checks the bounds.
     pub(crate) fn overdraw(&self, kind: Kind, amount: usize) -> Held {
         let mut held = self.held(kind, 0);
         held.overdraw(amount);
@@ -216,12 +216,12 @@ impl Client {
         counts.map_or(0, |(_, own, _)| own.load(Ordering::Relaxed))
     }
 
-    /// Who it is.
+    /// The client's identity.
     pub(crate) fn name(&self) -> &ClientName {
         &self.0.name
     }
 
-    /// How much of a bound it may have: a client that is not identified may have all.
+    /// The share of a bound that it may hold: a client that is not identified may hold all of it.
     pub(crate) fn share(&self, bound: &Bound) -> usize {
         self.0.share(bound)
     }
@@ -326,19 +326,19 @@ impl Held {
         Client(Arc::clone(&self.account))
     }
 
-    /// The most of its kind that its client may hold.
+    /// The largest amount of this kind that its client may hold.
     pub(crate) fn most(&self) -> usize {
         let counts = self.account.counts(self.kind);
         counts.map_or(usize::MAX, |(bound, ..)| self.account.share(bound))
     }
 
-    /// How much it is.
+    /// The amount held.
     #[must_use]
     pub fn amount(&self) -> usize {
         self.amount
     }
 
-    /// Changes the amount held, to more or less.
+    /// Changes the amount held, up or down.
     ///
     /// # Errors
     /// The bound that would be exceeded; the amount held stays as it was.
@@ -387,7 +387,7 @@ impl Held {
         self.account.is_over(self.kind)
     }
 
-    /// The text that it is held for: it is given back when the last part of that is dropped.
+    /// Attaches the amount to a text: it is released when the last part of the text is dropped.
     #[must_use]
     pub fn keep(self, text: Bytes) -> Bytes {
         Bytes::from_owner(CountedText { text, _held: self })
@@ -431,7 +431,7 @@ impl Drop for Held {
 }
 
 impl Accounts {
-    /// Takes out the accounts of clients that are gone, now and then.
+    /// Removes the accounts of clients that are gone, from time to time.
     fn sweep(&mut self) {
         if self.by_client.len() < self.sweep_at.max(FEW) {
             return;

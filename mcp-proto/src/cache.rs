@@ -10,7 +10,7 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheHint {
-    /// How long, in whole milliseconds on the wire. Zero: not at all.
+    /// How long, in whole milliseconds on the wire. Zero means not at all.
     pub ttl: Duration,
     /// Who may share it.
     pub scope: CacheScope,
@@ -19,20 +19,20 @@ pub struct CacheHint {
 /// Who may share a cached result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheScope {
-    /// It is the same for every caller.
+    /// Everyone: the result is the same for every caller.
     Public,
-    /// It belongs to the caller.
+    /// Only the caller.
     Private,
 }
 
 impl CacheHint {
-    /// Not to be kept, and the caller's own: what a result is unless its handler says otherwise.
+    /// Not cacheable and private to the caller: the default for every result.
     pub const NONE: Self = Self {
         ttl: Duration::ZERO,
         scope: CacheScope::Private,
     };
 
-    /// The same for every caller, for that long.
+    /// Shared by all callers, for that long.
     #[must_use]
     pub const fn public(ttl: Duration) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl CacheHint {
         }
     }
 
-    /// The caller's own, for that long.
+    /// Private to the caller, for that long.
     #[must_use]
     pub const fn private(ttl: Duration) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Requests on their way to what answers them: a `tools/call` as its parts, any other as its method and params.
+//! Requests between a transport and the dispatcher: a `tools/call` as its parts, any other as its method and params.
 //!
 //! Nearly all requests are tool calls in the same form. Such a call is read directly into the types that the server
 //! uses, without a tree of its params. Every other form, and every error, is left to [`Message`], so that all errors
@@ -20,26 +20,27 @@ use members::ReadCall;
 /// The method of calls.
 const TOOLS_CALL: &str = "tools/call";
 
-/// Texts of more bytes than this are not tried as a [`CallToolRequest`] first: to read one twice would take its time.
+/// Texts of more bytes than this are not tried as a [`CallToolRequest`] first, since reading one twice would take too
+/// long.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// A message that has come.
+/// A message that has arrived.
 #[derive(Debug)]
 pub(crate) enum IncomingMessage {
-    /// Wants an answer.
+    /// A request, which is answered.
     Request(Called),
-    /// Wants none.
+    /// A notification, which is not answered.
     Notification(Notification),
     /// Answers an earlier request of ours.
     Response(Response),
 }
 
-/// A request. It is handed on many times before it is answered, so it is small.
+/// A request. It is moved many times before it is answered, so it is small.
 #[derive(Debug)]
 pub(crate) enum Called {
-    /// A call of a tool, read at once.
+    /// A tool call that was read directly.
     Tool(Box<CallToolRequest>),
-    /// Any other, and calls that are not written as most are.
+    /// Any other request, and tool calls in an unusual form.
     Other(Box<Request>),
 }
 
@@ -51,7 +52,7 @@ pub(crate) struct CallToolRequest {
     pub(crate) name: String,
     /// An object, or null; `None` where the member is absent.
     pub(crate) arguments: Option<Value>,
-    /// What a modern request says of itself, judged; `None` in a request of the older era.
+    /// The validated metadata of a modern request; `None` in a request of the older era.
     modern: Option<ModernMeta>,
     /// `_meta` of a request of the older era.
     meta: Option<Map<String, Value>>,
@@ -128,7 +129,7 @@ impl Called {
         }
     }
 
-    /// Takes what a modern request says of itself.
+    /// Takes the metadata of a modern request.
     ///
     /// # Errors
     /// As [`ModernMeta::take`].
@@ -139,7 +140,7 @@ impl Called {
         }
     }
 
-    /// Takes `_meta` of a request of the older era; empty when it is absent or no object.
+    /// Takes `_meta` of a request of the older era; empty if it is absent or not an object.
     pub(crate) fn take_meta(&mut self) -> Map<String, Value> {
         match self {
             Self::Tool(call) => call.meta.take().unwrap_or_default(),
@@ -149,7 +150,7 @@ impl Called {
 }
 
 impl From<CallToolRequest> for Request {
-    /// What was taken of it before is not in its params.
+    /// The params are without what was taken from them before.
     fn from(call: CallToolRequest) -> Self {
         let mut params = Map::new();
         params.insert("name".to_owned(), call.name.into());

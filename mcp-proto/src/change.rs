@@ -1,4 +1,4 @@
-//! What may change in what a server offers, and how listeners are notified of it.
+//! Changes in what a server offers, and how listeners are notified of them.
 
 use std::any::Any;
 use std::fmt;
@@ -26,7 +26,7 @@ pub enum Change {
 pub struct ResourceUpdate {
     /// The resource.
     pub uri: String,
-    /// Sent along as `_meta`, for those who know what it means.
+    /// Sent as `_meta`, for clients that understand it.
     pub meta: Option<Map<String, Value>>,
     /// Details for a matcher ([`ServerBuilder::subscription_matcher`](crate::ServerBuilder::subscription_matcher)).
     pub detail: Option<Arc<dyn Any + Send + Sync>>,
@@ -49,7 +49,7 @@ impl ResourceUpdate {
         }
     }
 
-    /// The same with metadata to be sent along.
+    /// The same with metadata for `_meta`.
     #[must_use]
     pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
         self.meta = Some(meta);

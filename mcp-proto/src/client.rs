@@ -1,13 +1,13 @@
 //! A client of MCP servers: over HTTP and HTTPS, to a child process, over any pair of byte streams, to a Unix socket,
-//! and to a server in memory; in both eras, which it detects.
+//! and to a server in memory; in both eras. It detects the era.
 //!
-//! [`Client`] is a handle: clones share the connection, and everything that the client runs ends with the last of them.
-//! Its methods are the calls of the protocol, typed; [`Client::request`] is the raw one. Who the client is and what
-//! bounds it keeps is a [`ClientConfig`]. The guide has [a page](crate::guide::client) on it.
+//! [`Client`] is a handle: clones share the connection, and everything that the client runs ends when the last clone is
+//! dropped. Its methods are the calls of the protocol, typed; [`Client::request`] is untyped. A [`ClientConfig`] sets
+//! the client's identity and bounds. The guide has [a page](crate::guide::client) about clients.
 //!
-//! Every wait is bounded by [`ClientConfig::timeout`], and what is read by
-//! [`ClientConfig::max_message_bytes`]. The client never fetches anything that a server names: icons, links to
-//! resources, `$ref` of schemas and URLs of elicitations are text to it.
+//! Every wait is bounded by [`ClientConfig::timeout`], and every message by [`ClientConfig::max_message_bytes`]. The
+//! client never fetches anything that a server names: icons, links to resources, `$ref` of schemas and URLs of
+//! elicitations are text to it.
 
 mod answering;
 #[cfg(feature = "oauth")]
@@ -73,7 +73,7 @@ pub use speaking::ServerInfo;
 pub use tasks::{Started, Task, TaskStatus};
 pub use trust::Trust;
 
-/// How long the first stream of a legacy session is waited for.
+/// How long the client waits for the first stream of a legacy session.
 const OPENING: Duration = Duration::from_secs(1);
 
 /// A connected client. Clones share the connection; any number of calls may run at once.
@@ -93,25 +93,25 @@ struct Inner {
     speaking: watch::Sender<Arc<Speaking>>,
     /// How many requests wait for their credentials.
     authorizing: Authorizing,
-    /// One comes to terms with the server at a time.
+    /// Only one caller negotiates with the server at a time.
     settling: Semaphore,
-    /// One subscribes or unsubscribes at a time.
+    /// Only one caller subscribes or unsubscribes at a time.
     subscribing: Semaphore,
-    /// The turns of [`ClientConfig::max_calls`].
+    /// The permits of [`ClientConfig::max_calls`].
     calls: Semaphore,
-    /// What a legacy session would forget with its server.
+    /// The state to restore when a legacy session is lost.
     wishes: Mutex<Wishes>,
     /// The stream of a legacy session.
     stream: Owned,
-    /// The caller ended the connection.
+    /// Whether the caller has ended the connection.
     is_closed: AtomicBool,
 }
 
-/// What the caller wants of the server beyond a single call.
+/// What the caller wants from the server beyond a single call.
 #[derive(Debug, Default)]
 struct Wishes {
     level: Option<LogLevel>,
-    /// The resources of a legacy session, and how many listen to each.
+    /// The resources of a legacy session, and the number of listeners of each.
     subscribed: BTreeMap<String, usize>,
 }
 
@@ -126,7 +126,7 @@ impl Client {
     /// of a legacy one. With a modern [`ClientConfig::version`] nothing is sent yet.
     ///
     /// # Errors
-    /// [`ClientError`], of the handshake too.
+    /// [`ClientError`], including errors of the handshake.
     pub async fn http(url: &str, config: ClientConfig) -> Result<Self, ClientError> {
         let hub = NotificationHub::new(config.cache_bytes);
         let link = HttpLink::new(url, &config, Arc::clone(&hub))?;
@@ -137,8 +137,8 @@ impl Client {
     }
 
     /// Starts a server as a child process and connects to its stdin and stdout. It gets its own process group (Unix),
-    /// which is killed when the client is dropped; [`Client::close`] is the polite way. A process that ends when it is
-    /// asked for the modern era is started once more for the other one.
+    /// which is killed when the client is dropped; [`Client::close`] ends it gracefully. A process that exits when it
+    /// is asked for the modern era is started a second time for the legacy one.
     ///
     /// # Errors
     /// [`ClientError`], of starting the process and of the handshake.
@@ -160,7 +160,7 @@ impl Client {
         }
     }
 
-    /// Speaks over any pair of byte streams, a message a line: a socket, the ends of a pipe, a tunnel.
+    /// Connects over any pair of byte streams, with one message per line: a socket, the ends of a pipe, a tunnel.
     ///
     /// # Errors
     /// [`ClientError`] of the handshake.
@@ -233,8 +233,8 @@ impl Client {
         }))
     }
 
-    /// Opens the stream of a legacy session if it is wanted or the server may send something on it, and waits a moment
-    /// for it.
+    /// Opens the stream of a legacy session if the caller wants it or the server may send something on it, and waits
+    /// briefly for it.
     async fn attend(&self, is_wanted: bool) {
         let speaking = self.speaking();
         let Link::Http(link) = &self.0.link else {
@@ -277,9 +277,9 @@ impl Client {
         let _ = tokio::time::timeout(OPENING, opened).await;
     }
 
-    /// The notifications that the server sends from now on, for running requests and otherwise. Bounded by
-    /// [`NOTIFICATIONS`]; a receiver that lags gets an error with the number it missed. Those of a request arrive
-    /// before its result.
+    /// All notifications that the server sends from now on, including those of running requests. Bounded by
+    /// [`NOTIFICATIONS`]; a receiver that lags gets an error with the number it missed. Notifications of a request
+    /// arrive before its result.
     #[must_use]
     pub fn notifications(&self) -> broadcast::Receiver<Notification> {
         self.0.hub.subscribe()
@@ -291,7 +291,7 @@ impl Client {
         self.speaking().era()
     }
 
-    /// The last that a child process wrote to its stderr, with [`Stderr::Captured`].
+    /// The last output of a child process on its stderr, with [`Stderr::Captured`].
     #[must_use]
     pub fn stderr(&self) -> Option<String> {
         match &self.0.link {
@@ -300,9 +300,9 @@ impl Client {
         }
     }
 
-    /// Ends the connection: the session by DELETE, a child process by closing its stdin, waiting for
-    /// [`ClientConfig::timeout`] at most, asking it to end then (SIGTERM) and killing it two seconds later. Calls fail
-    /// from then on ([`ClientError::Closed`]).
+    /// Ends the connection. A session is ended by DELETE. For a child process, stdin is closed; if it has not ended
+    /// after [`ClientConfig::timeout`], it gets SIGTERM, and two seconds later it is killed. Calls fail from then on
+    /// ([`ClientError::Closed`]).
     ///
     /// # Errors
     /// [`ClientError::Timeout`] when the server did not end by itself; [`ClientError::Http`] for a DELETE that failed.

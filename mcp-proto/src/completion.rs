@@ -16,13 +16,13 @@ use crate::jsonrpc::ErrorObject;
 /// The most values of one answer (schema: `CompleteResult`).
 pub const MAX_COMPLETIONS: usize = 100;
 
-/// What a client wants to have completed.
+/// A request to complete an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompletionRequest {
-    /// What has been typed so far of the argument; may be empty.
+    /// The part of the argument that has been typed so far; may be empty.
     pub value: String,
-    /// The arguments that are settled already, by name (since 2025-06-18).
+    /// The arguments that already have a value, by name (since 2025-06-18).
     pub arguments: BTreeMap<String, String>,
 }
 
@@ -54,7 +54,7 @@ type Completer = Arc<
         + Sync,
 >;
 
-/// Completers by what they complete. Clones share the completers.
+/// Completers, by argument. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct CompletionRegistry(HashMap<(Reference, String), Completer>);
 
@@ -66,7 +66,7 @@ pub(crate) struct CompleteParams {
 }
 
 impl CompletionRequest {
-    /// What has been typed, without other arguments, for calling a handler without a server.
+    /// A request with this text and no other arguments, for calling a handler without a server.
     #[must_use]
     pub fn new(value: impl Into<String>) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl CompletionRequest {
         }
     }
 
-    /// The same with an argument that is settled.
+    /// The same with another argument that already has a value.
     #[must_use]
     pub fn with_argument(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.arguments.insert(name.into(), value.into());
@@ -84,7 +84,7 @@ impl CompletionRequest {
 }
 
 impl Completion {
-    /// The values of a list that begin with what has been typed, whatever their case, in the list's order.
+    /// The values of a list that begin with the typed text, ignoring case, in the list's order.
     pub fn matching<T: AsRef<str>>(
         request: &CompletionRequest,
         values: impl IntoIterator<Item = T>,
@@ -104,7 +104,7 @@ impl Completion {
         found
     }
 
-    /// These values are all there are.
+    /// These values, and there are no more.
     #[must_use]
     pub fn all(values: Vec<String>) -> Self {
         Self {
@@ -175,7 +175,7 @@ impl CompletionRegistry {
         });
     }
 
-    /// Takes out what completes a prompt or a template that is gone.
+    /// Removes the completers of a prompt or a template that was removed.
     pub(crate) fn remove(&mut self, reference: &Reference) {
         self.0.retain(|(of, _), _| of != reference);
     }
@@ -184,7 +184,7 @@ impl CompletionRegistry {
         self.0.is_empty()
     }
 
-    /// What can be completed.
+    /// The arguments that can be completed.
     pub(crate) fn keys(&self) -> impl Iterator<Item = (&Reference, &str)> {
         self.0
             .keys()

@@ -20,9 +20,9 @@ pub use resource::Resource;
 pub enum ContentBlock {
     /// Text for the model.
     Text(TextContent),
-    /// A picture.
+    /// An image.
     Image(MediaContent),
-    /// A sound.
+    /// Audio.
     Audio(MediaContent),
     /// A resource the client may read.
     ResourceLink(Resource),
@@ -44,7 +44,7 @@ pub struct TextContent {
     pub meta: Option<Map<String, Value>>,
 }
 
-/// A picture or a sound (schema: `ImageContent`, `AudioContent`).
+/// An image or audio (schema: `ImageContent`, `AudioContent`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -80,7 +80,7 @@ pub struct EmbeddedResource {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceContents {
-    /// Where it is.
+    /// Its URI.
     pub uri: String,
     /// Media type, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ pub struct ResourceContents {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Annotations {
-    /// Whom it is for.
+    /// The intended audience.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<Role>,
     /// From 0 (optional) to 1 (required).
@@ -116,7 +116,7 @@ pub struct Annotations {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
@@ -133,13 +133,13 @@ impl ContentBlock {
         })
     }
 
-    /// A picture: its bytes, which become Base64 here, and its media type such as `image/png`.
+    /// An image: its bytes, which become Base64 here, and its media type such as `image/png`.
     #[must_use]
     pub fn image(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         Self::Image(MediaContent::new(bytes.as_ref(), mime_type.into()))
     }
 
-    /// A sound: its bytes, which become Base64 here, and its media type such as `audio/wav`.
+    /// Audio: its bytes, which become Base64 here, and its media type such as `audio/wav`.
     #[must_use]
     pub fn audio(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         Self::Audio(MediaContent::new(bytes.as_ref(), mime_type.into()))
@@ -272,7 +272,7 @@ impl ResourceContents {
 }
 
 impl Annotations {
-    /// The same for these readers.
+    /// The same for this audience.
     #[must_use]
     pub fn with_audience(mut self, audience: impl Into<Vec<Role>>) -> Self {
         self.audience = audience.into();

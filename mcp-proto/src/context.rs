@@ -1,4 +1,4 @@
-//! What one request carries in ([`Context`]), and what its handler can do with it.
+//! The [`Context`] of one request: what the request carries, and what its handler can do.
 
 mod answers;
 mod asking;
@@ -37,42 +37,42 @@ pub struct Context {
     pub request_id: RequestId,
     /// The protocol version of the request.
     pub protocol_version: ProtocolVersion,
-    /// The name and version that the client gives. For display only.
+    /// The client's name and version, as it reports them. For display only.
     pub client_info: Option<Arc<Implementation>>,
     /// What the client can do.
     pub client_capabilities: Arc<ClientCapabilities>,
     /// The request's `_meta`, without the members that have a field here: version, client, capabilities, log level.
     pub meta: Map<String, Value>,
-    /// The mildest log messages that the client wants to have: as the request says (modern), or its session (legacy).
-    /// `None`: it wants none.
+    /// The least severe level of log messages that the client wants: set by the request (modern) or by its session
+    /// (legacy). `None` means no log messages.
     pub log_level: Option<LogLevel>,
-    /// The way back for notifications about this request.
+    /// The channel for notifications about this request.
     pub outbox: Outbox,
     /// What the embedding service attached to the HTTP request: the caller's identity, trace context.
     pub extensions: Extensions,
     /// The session or connection of a legacy request. Without an authenticated principal it owns what the request
-    /// leaves behind.
+    /// creates, such as tasks.
     pub(crate) peer: Option<Arc<str>>,
-    /// The client that is charged for what the request makes; `None` where it is not counted.
+    /// The budget account of the client; `None` if it is not counted.
     pub(crate) client: Option<Client>,
     /// What the client has answered so far; `None` in the first round.
     pub(crate) input: Option<Arc<Input>>,
-    /// What the call has to do with tasks.
+    /// Whether the call may become, or is, a task.
     pub(crate) task: TaskMode,
     /// The server that handles it.
     pub(crate) server: Option<Weak<dyn Notify>>,
-    /// Made by the first report of progress.
+    /// Created by the first report of progress.
     progress: Option<Arc<Progress>>,
 }
 
 /// A stable name for the authenticated caller (a subject, never a token).
 ///
 /// The embedding service puts it into the HTTP request's extensions; sessions, request state, cursors and tasks are
-/// bound to it, so that their names are useless to other callers.
+/// bound to it, so that their ids are useless to other callers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
 
-/// What a transport knows about a request when it makes its [`Context`].
+/// What a transport knows about a request when it creates its [`Context`].
 pub(crate) struct Incoming {
     pub(crate) request_id: RequestId,
     pub(crate) meta: Map<String, Value>,
@@ -149,12 +149,12 @@ impl Context {
         self.extensions.get()
     }
 
-    /// Waits for the caller's turn to keep a processor busy, for a handler that does so for milliseconds (on a blocking
-    /// thread): one caller has at most half of the processors, so that others are served meanwhile. Drop it when the
-    /// work is done. `None` where callers are not counted, as on stdin and stdout.
+    /// Waits for the caller's permit to use a processor. Take one in a handler that computes for milliseconds (on a
+    /// blocking thread): one caller gets at most half of the processors, so that others are served meanwhile. Drop the
+    /// permit when the work is done. `None` where callers are not counted, as on stdin and stdout.
     ///
     /// # Errors
-    /// The caller leaves so much of its answers unread that it should get no further large one.
+    /// The caller has too many unread answers to get another large one.
     pub async fn turn(&self) -> Result<Option<Turn>, ErrorObject> {
         let Some(client) = &self.client else {
             return Ok(None);

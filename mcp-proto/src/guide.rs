@@ -1,4 +1,4 @@
-//! The guide: how things are done, a page for each.
+//! The guide, with one page per topic.
 
 #[doc = include_str!("../docs/apps.md")]
 pub mod apps {}

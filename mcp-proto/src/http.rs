@@ -4,9 +4,9 @@
 //! path, so mounting it is one `match` arm. Nothing has to be started: the response owns the handler's future, and
 //! dropping the response cancels a modern call. [`serve`] is an accept loop for programs that have none.
 //!
-//! Over HTTP/1 a client that goes away is noticed by the end of what it sends. One that has sent more bytes behind its
-//! request (pipelining) hides its going until they are read, which is after the answer; its call runs on until then.
-//! [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
+//! Over HTTP/1 a client that goes away is noticed by the end of what it sends. If a client has sent more bytes after
+//! its request (pipelining), its disconnect is noticed only when they are read, which is after the answer. Its call
+//! continues until then. [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
 
 pub(crate) mod answer;
 pub mod authorize;
@@ -90,15 +90,17 @@ impl StreamableHttpService {
 
     /// The endpoint with these bounds and this session store.
     ///
-    /// Several processes may share a store: any of them serves any request of any session, and modern requests need
-    /// nothing in common at all. The live parts of a legacy session stay in the process in which they began, unless
-    /// there is an [`EventStore`] beside the store ([`with_stores`](Self::with_stores)):
+    /// Several processes may share a store: any of them serves any request of any session. Modern requests need no
+    /// shared state. The live parts of a legacy session stay in the process in which they began, unless there is an
+    /// [`EventStore`] beside the store ([`with_stores`](Self::with_stores)):
     ///
-    /// - streams to be resumed: elsewhere the `Last-Event-ID` of a call gets 400, that of a GET stream a fresh stream;
-    /// - running calls to be cancelled by `notifications/cancelled`, and the answers to what they ask the client: they
-    ///   are passed over elsewhere;
-    /// - the one GET stream of a session, its subscriptions until it is opened again, and the bounds on running calls;
-    /// - a DELETE ends what runs in another process within [`HttpConfig::keep_alive`].
+    /// - resuming streams: in another process the `Last-Event-ID` of a call gets 400, and that of a GET stream gets a
+    ///   new stream;
+    /// - `notifications/cancelled` for running calls, and the client's answers to their questions: another process
+    ///   ignores them;
+    /// - the one GET stream of a session, its subscriptions until the stream is opened again, and the bounds on running
+    ///   calls;
+    /// - a DELETE: it ends calls in another process only within [`HttpConfig::keep_alive`].
     ///
     /// So a load balancer should send the requests of one session to one process, by their `mcp-session-id` header. It
     /// need not always do so: a request that goes elsewhere, as after a restart, is served as described above.
@@ -111,14 +113,14 @@ impl StreamableHttpService {
         Self::build(server, config, sessions, None)
     }
 
-    /// The endpoint with bounds and stores of its own, which it may share with other processes: any of them serves any
-    /// session completely. The streams of calls are resumed in any of them, the answers to what a call asks its client
-    /// and its cancellation may reach any of them, and a DELETE ends at once what runs in the others. What remains is
-    /// that a GET stream that is resumed elsewhere begins afresh, that the bounds count in each process for itself, and
-    /// that a call whose client reads it in another process counts as one that runs on without its client
+    /// The endpoint with these bounds and stores. Several processes may share the stores: any of them then serves any
+    /// session completely. Any process can resume the stream of a call and accepts cancellations and the answers to a
+    /// call's questions, and a DELETE at once ends calls in the others. Three limits remain. A GET stream that is
+    /// resumed in another process begins as a new stream. The bounds apply to each process separately. A call whose
+    /// client reads it in another process counts as one that runs without its client
     /// ([`LegacyConfig::detached_calls`]).
     ///
-    /// A call that is answered with one JSON body asks the event store nothing.
+    /// A call that is answered with one JSON body does not use the event store.
     #[must_use]
     pub fn with_stores(
         server: Server,
@@ -158,16 +160,16 @@ impl StreamableHttpService {
         respond::respond(Arc::clone(&self.0), request)
     }
 
-    /// The account of the client that a request comes from: of its [`Principal`](crate::Principal), or of its
-    /// [`Peer`]'s address, or of the address that one of [`HttpConfig::proxies`] forwards it for. For endpoints beside
+    /// The budget account of the client that sent a request: by its [`Principal`](crate::Principal), or by its
+    /// [`Peer`]'s address, or by the client address that one of [`HttpConfig::proxies`] forwards. For endpoints beside
     /// this one that share its [`HttpConfig::budget`].
     #[must_use]
     pub fn client(&self, head: &request::Parts) -> Client {
         self.0.endpoint.client(head)
     }
 
-    /// Reads what is left of the body of a refused request, in bounds, and drops it: a client that still writes when
-    /// its connection is closed may never see the answer. For endpoints beside this one, before they answer with a
+    /// Reads the rest of the body of a refused request, within bounds, and discards it: a client that is still writing
+    /// when its connection is closed may never see the answer. For endpoints beside this one, before they answer with a
     /// refusal. At most 256 MiB are read, for at most [`HttpConfig::body_timeout`], and until nothing arrives for a
     /// second; a client that announces more is answered at once.
     pub async fn discard<B: Body>(&self, head: &request::Parts, body: B) {
@@ -175,7 +177,7 @@ impl StreamableHttpService {
         reading::discard(pin!(body), &head.headers, config, &client).await;
     }
 
-    /// How much clients hold of what is bounded, and how often a bound was met.
+    /// How much clients hold of each bounded resource, and how often each bound was reached.
     #[must_use]
     pub fn usage(&self) -> Vec<Usage> {
         self.0.endpoint.usage()
@@ -184,16 +186,16 @@ impl StreamableHttpService {
     /// Ends every listening stream at once; calls continue. For shutting down: without it, open streams delay hyper's
     /// graceful shutdown until its deadline.
     ///
-    /// From then on a legacy call ends when its connection does, and those that run without a client already end
-    /// within [`LegacyConfig::max_detached_time_after_close`]; [`StreamableHttpService::ended`] waits for them.
+    /// From then on a legacy call ends when its connection does. Calls that already run without a client end within
+    /// [`LegacyConfig::max_detached_time_after_close`]; [`StreamableHttpService::ended`] waits for them.
     pub fn close(&self) {
         self.0.endpoint.server.close();
         self.0.legacy.close();
     }
 
-    /// Waits until no tasks run, and no calls of legacy clients that have gone away or that are answered by an event
-    /// stream: calls of clients that have gone run on without their connection, the others notice its end a moment
-    /// later. For after [`close`](Self::close) and the end of [`serve`].
+    /// Waits until no tasks run, and no legacy calls whose clients have disconnected or that are answered by an event
+    /// stream. The former continue without their connection; the latter notice its end a moment later. For after
+    /// [`close`](Self::close) and the end of [`serve`].
     pub async fn ended(&self) {
         self.0.legacy.ended().await;
         self.0.endpoint.server.tasks_ended().await;

@@ -1,8 +1,8 @@
 //! Asking the client: elicitation, sampling and roots, written once for both eras.
 //!
-//! A handler asks through its [`Context`] and `?`: the answer, if the client has given it, or the handler is left with
-//! an [`Interrupt`] and called again once the answer is there. What it does before a question, it does in every round;
-//! what must happen once belongs behind the last question. A handler never waits for a client.
+//! A handler asks through its [`Context`] and `?`. If the client has answered, the handler gets the answer. If not, it
+//! returns with an [`Interrupt`] and is called again once the answer has arrived. Code before a question runs in every
+//! round, so what must happen once belongs after the last question. A handler never waits for a client.
 //!
 //! The modern era gets an `input_required` result (2026-07-28, "Multi round-trip requests") whose sealed `requestState`
 //! carries the answers of earlier rounds, so that nothing is kept in the server. A legacy client gets a request on the
@@ -44,7 +44,7 @@ pub const MAX_QUESTION_KEY_BYTES: usize = 128;
 #[derive(Debug, Default)]
 pub(crate) struct Input {
     answers: BTreeMap<String, Value>,
-    /// The keys that the handler has asked for in this round. What it did not ask is not kept for the next.
+    /// The keys that the handler has asked for in this round. Other answers are not kept for the next round.
     used: Mutex<BTreeSet<String>>,
 }
 
@@ -59,7 +59,7 @@ pub struct Root {
     pub name: Option<String>,
 }
 
-/// The refusal of a request that needs more than its client can do.
+/// The error for a request that needs a capability that its client lacks.
 pub(crate) fn missing_capability(era: Era, required: &Value) -> ErrorObject {
     let message = format!("this needs a client that declares the capability {required}");
     match era {

@@ -1,4 +1,4 @@
-//! Why a handler leaves before it has an answer.
+//! Why a handler returns before it has a result.
 
 use serde_json::{Map, Value, json};
 
@@ -6,34 +6,34 @@ use crate::input::Questions;
 use crate::jsonrpc::ErrorObject;
 use crate::version::Era;
 
-/// A handler leaves without an answer, through `?`: it needs input from the client first, or the request cannot be
-/// served. Made by [`Context`](crate::Context)'s methods that ask, or from an [`ErrorObject`].
+/// The reason why a handler returns without a result, through `?`: it needs input from the client first, or the request
+/// cannot be served. Created by the methods of [`Context`](crate::Context) that ask, or from an [`ErrorObject`].
 ///
-/// The library does the rest: it puts the question to the client in the form of its era, and calls the handler again
+/// The library does the rest: it sends the question to the client in the form of its era, and calls the handler again
 /// with the answer.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Interrupt(pub(crate) Reason);
 
-/// What the library does about it.
+/// How the library continues.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Reason {
     /// The answer is a protocol error.
     Error(ErrorObject),
-    /// The client is asked, and the handler called again.
+    /// The client is asked, and the handler is called again.
     Ask(Box<Questions>),
-    /// The call becomes a task, and the handler is called again as that.
+    /// The call becomes a task, and the handler is called again in that task.
     StartTask,
 }
 
-/// A resource, a prompt or a completion cannot be given.
+/// Why a resource, a prompt or a completion cannot be returned.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// What was asked for does not exist: −32602, for resources of the legacy era −32002.
     #[error("{message}")]
     NotFound {
-        /// What does not exist, and what does.
+        /// A sentence that says what does not exist, and what does.
         message: String,
         /// Details for programs; the library adds `uri` for a resource.
         data: Map<String, Value>,
@@ -44,7 +44,7 @@ pub enum RequestError {
 }
 
 impl Interrupt {
-    /// A sentence about it, for a log.
+    /// A description for a log.
     pub(crate) fn describe(&self) -> &str {
         match &self.0 {
             Reason::Error(error) => &error.message,
@@ -76,7 +76,7 @@ impl RequestError {
         ErrorObject::invalid_params(message).into()
     }
 
-    /// The server failed, with details for its log alone: −32603.
+    /// The server failed: −32603. The details go only to its log.
     #[must_use]
     pub fn internal() -> Self {
         ErrorObject::internal().into()

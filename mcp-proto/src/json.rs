@@ -23,22 +23,22 @@ pub(crate) use writer::{push_json, to_json};
 /// The deepest nesting of arrays and objects that is read. Deeper text is a parse error, never a stack overflow.
 pub const MAX_DEPTH: usize = 127;
 
-/// Arrays of more bytes than this give back the places that they do not need: smaller blocks would not be used again.
+/// Arrays of more bytes than this release their unused capacity: smaller blocks would not be reused.
 const SHRUNK_BYTES: usize = 4096;
 
 /// The longest piece of a client's text that an error quotes, in bytes.
 const MAX_QUOTED: usize = 200;
 
-/// Why a text is not the JSON we read.
+/// Why a text is not accepted as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum JsonError {
     /// Not JSON, not UTF-8, too deep, or a number out of range.
     Syntax(String),
-    /// JSON so far, but an object names a member twice, or the [`Meter`] is over its allowance.
+    /// Valid JSON so far, but an object has a member twice, or the [`Meter`] has exceeded its allowance.
     Refused(String),
 }
 
-/// Reads one JSON text as `seed` says; [`Strict`] gives a tree.
+/// Reads one JSON text with `seed`; [`Strict`] returns a tree.
 pub(crate) fn parse<'t, S: DeserializeSeed<'t>>(
     text: &'t [u8],
     seed: S,
@@ -61,7 +61,7 @@ pub(crate) fn parse<'t, S: DeserializeSeed<'t>>(
         })
 }
 
-/// Reads one JSON text and counts by `meter` what its tree costs in memory.
+/// Reads one JSON text and counts the memory of its tree with `meter`.
 ///
 /// # Errors
 /// A sentence: not JSON, not UTF-8, too deep, a member twice, or over the meter's allowance.
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
-/// The refusal of an object that has two members of one name.
+/// The error for an object with two members of the same name.
 pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
     E::custom(format_args!("the member {:?} is given twice", quoted(name)))
 }
@@ -179,7 +179,7 @@ impl<'de> DeserializeSeed<'de> for Name {
     }
 }
 
-/// A member that nothing depends on: null and what cannot be read count as absent.
+/// An optional member: null and values that cannot be read count as absent.
 pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -189,7 +189,7 @@ where
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
-/// A list that nothing depends on: what cannot be read is left out.
+/// An optional list: items that cannot be read are left out.
 pub(crate) fn lenient_list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -204,7 +204,7 @@ where
     })
 }
 
-/// A value as a type, or where it does not fit, as a JSON Pointer (RFC 6901), and why.
+/// Deserializes a value. The error is the place as a JSON Pointer (RFC 6901) and the reason.
 pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, (String, String)> {
     // Keeping track of the path costs more than reading what most arguments are, and few do not fit.
     if is_flat(&value)
@@ -229,7 +229,8 @@ pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, (String, Str
     })
 }
 
-/// Whether it is an object of few members, all of them numbers, short texts and the like: reading these twice is cheap.
+/// Whether it is an object with few members, all of them numbers, short texts and similar values. Such an object is
+/// cheap to read twice.
 fn is_flat(value: &Value) -> bool {
     const MAX_MEMBERS: usize = 16;
     const MAX_TEXT: usize = 4096;
@@ -276,7 +277,7 @@ pub(crate) fn is_small(value: &Value, max_nodes: usize, max_path_bytes: usize) -
     true
 }
 
-/// The same value with every number such as `1.0` written as the integer it is; `None` if it has no such number.
+/// The same value with every number such as `1.0` as an integer; `None` if it has no such number.
 ///
 /// JSON Schema takes `1.0` for an integer, and some clients send it; serde does not.
 pub(crate) fn with_whole_numbers(value: &Value) -> Option<Value> {
@@ -300,7 +301,7 @@ pub(crate) fn with_whole_numbers(value: &Value) -> Option<Value> {
     Some(rewritten)
 }
 
-/// Whether a number such as `1.0` stands anywhere in it. What was read is nested no deeper than [`MAX_DEPTH`].
+/// Whether the value contains a number such as `1.0`. Values that were read are nested no deeper than [`MAX_DEPTH`].
 fn has_whole(value: &Value) -> bool {
     match value {
         Value::Number(number) => whole(number).is_some(),

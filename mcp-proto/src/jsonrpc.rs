@@ -23,15 +23,15 @@ pub(crate) use write::append_all;
 pub use error::{ErrorObject, MessageError, ReadError};
 pub use payload::Payload;
 
-/// The longest request id that is taken, in bytes of its string. It is repeated in every message about the request.
+/// The longest request id that is accepted, in bytes of its string. It is repeated in every message about the request.
 pub const MAX_REQUEST_ID_BYTES: usize = 256;
 
 /// One JSON-RPC message of MCP.
 #[derive(Debug, Clone)]
 pub enum Message {
-    /// Wants an answer.
+    /// A request, which is answered.
     Request(Request),
-    /// Wants none.
+    /// A notification, which is not answered.
     Notification(Notification),
     /// Answers an earlier request.
     Response(Response),
@@ -88,7 +88,7 @@ impl Message {
         Ok(Self::from_slice_within(text, &Meter::new(MAX_TREE_BYTES))?)
     }
 
-    /// Reads one message and counts by `meter` what its tree costs in memory, as far as the allowance goes.
+    /// Reads one message and counts the memory of its tree with `meter`, up to its allowance.
     ///
     /// # Errors
     /// As [`Message::from_slice`]; [`ReadError::TooCostly`] above the allowance.
@@ -184,7 +184,7 @@ impl Message {
 }
 
 impl RequestId {
-    /// The id of a message that is JSON but no good otherwise, unless it is ambiguous.
+    /// The id of a message that is JSON but otherwise invalid, unless the id is ambiguous.
     fn peek(text: &[u8]) -> Option<Self> {
         // Written with escapes, a character takes up to six times its bytes.
         const LONGEST: usize = 6 * MAX_REQUEST_ID_BYTES + 2;
@@ -252,7 +252,7 @@ impl Request {
     }
 }
 
-/// Takes `_meta` out of params; empty when it is absent or no object.
+/// Takes `_meta` out of params; empty if it is absent or not an object.
 pub(crate) fn take_meta(params: &mut Map<String, Value>) -> Map<String, Value> {
     match params.remove("_meta") {
         Some(Value::Object(meta)) => meta,
@@ -298,7 +298,7 @@ impl Response {
         }
     }
 
-    /// About how long the message is as JSON, for a buffer that need not grow while it is written.
+    /// The approximate length of the message as JSON, so that a buffer need not grow while it is written.
     pub(crate) fn size_hint(&self) -> usize {
         const ENVELOPE: usize = 64;
         let id = match &self.id {
@@ -355,7 +355,7 @@ impl Response {
     }
 }
 
-/// The room that a result has at first; most are short.
+/// The initial capacity for a result; most results are short.
 const FIRST_ROOM: usize = 256;
 
 fn members(params: Value) -> Map<String, Value> {

@@ -1,8 +1,8 @@
-//! The revisions up to 2025-11-25, all of them: the handshake, sessions, batches, questions on a call's own stream,
-//! resumable streams, the experimental tasks.
+//! All revisions up to 2025-11-25: the handshake, sessions, batches, questions on a call's stream, resumable streams,
+//! the experimental tasks.
 //!
-//! A wing of its own. Only `http`, `stdio` and `server` name it, each in few places; what they serve without it is the
-//! revision 2026-07-28 alone. To drop the older revisions one day, remove this wing and what the compiler asks for.
+//! A separate module. Only `http`, `stdio` and `server` use it, each in few places. Without it they serve only the
+//! revision 2026-07-28. To drop the older revisions, remove this module and every use that the compiler reports.
 
 pub(crate) mod asking;
 pub(crate) mod batch;

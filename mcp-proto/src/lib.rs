@@ -1,16 +1,16 @@
-//! Servers of the [Model Context Protocol](https://modelcontextprotocol.io) on hyper: both eras on one endpoint,
-//! Streamable HTTP, stdio and Unix sockets, no SDK.
+//! Servers of the [Model Context Protocol](https://modelcontextprotocol.io) on hyper. One endpoint serves both eras,
+//! over Streamable HTTP, stdio and Unix sockets. No SDK is needed.
 //!
-//! A [`Server`] is what it offers (tools, resources, prompts) behind one verb, `handle(Request, Context) -> Response`.
+//! A [`Server`] holds tools, resources and prompts, and has one central method, `handle(Request, Context) -> Response`.
 //! Transports call it: the HTTP service [`StreamableHttpService`], [`stdio`], or a test. A handler is an async function
-//! of a state, its arguments and a [`Context`]; the schemas that clients see are derived from its types, and they are
-//! enforced. What a handler sends before it answers goes through its [`Context`] and turns the HTTP answer into an
-//! event stream; a handler that sends nothing before is answered in JSON. None of this needs configuration.
+//! of a state, its arguments and a [`Context`]. The schemas that clients see are derived from its types and enforced.
+//! Messages that a handler sends before its result go through its [`Context`] and turn the HTTP answer into an event
+//! stream. Without such messages the answer is one JSON body. None of this needs configuration.
 //!
 //! Both eras are served at once, by the same handlers. Requests of the revision 2026-07-28 are stateless: each names
 //! its version, and a client that disconnects cancels its call. Clients of the revisions from 2024-11-05 to 2025-11-25
-//! open a session by `initialize`; a [`Session`] is a small record in a [`SessionStore`], so any process may serve it,
-//! and with an [`EventStore`] its running calls, too.
+//! open a session with `initialize`. A [`Session`] is a small record in a [`SessionStore`], so any process may serve
+//! it. With an [`EventStore`] any process may serve its running calls, too.
 //!
 //! # The guide
 //!
@@ -33,13 +33,13 @@
 //! - [Testing a server](guide::testing)
 //! - [Coming from an SDK](guide::migrating)
 //!
-//! `examples/embed.rs` is a service with REST and MCP side by side, to begin from; `examples/everything.rs` is a tour
-//! of the whole: it offers everything there is.
+//! Begin with `examples/embed.rs`, a service with REST and MCP side by side. `examples/everything.rs` is a tour that
+//! offers every feature.
 //!
 //! # Into a hyper service
 //!
-//! Mounting is a match arm: [`StreamableHttpService::handle`] ignores the path, needs no start and no shutdown. What
-//! the service puts into the request's extensions reaches the handlers.
+//! Mounting is a match arm: [`StreamableHttpService::handle`] ignores the path and needs no start and no shutdown.
+//! Handlers can read what your service puts into the request's extensions.
 //!
 //! ```
 //! use std::convert::Infallible;
@@ -110,7 +110,8 @@
 //!
 //! # In a test
 //!
-//! Testing is the same verb as serving. To test with a transport, [`client::Client::memory`] serves a server in memory.
+//! Tests call the same method as transports. To test with a transport, [`client::Client::memory`] serves a server in
+//! memory.
 //!
 //! ```
 //! use mcp_proto::jsonrpc::Request;
@@ -140,27 +141,28 @@
 //!
 //! # Features
 //!
-//! `http`, `client`, `tls` and `validate` are on by default. A server on stdin and stdout needs none of them and takes
-//! half of the crates.
+//! `http`, `client`, `tls` and `validate` are on by default. A server on stdin and stdout needs none of them, and
+//! without them depends on half as many crates.
 //!
 //! - `http`: Streamable HTTP ([`http`]).
 //! - `client`: the client ([`client`]); needs `http`. `tls` adds HTTPS, by rustls.
-//! - `validate`: arguments and results are judged by the whole published schema, with every finding in words. Without
-//!   it the type of a tool's arguments judges them, and the first finding is answered; raw tools judge for themselves.
+//! - `validate`: arguments and results are validated against the whole published schema, and every error is reported.
+//!   Without it arguments are only deserialized into the tool's type, and the first error is reported. Raw tools
+//!   validate their own arguments.
 //! - `compression`: JSON answers over HTTP in gzip or zstd, for clients that accept them; needs `http`.
 //! - `jwt`: access tokens as JSON Web Tokens (`http::authorize::jwt`); needs `http`. `jwks` fetches the keys of their
 //!   issuers over HTTPS.
 //!
 //! # Bounds
 //!
-//! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
+//! All input from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
 //! [`http::ServeConfig`], [`stdio::StdioConfig`], [`stdio::UnixConfig`], [`InputConfig`], [`MemorySessionsConfig`],
 //! [`TasksConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
 //! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SUBSCRIPTION_BYTES`], [`MAX_QUESTIONS`],
 //! [`MAX_QUESTION_KEY_BYTES`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`MAX_COMPLETIONS`],
 //! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`json::MAX_TREE_BYTES`], [`jsonrpc::MAX_REQUEST_ID_BYTES`],
-//! [`Keys::MAX`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong and
-//! what would be right; none makes the library panic.
+//! [`Keys::MAX`], [`UriTemplate::MAX_URI_BYTES`] and similar constants. The error for refused input says what was wrong
+//! and what would be right. No input makes the library panic.
 
 // What only another feature uses is not reported in a lean build.
 #![cfg_attr(
@@ -168,7 +170,7 @@
     allow(dead_code, unused_imports)
 )]
 
-/// The examples of the README are run.
+/// Runs the examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadMe;

@@ -41,15 +41,16 @@ pub(crate) const EXTENSION_TASKS: &str = "io.modelcontextprotocol/tasks";
 /// The identifier of the skills extension (SEP-2640).
 pub(crate) const EXTENSION_SKILLS: &str = "io.modelcontextprotocol/skills";
 
-/// The most resources that one session or one listen subscribes to.
+/// The most resources that one session or one `subscriptions/listen` may subscribe to.
 pub const MAX_SUBSCRIPTIONS: usize = 256;
 
-/// The most that the URIs of these have together, in bytes.
+/// The largest total length of their URIs, in bytes.
 pub const MAX_SUBSCRIPTION_BYTES: usize = 64 * 1024;
 
 /// Name and version of a client or a server (schema: `Implementation`). For display: nothing may depend on it.
 ///
-/// Read leniently: only the strings `name` and `version` are needed, other members that cannot be read count as absent.
+/// Parsed leniently: only the strings `name` and `version` are required, and other members that cannot be read count as
+/// absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -65,21 +66,21 @@ pub struct Implementation {
     pub title: Option<String>,
     /// Its version.
     pub version: String,
-    /// What it is.
+    /// A description.
     #[serde(
         default,
         deserialize_with = "json::lenient",
         skip_serializing_if = "Option::is_none"
     )]
     pub description: Option<String>,
-    /// Its home page.
+    /// The URL of its home page.
     #[serde(
         default,
         deserialize_with = "json::lenient",
         skip_serializing_if = "Option::is_none"
     )]
     pub website_url: Option<String>,
-    /// Its pictures.
+    /// Its icons.
     #[serde(
         default,
         deserialize_with = "json::lenient_list",
@@ -108,7 +109,7 @@ pub(crate) struct ServerCapabilities {
     /// By identifier.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(crate) extensions: Settings,
-    /// Whether there are tasks, which each era declares in a different member.
+    /// Whether tasks are supported. Each era declares this in a different member.
     #[serde(skip)]
     pub(crate) has_tasks: bool,
 }
@@ -133,7 +134,7 @@ impl ServerCapabilities {
     }
 }
 
-/// The settings of a capability; often none.
+/// The settings of a capability, often empty.
 pub(crate) type Settings = Map<String, Value>;
 
 /// The capability of a list that may change.
@@ -147,7 +148,7 @@ pub(crate) struct ListCapability {
     pub(crate) subscribe: bool,
 }
 
-/// What every modern request says of itself in `_meta`, judged.
+/// The validated metadata that every modern request has in `_meta`.
 #[derive(Debug)]
 pub(crate) struct ModernMeta {
     pub(crate) version: ProtocolVersion,
@@ -193,8 +194,8 @@ impl ModernMeta {
         missing(META_PROTOCOL_VERSION)
     }
 
-    /// Takes `_meta` out of the params and judges it: −32602 where it is missing or malformed, then −32022 for a
-    /// version not served.
+    /// Takes `_meta` out of the params and validates it: −32602 if it is missing or malformed, then −32022 for a
+    /// version that is not served.
     pub(crate) fn take(params: &mut Map<String, Value>) -> Result<Self, ErrorObject> {
         let meta = match params.remove("_meta") {
             Some(Value::Object(meta)) => meta,
@@ -268,7 +269,7 @@ fn read_level(level: &Value) -> Option<LogLevel> {
     level.as_str()?.parse().ok()
 }
 
-/// −32022: names what was asked for and what `server/discover` lists.
+/// −32022: names the requested version and those that `server/discover` lists.
 fn unsupported(requested: &str) -> ErrorObject {
     let shown: String = requested.chars().take(40).collect();
     ErrorObject::new(

@@ -16,14 +16,14 @@ use crate::interrupt::RequestError;
 use crate::jsonrpc::ErrorObject;
 use crate::tool::ToolError;
 
-/// How many calls of a [`Local`] wait to begin, and how many run, unless it says otherwise.
+/// The most calls of a [`Local`] that may wait, and that may run at once.
 const DEFAULT_MAX_CALLS: usize = 256;
 
 type Job<L> = Box<dyn FnOnce(Rc<L>) -> LocalBoxFuture<'static, ()> + Send>;
 
-/// A state that cannot leave its thread, such as one of `Rc`s or of a library for one thread, and the way to it for
-/// handlers, which any thread may run. It is `Clone + Send + Sync` for any state, so it can be the state of a server,
-/// or part of it.
+/// A handle to a state that cannot leave its thread, such as one with `Rc`s or of a single-threaded library. Handlers
+/// on any thread reach the state through it. It is `Clone + Send + Sync` for any state, so it can be the state of a
+/// server, or part of it.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -57,8 +57,8 @@ type Job<L> = Box<dyn FnOnce(Rc<L>) -> LocalBoxFuture<'static, ()> + Send>;
 /// # }
 /// ```
 ///
-/// At most 256 calls wait to begin, and at most 256 run side by side; others wait for a place, as long as their callers
-/// do. A call whose caller goes away is dropped where it runs.
+/// At most 256 calls wait to begin, and at most 256 run side by side; others wait for a permit, as long as their
+/// callers wait. A call whose caller is dropped is dropped on the state's thread.
 pub struct Local<L>(mpsc::Sender<Job<L>>);
 
 /// Why a call of [`Local::run`] failed. As a failure of a tool or a request it is an internal error.
@@ -68,14 +68,14 @@ pub enum LocalError {
     /// The state is gone, and its thread or task with it.
     #[error("the thread of the state has ended")]
     Ended,
-    /// The call panicked. The state lives on.
+    /// The call panicked. The state is kept.
     #[error("the call panicked")]
     Panicked,
 }
 
 impl<L: 'static> Local<L> {
-    /// A state on a new thread of this name, made there. The thread ends with the last handle, once what runs is done.
-    /// It has a tokio runtime for time and I/O.
+    /// Creates a state on a new thread of this name. The thread ends after the last handle is dropped and all running
+    /// calls are done. It has a tokio runtime with time and I/O.
     ///
     /// # Errors
     /// The system cannot start a thread or a runtime.
@@ -93,14 +93,14 @@ impl<L: 'static> Local<L> {
     }
 
     /// A state on this thread, and the future that runs the calls: for programs of one thread. The future is for
-    /// `tokio::task::spawn_local`, or to be awaited beside what serves; it ends with the last handle, once what runs is
-    /// done.
+    /// `tokio::task::spawn_local`, or to be awaited beside what serves; it ends after the last handle is dropped and
+    /// all running calls are done.
     pub fn here(state: L) -> (Self, impl Future<Output = ()>) {
         let (sender, jobs) = mpsc::channel(DEFAULT_MAX_CALLS);
         (Self(sender), drive(jobs, Rc::new(state)))
     }
 
-    /// Runs a call where the state lives, and waits for what comes of it. Dropping the future drops the call.
+    /// Runs a call on the state's thread and waits for its result. Dropping the future drops the call.
     ///
     /// # Errors
     /// [`LocalError`]

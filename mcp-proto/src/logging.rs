@@ -5,13 +5,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How severe a log message is, the mildest first.
+/// How severe a log message is, least severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
     /// Detail for debugging.
     Debug,
-    /// How things go.
+    /// Normal information.
     Info,
     /// Normal, but worth a note.
     Notice,
@@ -33,7 +33,7 @@ pub enum LogLevel {
 pub struct UnknownLogLevel(pub String);
 
 impl LogLevel {
-    /// Every level, the mildest first.
+    /// Every level, least severe first.
     pub const ALL: [Self; 8] = [
         Self::Debug,
         Self::Info,

@@ -22,7 +22,7 @@ pub const OUTBOX_CAPACITY: usize = 16;
 #[derive(Debug, Clone)]
 pub struct Outbox(Option<Arc<Shared>>);
 
-/// What a transport finds in an outbox.
+/// What a transport receives from an outbox.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Outgoing {
@@ -31,8 +31,8 @@ pub enum Outgoing {
     /// A request to the client (legacy era). The transport sends the client's answer on the channel; dropping the
     /// channel means that no answer will come.
     Request(Request, oneshot::Sender<Response>),
-    /// The connection may be closed until the client comes back for the rest, no sooner than after this long (legacy
-    /// era, Streamable HTTP). Other transports pass it over.
+    /// The connection may be closed, and the client reconnects for the rest, no sooner than after this time (legacy
+    /// era, Streamable HTTP). Other transports ignore it.
     Release(Duration),
 }
 
@@ -60,7 +60,7 @@ impl Outbox {
         Self(None)
     }
 
-    /// An outbox and the end to read it from.
+    /// An outbox and its receiving end.
     #[must_use]
     pub fn channel() -> (Self, OutboxReader) {
         let shared = Arc::new(Shared {
@@ -79,8 +79,8 @@ impl Outbox {
         self.put(Outgoing::Notification(notification)).await
     }
 
-    /// The same for a notification that may be stale once there is room for it: `is_due` is called as it joins the
-    /// queue, so those that two tasks send at once are judged in the order of the queue.
+    /// The same for a notification that may be stale once the queue has room: `is_due` is called when it enters the
+    /// queue, so notifications that two tasks send at once are checked in queue order.
     pub(crate) async fn send_if(
         &self,
         notification: Notification,
@@ -90,7 +90,8 @@ impl Outbox {
             .await
     }
 
-    /// Sends a request to the client, which only a legacy one answers: its id and where the answer will be.
+    /// Sends a request to the client, which only a legacy client answers. Returns its id and the receiver of the
+    /// answer.
     pub(crate) async fn ask(
         &self,
         method: &str,
@@ -158,7 +159,7 @@ impl OutboxReader {
         self.try_recv().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// A message that is there already.
+    /// A message that is already in the queue.
     pub fn try_recv(&mut self) -> Option<Outgoing> {
         let message = self.0.queue().pop_front()?;
         self.0.room.add_permits(1);

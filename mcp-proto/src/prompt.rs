@@ -1,4 +1,4 @@
-//! All about prompts: what is listed, what is filled in.
+//! Prompts: how they are listed, and how they are filled in.
 
 mod registry;
 
@@ -19,14 +19,14 @@ pub struct Prompt {
     /// Its name for people (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is good for.
+    /// A description of its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it can be filled in with. Derived where the handler's arguments have a type; an enumeration there is a
-    /// closed set of values.
+    /// Its arguments. Derived if the handler's arguments have a type; an enumeration in that type is a closed set of
+    /// values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
-    /// Its pictures (since 2025-11-25).
+    /// Its icons (since 2025-11-25).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Metadata.
@@ -47,7 +47,7 @@ pub struct PromptArgument {
     /// What it means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether the prompt cannot do without it.
+    /// Whether it is required.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
     /// The values that it can have; any text if this is empty. Enforced, and offered for completion; not listed.
@@ -69,10 +69,10 @@ pub struct PromptMessage {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetPromptResult {
-    /// What the filled-in prompt is good for.
+    /// A description of the filled-in prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The messages, to be put before the model in this order.
+    /// The messages for the model, in this order.
     pub messages: Vec<PromptMessage>,
     /// Metadata.
     #[serde(skip)]
@@ -109,7 +109,7 @@ impl Prompt {
 }
 
 impl PromptArgument {
-    /// An argument that may be left out.
+    /// An optional argument.
     #[must_use]
     pub fn optional(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
@@ -121,7 +121,7 @@ impl PromptArgument {
         }
     }
 
-    /// An argument that the prompt cannot do without.
+    /// A required argument.
     #[must_use]
     pub fn required(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
@@ -130,8 +130,8 @@ impl PromptArgument {
         }
     }
 
-    /// The same with all the values that it can have. They are enforced, and offered for completion unless
-    /// [`ServerBuilder::complete_prompt`](crate::ServerBuilder::complete_prompt) does that.
+    /// The same with the only values that it may have. They are enforced, and offered for completion unless
+    /// [`ServerBuilder::complete_prompt`](crate::ServerBuilder::complete_prompt) sets a completer.
     #[must_use]
     pub fn with_values<T: Into<String>>(mut self, values: impl IntoIterator<Item = T>) -> Self {
         self.values = values.into_iter().map(Into::into).collect();
@@ -140,7 +140,7 @@ impl PromptArgument {
 }
 
 impl PromptMessage {
-    /// Something the user says.
+    /// A message from the user.
     #[must_use]
     pub fn user(content: ContentBlock) -> Self {
         Self {
@@ -149,7 +149,7 @@ impl PromptMessage {
         }
     }
 
-    /// Something the model says.
+    /// A message from the model.
     #[must_use]
     pub fn assistant(content: ContentBlock) -> Self {
         Self {
@@ -170,13 +170,13 @@ impl GetPromptResult {
         }
     }
 
-    /// A prompt of one text that the user says.
+    /// A prompt with one text message from the user.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::new([PromptMessage::user(ContentBlock::text(text))])
     }
 
-    /// The same with what it is good for.
+    /// The same with a description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());

@@ -1,4 +1,4 @@
-//! All about resources: what is listed, what is read, by URI or by template.
+//! Resources: how they are listed and read, by URI or by template.
 
 mod registry;
 
@@ -23,13 +23,13 @@ pub struct ResourceTemplate {
     /// Its name for people (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What its members hold, written for a model.
+    /// A description of the resources, written for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Media type, if it is the same for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Its pictures (since 2025-11-25).
+    /// Its icons (since 2025-11-25).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Hints for the client.
@@ -44,7 +44,7 @@ pub struct ResourceTemplate {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
-    /// What was read; a container may give the contents of several resources.
+    /// The contents; a container may return those of several resources.
     pub contents: Vec<ResourceContents>,
     /// How long the client may keep it (modern era); by default it may not.
     #[serde(skip)]
@@ -54,13 +54,13 @@ pub struct ReadResourceResult {
     pub meta: Option<Map<String, Value>>,
 }
 
-/// The URI that a template's handler reads, and what the template's variables are in it.
+/// The URI that a template's handler reads, and the values of the template's variables in it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceUri {
-    /// The URI as it was asked for.
+    /// The requested URI.
     pub uri: String,
-    /// The variables, decoded. What a variable names is the handler's to check: a `%2F` is a `/` here.
+    /// The variables, decoded. The handler must check the values: a `%2F` is a `/` here.
     pub variables: Variables,
 }
 
@@ -68,14 +68,14 @@ pub struct ResourceUri {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Page<T> {
-    /// What is on it.
+    /// The items of the page.
     pub items: Vec<T>,
-    /// A key of the handler for where the next page begins: the last item's name rather than its index, so that the
+    /// The handler's key for the start of the next page: use the last item's name rather than its index, so that the
     /// list may change meanwhile. `None` on the last page. The client sees it sealed.
     pub next: Option<String>,
 }
 
-/// The page that a list's handler is asked for.
+/// The page that a list's handler must return.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageRequest {
@@ -86,7 +86,7 @@ pub struct PageRequest {
 }
 
 impl ResourceTemplate {
-    /// A template by the URIs it stands for and its name for programs. The rest are public fields.
+    /// A template with this URI template and programmatic name. The rest are public fields.
     #[must_use]
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
@@ -108,7 +108,7 @@ impl ResourceTemplate {
         self
     }
 
-    /// The same with what its members hold.
+    /// The same with a description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
@@ -155,7 +155,7 @@ impl From<Vec<ResourceContents>> for ReadResourceResult {
 }
 
 impl ResourceUri {
-    /// A URI with what a template's variables are in it, for calling a handler without a server.
+    /// A URI with the values of its template's variables, for calling a handler without a server.
     #[must_use]
     pub fn new(uri: impl Into<String>, variables: Variables) -> Self {
         Self {
@@ -172,7 +172,7 @@ impl ResourceUri {
 }
 
 impl PageRequest {
-    /// The first page, or the one behind a key, for calling a handler without a server.
+    /// A request for the first page, or for the one after a key, for calling a handler without a server.
     #[must_use]
     pub fn new(after: Option<String>, limit: usize) -> Self {
         Self { after, limit }

@@ -1,9 +1,9 @@
-//! From a Rust type to the plain JSON Schema that clients accept; compiling it, enforcing it, explaining its findings.
+//! Makes from a Rust type the plain JSON Schema that clients accept; compiles it, enforces it, and explains its errors.
 //!
 //! *Plain* means: one object without `$ref`, for arguments with `type: "object"` and `properties` at its root, no
-//! boolean in the place of a schema, no `null` among the types of an optional member, no machine-oriented `format`.
-//! Several clients drop a tool, or every tool of the server, for less. Schemas written by hand are published unchanged,
-//! in 2020-12 or draft-07.
+//! boolean as a schema, no `null` among the types of an optional member, no machine-oriented `format`. Several clients
+//! drop a tool, or every tool of the server, if one of these rules is broken. Schemas written by hand are published
+//! unchanged, in 2020-12 or draft-07.
 
 #[cfg(not(feature = "validate"))]
 mod declared;
@@ -31,16 +31,16 @@ pub(crate) use mirror::{MirroredParam, header_value, params_to_mirror};
 #[error("{0}")]
 pub struct SchemaError(pub(crate) String);
 
-/// What happens to explicit nulls for optional members, which are accepted in both cases.
+/// How explicit nulls for optional members are handled. They are accepted in both cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nulls {
-    /// The handler sees what was sent: raw tools, which may treat an explicit null and an absent member differently.
+    /// The handler receives them, for raw tools, which may distinguish an explicit null from an absent member.
     Keep,
     /// They are removed before the arguments are deserialised, since the type might not accept them.
     TakeOut,
 }
 
-/// The plain schema of what `T` deserialises from, an object.
+/// The plain schema of the object that `T` deserialises from.
 pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     let mut schema = plain::make(
         SchemaSettings::draft2020_12().for_deserialize(),
@@ -63,7 +63,7 @@ pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     }
 }
 
-/// The plain schema of what `T` serialises to.
+/// The plain schema of the value that `T` serialises to.
 pub(crate) fn output_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     plain::make(
         SchemaSettings::draft2020_12().for_serialize(),
@@ -72,7 +72,7 @@ pub(crate) fn output_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     )
 }
 
-/// Why a value is not what a small schema says.
+/// Why a value does not match a small schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unfit {
     #[error("its schema does not compile: {0}")]

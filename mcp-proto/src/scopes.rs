@@ -1,4 +1,4 @@
-//! What a caller may do, as names that the server chose, and what it must be allowed for what.
+//! Scopes: the permissions of a caller, named by the server, and the scopes that each request needs.
 
 mod needs;
 
@@ -13,7 +13,7 @@ pub use needs::{Guarded, Wanted};
 pub struct Scopes(BTreeSet<String>);
 
 impl Scopes {
-    /// These scopes. What is not of the characters that RFC 6749 allows for one is left out.
+    /// These scopes. A name with characters that RFC 6749 does not allow is left out.
     pub fn of<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         Self(
             names
@@ -24,13 +24,13 @@ impl Scopes {
         )
     }
 
-    /// Whether all of these are among them.
+    /// Whether the set contains all of these scopes.
     #[must_use]
     pub fn contain(&self, others: &Self) -> bool {
         others.0.is_subset(&self.0)
     }
 
-    /// These and those.
+    /// The union of both sets.
     pub(crate) fn add(&mut self, others: &Self) {
         self.0.extend(others.0.iter().cloned());
     }
@@ -46,7 +46,7 @@ impl Scopes {
         self.0.is_empty()
     }
 
-    /// Those and everything that they imply.
+    /// The scopes and everything that they imply.
     #[cfg(feature = "http")]
     pub(crate) fn with_implied(mut self, implied: &BTreeMap<String, Self>) -> Self {
         let mut open: Vec<String> = self.0.iter().cloned().collect();
@@ -71,7 +71,7 @@ impl fmt::Display for Scopes {
     }
 }
 
-/// RFC 6749 §3.3: printable characters but space, quote and backslash.
+/// RFC 6749 §3.3: printable characters except space, quote and backslash.
 fn is_scope(name: &str) -> bool {
     let is_good = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
     !name.is_empty() && name.bytes().all(is_good)

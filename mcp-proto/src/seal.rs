@@ -1,9 +1,9 @@
-//! Sealed texts: what a server hands to a client that it does not trust and takes back later, unread and unaltered.
+//! Sealed texts: data that a server gives to an untrusted client and later gets back, unread and unaltered.
 //!
-//! Two things of the protocol are such texts, the `requestState` of a multi-round-trip request ([`Ticket`]) and the
-//! cursor of a list ([`cursor()`]). Both are encrypted and authenticated (XChaCha20-Poly1305, RFC 8439 with the 192-bit
-//! nonces of draft-irtf-cfrg-xchacha-03) together with what they are good for, so that a text of one purpose, caller or
-//! request is worth nothing for another. No memory of the server is behind them, except to use a ticket once.
+//! The protocol has two such texts: the `requestState` of a multi-round-trip request ([`Ticket`]) and the cursor of a
+//! list ([`cursor()`]). Both are encrypted and authenticated (XChaCha20-Poly1305, RFC 8439 with the 192-bit nonces of
+//! draft-irtf-cfrg-xchacha-03) together with their purpose, so that a text for one purpose, caller or request is
+//! invalid for another. The server keeps no state for them, except to accept a ticket only once.
 //!
 //! A text is the URL-safe base64, without padding, of a version byte, the id of the key, the nonce and the ciphertext
 //! with its tag.
@@ -33,24 +33,24 @@ pub(crate) const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// The most bytes that fit into a sealed text.
 pub(crate) const MAX_PLAINTEXT_BYTES: usize = MAX_TEXT_BYTES / 4 * 3 - HEAD - NONCE - TAG;
 
-/// Drawn at random for each text; never drawn twice, so it is a name of the text as well.
+/// Random for each text and never used twice, so it also identifies the text.
 pub(crate) type Nonce = [u8; NONCE];
 
 const NONCE: usize = 24;
 const TAG: usize = 16;
 /// The version and the id of the key.
 const HEAD: usize = 1 + size_of::<KeyId>();
-/// What the texts are made of and how. Another layout or cipher gets another number.
+/// The version of the layout and cipher. A change of either gets a new number.
 const VERSION: u8 = 1;
 
-/// What a sealed text was opened to.
+/// The content of an opened text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Opened {
     pub(crate) nonce: Nonce,
     pub(crate) plaintext: Vec<u8>,
 }
 
-/// Why nothing was sealed. None of these is the client's fault.
+/// Why sealing failed. No variant is the client's fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SealError {
     #[error("{0} bytes are to be sealed, but at most {MAX_PLAINTEXT_BYTES} fit")]
@@ -142,7 +142,7 @@ fn associated(parts: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-/// The length of `part` as it is written before it, of one size on every machine.
+/// The length of `part` as it is written before the part, with the same size on every machine.
 fn length_of(part: &[u8]) -> [u8; 8] {
     (part.len() as u64).to_le_bytes()
 }

@@ -1,5 +1,5 @@
-//! [`Server`]: the registries behind one verb, `handle(Request, Context) -> Response`, which cannot fail: a failure is
-//! an answer. Transports call it; it calls no transport.
+//! [`Server`]: the registries behind one method, `handle(Request, Context) -> Response`. It is infallible: every
+//! failure is an answer. Transports call it; it never calls a transport.
 
 mod build_error;
 mod builder;
@@ -65,8 +65,7 @@ pub use update::Update;
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
 
-/// A weak reference to a [`Server`]: for code that notifies it of changes and is itself part of what its handlers
-/// share.
+/// A weak reference to a [`Server`], for code that notifies it of changes and is itself part of the handlers' state.
 #[derive(Debug, Clone)]
 pub struct WeakServer(Weak<Inner>);
 
@@ -76,7 +75,7 @@ struct Inner {
     info_json: Box<RawValue>,
     capabilities: ServerCapabilities,
     instructions: Option<String>,
-    /// Replaced as a whole. Never locked for longer than it takes to take a handle.
+    /// Replaced as a whole. Locked only while a handle is cloned.
     offered: RwLock<Arc<Offered>>,
     /// Held while what is offered changes.
     changing: Mutex<()>,
@@ -85,12 +84,12 @@ struct Inner {
     skills: Option<RwLock<Skills>>,
     /// The result of `server/discover`.
     discover: Option<Payload>,
-    /// Whether a resource may be subscribed to, where the resources themselves do not say.
+    /// Decides whether a resource may be subscribed to, if the resources themselves do not.
     on_subscribe: Option<SubscribeCheck>,
     changes: Changes,
     tasks: Option<Arc<Tasks>>,
     rounds: Rounds,
-    /// Turns to write large results.
+    /// Permits to write large results.
     writers: Arc<Semaphore>,
     page_size: usize,
     list_cache: Option<CacheHint>,
@@ -101,7 +100,7 @@ struct Inner {
 type SubscribeCheck =
     Box<dyn Fn(String, Context) -> BoxFuture<'static, Result<(), RequestError>> + Send + Sync>;
 
-/// Whether a caller may see something that is offered.
+/// Whether a caller may see an item that the server offers.
 type Visible = Box<dyn Fn(Wanted<'_>, &Context) -> bool + Send + Sync>;
 
 impl Server {
@@ -206,7 +205,7 @@ impl Server {
         self.0.instructions.as_deref()
     }
 
-    /// Handles with a future that owns its server, as transports keep it.
+    /// As `handle`, with a future that owns its server, as transports need.
     pub(crate) fn handle_owned(
         &self,
         called: Called,
@@ -283,15 +282,15 @@ impl Notify for Inner {
 }
 
 impl WeakServer {
-    /// The server, if there still is one.
+    /// The server, if it still exists.
     #[must_use]
     pub fn upgrade(&self) -> Option<Server> {
         self.0.upgrade().map(Server)
     }
 }
 
-/// The span around the handling of a request. A request that comes with a trace gets a span at info level, others at
-/// debug level; a disabled span costs almost nothing.
+/// The span around the handling of a request. A request that carries a trace gets a span at info level, others at debug
+/// level; a disabled span costs almost nothing.
 fn span(called: &Called, context: &Context) -> Span {
     let wanted = tracing::span_enabled!(Level::INFO);
     let parent = if wanted { context.trace_parent() } else { None };

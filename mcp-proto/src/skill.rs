@@ -1,5 +1,5 @@
 //! Skills: folders of instructions for models, served as resources (extension `io.modelcontextprotocol/skills`,
-//! SEP-2640). What is loaded is checked once and never changes; no request touches a disk.
+//! SEP-2640). Loaded skills are checked once and never change. No request reads from a disk.
 
 mod checked;
 mod error;
@@ -41,7 +41,7 @@ pub(crate) fn is_frontmatter(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillsConfig {
-    /// The most bytes that the files of all skills have together; they are kept in memory. 64 MiB by default.
+    /// The largest total size of the files of all skills, in bytes. They are kept in memory. 64 MiB by default.
     pub max_bytes: u64,
     /// The most skills. 1024 by default.
     pub max_skills: usize,
@@ -56,13 +56,14 @@ impl Default for SkillsConfig {
     }
 }
 
-/// Skills at the time they were loaded. A clone shares them and is cheap; to serve what a folder holds now, load it
-/// again and put the new value in the place of this one, so that no reader sees half of each.
+/// Skills at the time they were loaded. A clone shares them and is cheap; to serve the current content of a folder,
+/// load it again and replace this value as a whole, so that no reader sees a mix of both.
 ///
-/// The skill `name` is at `skill://name/SKILL.md` and its files are below `skill://name`, their names percent-encoded
-/// where RFC 3986 asks for it. A URI is served if it is, byte for byte, one that [`SkillEntry::resources`] lists;
-/// nothing is decoded or normalised, so the list cannot be bypassed. A directory's URI is that of a file cut before a
-/// slash. A `SKILL.md` deeper in a skill is a file like others; it makes a separate skill only in a separate folder.
+/// The skill `name` is at `skill://name/SKILL.md` and its files are below `skill://name`, with names percent-encoded
+/// where RFC 3986 requires it. A URI is served if it is, byte for byte, one that [`SkillEntry::resources`] lists;
+/// nothing is decoded or normalised, so the list cannot be bypassed. A directory's URI is the prefix of a file's URI
+/// before a slash. A `SKILL.md` deeper in a skill is an ordinary file; it makes a separate skill only in a separate
+/// folder.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Skills {
     by_name: Arc<BTreeMap<String, Checked>>,
@@ -70,10 +71,10 @@ pub struct Skills {
 
 impl Skills {
     /// The skills in the folder at `path`: its direct sub-folders with a `SKILL.md`, or itself if it has one. Other
-    /// sub-folders are passed over.
+    /// sub-folders are ignored.
     ///
     /// Hidden files and folders, whose names begin with a dot, are left out, and so are empty folders. A symbolic link
-    /// inside a skill is followed if it leads to a place in the skill's own folder and is an error otherwise; a skill's
+    /// inside a skill is followed if its target is in the skill's own folder, and is an error otherwise; a skill's
     /// folder may itself be a link. Reading blocks: do it before serving, or in `spawn_blocking`.
     ///
     /// # Errors
@@ -138,7 +139,7 @@ impl Skills {
         self.by_name.values().map(|skill| &skill.entry)
     }
 
-    /// The skills whose names come after `name`, which need not be one of theirs: the pages after the first.
+    /// The skills whose names come after `name`, for the pages after the first. A skill of that name need not exist.
     pub fn after(&self, name: &str) -> impl Iterator<Item = &SkillEntry> {
         let rest = (Bound::Excluded(name), Bound::Unbounded);
         self.by_name
@@ -152,7 +153,7 @@ impl Skills {
         self.resources_after(None)
     }
 
-    /// Those of the skills whose names come after `name`.
+    /// The `SKILL.md` files of the skills whose names come after `name`.
     pub(crate) fn resources_after(&self, name: Option<&str>) -> impl Iterator<Item = Resource> {
         let begin = name.map_or(Bound::Unbounded, Bound::Excluded);
         self.by_name
@@ -209,7 +210,7 @@ impl Skills {
         }
     }
 
-    /// The skill that `uri` is in, and the path there as it stands in the URI; empty for the skill's folder.
+    /// The skill that contains `uri`, and the path within it as written in the URI; empty for the skill's folder.
     fn at<'u>(&self, uri: &'u str) -> Option<(&Checked, &'u str)> {
         let rest = uri.strip_prefix(SCHEME)?;
         let (name, path) = match rest.split_once('/') {
@@ -222,7 +223,7 @@ impl Skills {
     }
 }
 
-/// Skills on their way in, within bounds.
+/// Skills that are being loaded, within bounds.
 struct Loading {
     by_name: BTreeMap<String, Checked>,
     bytes: u64,

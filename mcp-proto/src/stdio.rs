@@ -32,7 +32,8 @@ pub use unix::{UnixConfig, UnixPeer, serve_unix};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StdioConfig {
-    /// The longest line that is read, in bytes; a longer one is dropped and the next one read. 4 MiB by default.
+    /// The longest line that is read, in bytes; a longer one is dropped, and reading continues with the next. 4 MiB by
+    /// default.
     pub max_line_bytes: usize,
     /// The most bytes of memory that a line may take once it is read as JSON, which is up to a hundred times its
     /// length; one that takes more is answered −32600. [`MAX_TREE_BYTES`], 128 MiB, by default.
@@ -40,8 +41,8 @@ pub struct StdioConfig {
     /// The most calls at once; further requests are answered −32600, notifications are still accepted. 1,024 by
     /// default.
     pub max_calls: usize,
-    /// The most messages of one batch, which only a connection that was initialized for 2025-03-26 takes; a longer one
-    /// is answered −32600. 50 by default.
+    /// The most messages of one batch, which is accepted only on a connection that was initialized for 2025-03-26; a
+    /// longer one is answered −32600. 50 by default.
     pub max_batch_messages: usize,
     /// How long the connection may continue after the end of its input: running calls, their answers, and the last
     /// flush together. 900 ms by default.
@@ -52,15 +53,16 @@ pub struct StdioConfig {
 }
 
 /// Serves one connection until its input ends, then lets running calls finish and be written within
-/// [`drain_time`](StdioConfig::drain_time); what is not done by then is dropped.
+/// [`drain_time`](StdioConfig::drain_time); calls that have not ended by then are dropped.
 ///
-/// A peer that does not read its answers is no longer served once 256 KiB of them wait; as much of its input is read
-/// ahead, to find its end. If the end is not found, the peer has [`stall_time`](StdioConfig::stall_time).
+/// A peer that does not read its answers is no longer served once 256 KiB of answers wait. Up to 256 KiB of its input
+/// are read ahead, to find the end of the input. If the end is not found, the connection is closed after
+/// [`stall_time`](StdioConfig::stall_time).
 ///
 /// A line that is JSON but not a valid message (another version, params that are not an object, a member twice) is
-/// answered with −32600 if its id can be read; a line that is too long, or whose id is, is answered without an id. Any
-/// other line that is not a message is logged and skipped: text that is not JSON, a batch, an id that is null or a
-/// fraction. After a handshake of 2025-03-26 a batch is accepted, and its answers are one line.
+/// answered with −32600 if its id can be read; a line that is too long, or whose id is too long, is answered without an
+/// id. Any other line that is not a message is logged and skipped: text that is not JSON, a batch, an id that is null
+/// or a fraction. After a handshake of 2025-03-26 a batch is accepted, and its answers are one line.
 ///
 /// # Errors
 /// Those of the streams, and [`TimedOut`](io::ErrorKind::TimedOut) for a peer that stalls. A writer that fails ends the

@@ -1,15 +1,15 @@
-//! Calls that run longer than anybody holds a connection open: tasks, as their tools and their server see them.
+//! Tasks: calls that run longer than a client keeps a connection open.
 //!
-//! Both forms are one store of tasks with one life: the extension `io.modelcontextprotocol/tasks` of 2026-07-28, whose
-//! server decides what becomes a task, and the experimental tasks of 2025-11-25, whose client does. They differ in how
-//! a task is told and in how it is asked and answered; a task stays in the era that it was created in. The guide is
-//! [`guide::tasks`](crate::guide::tasks).
+//! Both forms of tasks share one store and one life cycle. In the extension `io.modelcontextprotocol/tasks` of
+//! 2026-07-28 the server decides what becomes a task. In the experimental tasks of 2025-11-25 the client decides. They
+//! differ in how a task is reported and in how questions are asked and answered. A task stays in the era that it was
+//! created in. The guide is [`guide::tasks`](crate::guide::tasks).
 //!
-//! Where several servers share a store (`task/port.rs`), each answers for the tasks of all: the one that runs a task
-//! writes it through (`task/keeper.rs`), others read and change what the store has (`task/shared.rs`).
+//! If several servers share a store (`task/port.rs`), each answers for all tasks. The server that runs a task writes
+//! its state to the store (`task/keeper.rs`). Other servers read and change the stored record (`task/shared.rs`).
 //!
-//! A task is a name and a state that whoever waits for it watches. Its handler runs in a future apart from every
-//! request; the server has the rest (`server/tasks.rs`).
+//! A task is an id and a state that waiting requests watch. Its handler runs in a future separate from every request.
+//! The rest is in `server/tasks.rs`.
 
 mod entry;
 mod keeper;
@@ -38,7 +38,7 @@ pub(crate) use store::{NewTask, Tasks};
 pub(crate) use view::TaskView;
 pub(crate) use watched::Watched;
 
-/// The longest [`Context::task_status`](crate::Context::task_status), in characters; what is longer is cut.
+/// The longest [`Context::task_status`](crate::Context::task_status), in characters; a longer one is truncated.
 pub const MAX_TASK_STATUS: usize = 1_000;
 
 /// Whether a call of a tool may become a task (schema 2025-11-25: `ToolExecution.taskSupport`).
@@ -48,9 +48,9 @@ pub enum TaskSupport {
     /// It never does.
     #[default]
     Forbidden,
-    /// It does for clients that can take one; for others it runs within its call.
+    /// It may for clients that support tasks; for others the tool runs within its call.
     Optional,
-    /// It is for clients that can take one; others are refused before the handler runs: −32021 in the modern era,
+    /// It must be one: clients that do not support tasks are refused before the handler runs: −32021 in the modern era,
     /// −32601 before. In the modern era it is the handler that starts the task
     /// ([`Context::start_task`](crate::Context::start_task)); one that returns before that has answered its call.
     Required,
@@ -60,45 +60,45 @@ pub enum TaskSupport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TasksConfig {
-    /// How many tasks are kept, running and over together; a client's share is that of its principal, or of its
-    /// address. None is put out before its time: a call that would become one more is answered −32603. 10,000 and 1,000
-    /// by default.
+    /// How many tasks are kept, running and ended, in all and for one client. A client is its principal, or its
+    /// address. No task is dropped early: a call that would become one task too many is answered −32603. 10,000 and
+    /// 1,000 by default.
     pub tasks: Bound,
     /// How long a task is kept after its creation, unless a client of 2025-11-25 asks for another time. Also the
     /// longest that its handler may run. 1 hour by default.
     pub ttl: Duration,
-    /// The most that any task gets; the least is a second. 24 hours by default.
+    /// The longest time that any task is kept; the shortest is a second. 24 hours by default.
     pub max_ttl: Duration,
-    /// How often clients are advised to ask. 1 second by default.
+    /// How often clients are advised to poll. 1 second by default.
     pub poll_interval: Duration,
-    /// The most that is kept of one task, in bytes as JSON: its arguments and the answers of its client while it runs,
+    /// The most that is kept for one task, in bytes as JSON: its arguments and the answers of its client while it runs,
     /// its result afterwards. A larger result makes it fail. 1 MiB by default.
     pub max_task_bytes: usize,
-    /// The same of all tasks together, and of those of one client. 256 MiB and 32 MiB by default.
+    /// The same for all tasks together, and for those of one client. 256 MiB and 32 MiB by default.
     pub bytes: Bound,
-    /// How long tasks may run on once the server is closed. 10 seconds by default.
+    /// How long tasks may continue after the server is closed. 10 seconds by default.
     pub max_time_after_close: Duration,
 }
 
-/// What tasks have to do with one call.
+/// How one call relates to tasks.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum TaskMode {
-    /// The tool, or what else is called, has nothing to do with tasks.
+    /// The tool or other method does not support tasks.
     #[default]
     None,
-    /// It may be a task for other clients.
+    /// It supports tasks, but this client does not.
     Within,
-    /// It becomes one as soon as its handler says so.
+    /// It becomes a task when its handler starts one.
     Startable,
-    /// It is one.
+    /// It is a task.
     Running(Arc<Entry>),
 }
 
 /// How a tool is called.
 pub(crate) enum Calling {
-    /// Within its call, as far as that goes.
+    /// Within its call, as long as it stays one.
     Now(TaskMode),
-    /// As a task from the beginning, to be kept that long.
+    /// As a task from the beginning, kept for that long.
     AsTask(Option<Duration>),
 }
 

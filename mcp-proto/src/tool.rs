@@ -1,4 +1,4 @@
-//! All about tools: what is listed, what is called, what comes back.
+//! Tools: how they are listed and called, and what they return.
 
 mod call;
 mod execution;
@@ -21,12 +21,12 @@ pub use result::{CallToolResult, PreparedJson, ToolError};
 
 /// A tool as it is listed (schema: `Tool`).
 ///
-/// Registered with [`ServerBuilder::tool`](crate::ServerBuilder::tool) its schemas are derived from the handler;
-/// with [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) they are given here, in JSON Schema 2020-12 or, by
-/// `$schema`, draft-07. References stay within the schema; nothing is fetched.
+/// Registered with [`ServerBuilder::tool`](crate::ServerBuilder::tool) its schemas are derived from the handler; with
+/// [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) they are set here, in JSON Schema 2020-12, or in
+/// draft-07 if `$schema` names it. References stay within the schema; nothing is fetched.
 ///
-/// A parameter that says `x-mcp-header` is repeated by clients in a header, and the two must agree; the
-/// [guide](crate::guide::tools) shows it.
+/// Clients repeat a parameter with `x-mcp-header` in a header, and the two must agree; the [guide](crate::guide::tools)
+/// shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -36,19 +36,19 @@ pub struct Tool {
     /// Its name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does, written for a model.
+    /// A description, written for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// JSON Schema of the arguments; an object at its root.
     pub input_schema: Value,
-    /// JSON Schema of `structuredContent`, which may be of any kind; clients before 2026-07-28 only see schemas of
-    /// objects. A result made by hand that does not fit it is an internal failure of the tool.
+    /// JSON Schema of `structuredContent`, which may be any JSON value; clients before 2026-07-28 only see schemas of
+    /// objects. A result built by the handler that does not match is an internal failure of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Hints about its effects; the client must not trust them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
-    /// Its pictures.
+    /// Its icons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Metadata.
@@ -80,10 +80,10 @@ pub struct Tool {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolAnnotations {
-    /// Its name for people, where [`Tool::title`] is absent (revisions before 2025-06-18 have this one alone).
+    /// Its name for people, if [`Tool::title`] is absent (revisions before 2025-06-18 have only this title).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// It changes nothing.
+    /// The tool changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
     /// It may destroy something.
@@ -92,13 +92,13 @@ pub struct ToolAnnotations {
     /// Calling it again with the same arguments changes nothing more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It reaches out to an open world of other parties.
+    /// It interacts with an open world of external entities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
 impl Tool {
-    /// A tool without schemas yet; the description should explain to a model when to use it.
+    /// A tool that has no schemas yet. The description should explain to a model when to use it.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
@@ -139,26 +139,26 @@ impl Tool {
         self
     }
 
-    /// The same with a hand-written schema of its structured results, where they are made by hand.
+    /// The same with a hand-written schema of its structured results, for handlers that build them.
     #[must_use]
     pub fn with_output_schema(mut self, schema: Value) -> Self {
         self.output_schema = Some(schema);
         self
     }
 
-    /// The same, declared to keep to its own output schema.
+    /// The same with results that are trusted to match the output schema.
     ///
-    /// A structured result that is made by hand is parsed and checked before it is sent, which takes a time
-    /// proportional to its size. A tool that makes large results, and whose tests prove them right, may trust itself:
-    /// then debug builds alone check them, as they do for typed tools, whose schemas come from the type that is sent.
+    /// A structured result that the handler builds is parsed and checked before it is sent, which takes time
+    /// proportional to its size. For a tool with large results that its tests verify, this skips the check in release
+    /// builds. Only debug builds then check, as for typed tools, whose schemas come from the type that is sent.
     #[must_use]
     pub fn with_trusted_output(mut self) -> Self {
         self.trusted_output = true;
         self
     }
 
-    /// The same, able to ask the client ([`Context::elicit`](crate::Context::elicit) and its kin): its handler is
-    /// called again with the answers, so its arguments are kept meanwhile. A tool that asks without this fails
+    /// The same, able to ask the client ([`Context::elicit`](crate::Context::elicit) and similar methods): its handler
+    /// is called again with the answers, so its arguments are kept until then. A tool that asks without this fails
     /// (−32603).
     #[must_use]
     pub fn asking(mut self) -> Self {
@@ -166,8 +166,8 @@ impl Tool {
         self
     }
 
-    /// The same, able to run as a task: its handler says from where on
-    /// ([`Context::start_task`](crate::Context::start_task)). The server must have a place for tasks
+    /// The same, able to run as a task: its handler starts the task with
+    /// [`Context::start_task`](crate::Context::start_task). The server must have tasks turned on
     /// ([`ServerBuilder::tasks`](crate::ServerBuilder::tasks)).
     #[must_use]
     pub fn with_task_support(mut self, support: TaskSupport) -> Self {
@@ -175,7 +175,7 @@ impl Tool {
         self
     }
 
-    /// The same with a limit to the time of a call; of a task, to each time that its handler is called.
+    /// The same with a time limit for a call. For a task the limit applies to each run of its handler.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -190,8 +190,8 @@ impl Tool {
         hint == Some(true)
     }
 
-    /// The tool as clients of a revision can take it: structured output is an object up to 2025-11-25, and support of
-    /// tasks is listed in that revision alone.
+    /// The tool in the form that a revision supports: structured output is an object up to 2025-11-25, and task support
+    /// is listed only in that revision.
     pub(crate) fn listed(&self, version: ProtocolVersion) -> Cow<'_, Self> {
         let is_object = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "object");
         let other_output = version.era() == Era::Legacy

@@ -50,9 +50,9 @@ pub struct UriTemplate {
 #[error("not a URI template: at byte {offset}, {message}")]
 #[non_exhaustive]
 pub struct UriTemplateError {
-    /// Where in the text, in bytes from its beginning.
+    /// The position in the text, as a byte offset.
     pub offset: usize,
-    /// What is wrong there and what would be right.
+    /// What is wrong at that position, and what would be right.
     pub message: String,
 }
 
@@ -66,7 +66,7 @@ impl UriTemplate {
     /// The longest URI that a template can match, in bytes.
     pub const MAX_URI_BYTES: usize = 8192;
 
-    /// Reads a template by RFC 6570 §2. A single quote may stand in it as itself, as it may in a URI.
+    /// Reads a template by RFC 6570 §2. A single quote is accepted as a literal, as in a URI.
     ///
     /// # Errors
     /// The first place that breaks the grammar, or a template beyond [`Self::MAX_BYTES`] or [`Self::MAX_VARIABLES`].
@@ -97,7 +97,7 @@ impl UriTemplate {
         self.names.iter().map(String::as_str)
     }
 
-    /// The URI that these values make of the template, by RFC 6570 §3.
+    /// Expands the template with these values, by RFC 6570 §3.
     ///
     /// A variable without a value, or with an empty list or map, is undefined and leaves nothing. A prefix (`{name:3}`)
     /// has no meaning for lists and maps and is ignored there.
@@ -106,8 +106,8 @@ impl UriTemplate {
         expand::expand(&self.parts, values)
     }
 
-    /// The values that a URI has in the places of the variables, in order of [`Self::variables`], or `None` if the URI
-    /// does not match as a whole.
+    /// The values of the variables in a URI, in order of [`Self::variables`], or `None` if the URI does not match as a
+    /// whole.
     ///
     /// RFC 6570 §1.4 leaves matching open. Here:
     ///
@@ -117,17 +117,18 @@ impl UriTemplate {
     ///   `{a,b}` needs both, with a comma between them.
     /// - `{+a}` also takes reserved characters, `/` among them, but no `?` if the template has one (or a `{?…}`)
     ///   further on, and no `#` likewise. `{#a}` takes the same after a `#`.
-    /// - `{/a,b}` and `{.a,b}` take what `{a}` takes, each behind its mark, and `{#a}` after its `#`; a value that is
-    ///   there may be empty. Each variable of `{/…}` and `{.…}` may be absent, and so may a `{#…}` as a whole.
+    /// - `{/a,b}` and `{.a,b}` take what `{a}` takes, each after its operator character, and `{#a}` after its `#`. A
+    ///   value that is present may be empty. Each variable of `{/…}` and `{.…}` may be absent, and so may a `{#…}` as a
+    ///   whole.
     /// - `{?a,b}`, `{&a,b}` and `{;a,b}` take `name=value` or `name` alone, in any order. All are optional; an unknown
-    ///   one, or one given twice, does not match. A value of `{;…}` takes what `{a}` takes and commas; one of a query
-    ///   also takes raw what RFC 3986 §3.4 allows there but `&` and `?`, and a `+` is a plus. It takes as many as it
-    ///   can.
+    ///   one, or one given twice, does not match. A value of `{;…}` takes what `{a}` takes and commas; a query value
+    ///   also takes the raw characters that RFC 3986 §3.4 allows there except `&` and `?`, and a `+` is a plus. It
+    ///   takes as many characters as it can.
     /// - Of several values in `{.a,b}`, `{+a,b}` or `{#a,b}` only the last may have the dot or comma raw.
     /// - An exploded variable is a list, even of one: the segments of `{/a*}`, the labels of `{.a*}`, what commas
     ///   separate in `{a*}`, all the `a=` of `{?a*}`. Maps are not matched.
     /// - `{a:3}` takes at most three characters. A variable that the template names twice must have the same value in
-    ///   both places, or in one of them its prefix.
+    ///   both places, or a prefix of it in one place.
     /// - A triplet that is not UTF-8 does not match, nor does a URI longer than [`Self::MAX_URI_BYTES`].
     /// - If there is a choice, the earlier variable takes as much as it can, as long as an optional expression right
     ///   after it is present: of `a.tar.gz`, `{name}{.ext}` makes `a.tar` and `gz`.
@@ -188,7 +189,7 @@ impl Hash for UriTemplate {
 /// A piece of a template.
 #[derive(Debug, Clone)]
 enum TemplatePart {
-    /// As it appears in URIs: percent-encoded where it must be.
+    /// The text as it appears in URIs, percent-encoded where required.
     Literal(String),
     Expression(Operator, Vec<Variable>),
 }

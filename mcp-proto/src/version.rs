@@ -26,16 +26,16 @@ pub enum ProtocolVersion {
     V2026_07_28,
 }
 
-/// How a client and a server come to know each other.
+/// How a client and a server learn each other's version and capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Era {
-    /// By `initialize`, once; up to 2025-11-25.
+    /// With one `initialize` handshake; up to 2025-11-25.
     Legacy,
-    /// By `_meta` of every request; since 2026-07-28.
+    /// From `_meta` of every request; since 2026-07-28.
     Modern,
 }
 
-/// The text names no revision that this library serves.
+/// The text is not a revision that this library serves.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a protocol version of this server")]
 pub struct UnknownVersion(pub String);
@@ -53,7 +53,7 @@ impl ProtocolVersion {
     /// The newest revision.
     pub const LATEST: Self = Self::V2026_07_28;
 
-    /// The newest revision that has a handshake: what `initialize` answers to a version it does not know.
+    /// The newest revision that has a handshake: the answer of `initialize` to an unknown version.
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
 
     /// The date that names the revision on the wire.
@@ -68,12 +68,12 @@ impl ProtocolVersion {
         }
     }
 
-    /// Whether its clients may send several messages as one JSON array; only one revision had it.
+    /// Whether its clients may send several messages as one JSON array; only one revision allows this.
     pub(crate) fn has_batches(self) -> bool {
         self == Self::V2025_03_26
     }
 
-    /// Whether a server may close a stream before its end, and its client takes the empty events that need it.
+    /// Whether a server may close a stream before its end, which requires clients that accept empty events.
     pub(crate) fn has_polling(self) -> bool {
         self == Self::V2025_11_25
     }

@@ -1,9 +1,9 @@
-//! The client's side of authorization (MCP "Authorization"): from a server's refusal to a token that it takes, by OAuth
-//! 2.1. Feature `oauth`.
+//! The client's side of authorization (MCP "Authorization"): gets a token that the server accepts after it has refused
+//! a request, by OAuth 2.1. Feature `oauth`.
 //!
 //! [`OAuth`] is the [`Credentials`] of one endpoint. When the server refuses a request, it finds the authorization
-//! server (RFC 9728, RFC 8414), identifies the client there, gets a token for this resource and nothing else (RFC
-//! 8707), and has the request sent again. The [guide](crate::guide::authorizing) shows how.
+//! server (RFC 9728, RFC 8414), identifies the client there, gets a token for only this resource (RFC 8707), and lets
+//! the request be sent again. The [guide](crate::guide::authorizing) shows how.
 
 mod browser;
 mod challenge;
@@ -50,11 +50,11 @@ const BOTH: &str = "application/json, text/event-stream";
 
 const DPOP: HeaderName = HeaderName::from_static("dpop");
 
-/// Gets tokens for one MCP endpoint and shows them there, and nowhere else.
+/// Gets tokens for one MCP endpoint and sends them only there.
 ///
 /// Give it to a client by [`ClientConfig::with_credentials`](super::ClientConfig::with_credentials). Several clients of
-/// the same endpoint may share it: then they share the tokens, and a person is asked once. Its work for a request
-/// counts towards the time limit of that request; [`OAuth::sign_in`] beforehand leaves a person more time.
+/// the same endpoint may share it: then they share the tokens, and a person is asked once. Authorization for a request
+/// counts toward the time limit of that request; [`OAuth::sign_in`] beforehand gives a person more time.
 pub struct OAuth {
     endpoint: Url,
     /// The same, for comparisons with what the client sends to.
@@ -134,15 +134,15 @@ impl OAuth {
         })
     }
 
-    /// The client as an authorization server knows it already. It is used at the first one that the MCP server names,
-    /// or at that of [`OAuth::with_issuer`], and never at another.
+    /// The client as it is already registered at an authorization server. It is used at the first one that the MCP
+    /// server names, or at that of [`OAuth::with_issuer`], and never at another.
     #[must_use]
     pub fn with_client(mut self, client: RegisteredClient) -> Self {
         self.settings.client = Some(client);
         self
     }
 
-    /// Where the client's metadata document is, which is its id at servers that take such (client id metadata
+    /// The URL of the client's metadata document, which is its id at servers that accept such ids (client id metadata
     /// documents): an https URL of the embedder's own, with a path.
     #[must_use]
     pub fn with_metadata_document(mut self, url: impl Into<String>) -> Self {
@@ -150,7 +150,7 @@ impl OAuth {
         self
     }
 
-    /// What the client is called where it registers itself. The name of this library by default.
+    /// The client's name when it registers itself. The name of this library by default.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.settings.name = name.into();
@@ -171,8 +171,8 @@ impl OAuth {
         self
     }
 
-    /// Takes no token that is not bound to a key of this client (DPoP, RFC 9449). By default tokens are bound where
-    /// both servers can.
+    /// Accepts only tokens that are bound to a key of this client (DPoP, RFC 9449). By default tokens are bound if both
+    /// servers support it.
     #[must_use]
     pub fn with_proofs_required(mut self) -> Self {
         self.settings.needs_proofs = true;
@@ -180,7 +180,7 @@ impl OAuth {
     }
 
     /// Gets a token now, unless there is one: sends the server a request without one, to learn what it requires, and
-    /// continues as when a request is refused. A person has as long as the [`Browser`] gives.
+    /// continues as when a request is refused. The [`Browser`] sets the time limit for the person.
     ///
     /// # Errors
     /// Why no token was obtained. After [`OAuthError::Store`] from saving, the token is still used, but not kept for

@@ -14,7 +14,7 @@ use crate::prompt::GetPromptResult;
 use crate::resource::ReadResourceResult;
 use crate::version::Era;
 
-/// What a tool gave back (schema: `CallToolResult`).
+/// The result of a tool (schema: `CallToolResult`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -24,7 +24,7 @@ pub struct ToolResult {
     pub content: Vec<ContentBlock>,
     /// For programs.
     pub structured_content: Option<Value>,
-    /// Whether the tool failed; the content says why, for the model to do better.
+    /// Whether the tool failed; the content tells the model why.
     #[serde(default)]
     pub is_error: bool,
     /// Metadata.
@@ -32,7 +32,7 @@ pub struct ToolResult {
     pub meta: Option<Map<String, Value>>,
 }
 
-/// What an argument to be completed belongs to.
+/// The prompt or template whose argument is completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reference {
     /// A prompt, by its name.
@@ -64,11 +64,12 @@ impl ToolResult {
 }
 
 impl Client {
-    /// `tools/call`, in as many rounds as it takes: its result as it came, failures of the tool (`isError`) among them.
+    /// `tools/call`, in as many rounds as needed. Returns the result as received, including failures of the tool
+    /// (`isError`).
     ///
-    /// Over HTTP headers repeat the parameters that the tool is listed with for that (`x-mcp-header`, 2026-07-28). A
-    /// call that is refused because they do not, since the tool was not listed yet or is listed otherwise now, lists
-    /// the tools and is made once more.
+    /// Over HTTP, headers repeat the parameters that the tool's schema marks (`x-mcp-header`, 2026-07-28). If a call is
+    /// refused because a header is missing or wrong (the tool was not listed yet, or its schema has changed), the
+    /// client lists the tools and sends the call again once.
     ///
     /// # Errors
     /// As for [`Client::request_in_rounds`] and [`Client::list_tools`].
@@ -106,9 +107,9 @@ impl Client {
         }
     }
 
-    /// [`Client::call_tool`] to its end, as a type: a call that the server makes a task of is waited for, and so is
-    /// one that must be a task by the list of a legacy server. Structured
-    /// content is checked against the schema that the tool was listed with, if it was (feature `validate`).
+    /// [`Client::call_tool`] with a typed result. It waits for a call that becomes a task, including one that a legacy
+    /// server's list requires to be a task. Structured content is checked against the schema that the tool was listed
+    /// with, if any (feature `validate`).
     ///
     /// # Errors
     /// As for [`Client::call_tool`] and [`Task::result`](super::Task::result); [`ClientError::Protocol`] for an answer
@@ -148,7 +149,8 @@ impl Client {
         Ok(result)
     }
 
-    /// `resources/read`. The client still knows the older code of what is not there: see [`ClientError::code`].
+    /// `resources/read`. The client also recognizes the older error code for an unknown resource: see
+    /// [`ClientError::code`].
     ///
     /// # Errors
     /// As for [`Client::request_in_rounds`]; [`ClientError::Protocol`] for an answer without contents.
@@ -180,8 +182,8 @@ impl Client {
         )
     }
 
-    /// `completion/complete`: how the argument `name` may continue after `value`, given the arguments that are filled
-    /// in already.
+    /// `completion/complete`: how the argument `name` may continue after `value`, given the arguments that already have
+    /// a value.
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a completion result.
@@ -209,7 +211,7 @@ impl Client {
         typed("completion/complete", completion.unwrap_or_default())
     }
 
-    /// Asks the server for a sign of life: `ping`, or `server/discover` in the modern era, which has no ping.
+    /// Checks that the server responds: `ping`, or `server/discover` in the modern era, which has no ping.
     ///
     /// # Errors
     /// As for [`Client::request`].
@@ -221,8 +223,8 @@ impl Client {
         self.request(method, json!({})).await.map(|_| ())
     }
 
-    /// The least level of log messages that are wanted from now on: by `logging/setLevel`, or in the modern era by a
-    /// member of each request.
+    /// Sets the lowest level of log messages that the client wants from now on: by `logging/setLevel`, or in the modern
+    /// era by a member of each request.
     ///
     /// # Errors
     /// As for [`Client::request`], in the legacy era.

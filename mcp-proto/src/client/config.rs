@@ -1,4 +1,4 @@
-//! What may be set about a client.
+//! The configuration of a client.
 
 use std::fmt;
 use std::future::Future;
@@ -25,34 +25,34 @@ pub struct ClientConfig {
     /// the handshake. A legacy revision is offered in the handshake, and the server may answer with another one of that
     /// era.
     pub version: Option<ProtocolVersion>,
-    /// The name and version that the client gives.
+    /// The name and version that the client reports.
     pub info: Implementation,
     /// The capabilities that it declares (schema: `ClientCapabilities`). Empty by default.
     /// [`ClientConfig::with_answers`] must answer what is declared here; the methods for single questions declare their
     /// capability themselves.
     pub capabilities: Map<String, Value>,
-    /// How long a request may take to be answered and everything else to be done. 30 s by default.
+    /// The time limit for the answer to a request, and for every other operation. 30 s by default.
     pub timeout: Duration,
     /// How long a server on a pipe may leave `server/discover` unanswered before it counts as a legacy server, if the
     /// era is not known. 5 s by default.
     pub probe: Duration,
-    /// How many requests may run at once; further ones wait for their turn. 1024 by default.
+    /// How many requests may run at once; further ones wait. 1024 by default.
     pub max_calls: usize,
-    /// Whether the client opens the stream on which a legacy server over HTTP sends messages that belong to no request,
-    /// if the server has any to send. On by default.
+    /// Whether the client opens the GET stream of a legacy server, for messages that belong to no request, if the
+    /// server may send any. On by default.
     pub get_stream: bool,
-    /// How many bytes of answers are kept as long as their `ttlMs` says (2026-07-28, "Caching"); 0 keeps none. 4 MiB by
-    /// default. The typed calls use what is kept, [`Client::request`](super::Client::request) does not.
+    /// How many bytes of answers are cached for their `ttlMs` (2026-07-28, "Caching"); 0 disables the cache. 4 MiB by
+    /// default. The typed calls use the cache, [`Client::request`](super::Client::request) does not.
     pub cache_bytes: usize,
     /// Where the stderr of a child process goes. By default where its command sends it.
     pub stderr: Stderr,
     /// The largest message that is read, in bytes. 16 MiB by default.
     pub max_message_bytes: usize,
-    /// Speak HTTP/2 from the first byte ("prior knowledge") instead of HTTP/1.1. Off by default.
+    /// Uses HTTP/2 from the first byte ("prior knowledge") instead of HTTP/1.1. Off by default.
     pub http2: bool,
-    /// Headers for every HTTP request, such as a key of an API. Those that the protocol prescribes are set over them.
+    /// Headers for every HTTP request, such as an API key. Headers that the protocol requires override them.
     pub headers: HeaderMap,
-    /// Whom to believe over HTTPS: the authorities of the system by default.
+    /// The certificate authorities to trust over HTTPS; those of the system by default.
     pub trust: Trust,
     pub(super) computed: Option<Computed>,
     pub(super) credentials: Option<Arc<dyn Credentials>>,
@@ -64,7 +64,7 @@ pub struct ClientConfig {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stderr {
-    /// Where its command says: to the caller's own stderr by default.
+    /// As its command sets it; the caller's own stderr by default.
     #[default]
     AsCommanded,
     /// Its last 64 KiB are kept for [`Client::stderr`](super::Client::stderr).
@@ -78,7 +78,7 @@ pub(super) struct Computed(pub(super) Arc<HeadersOf>);
 type HeadersOf = dyn Fn(&Method, &Uri) -> HeaderMap + Send + Sync;
 
 impl ClientConfig {
-    /// Defaults for an era: its newest revision. [`ClientConfig::default`] finds the era out.
+    /// Defaults for an era, with its newest revision. [`ClientConfig::default`] detects the era.
     #[must_use]
     pub fn new(era: Era) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl ClientConfig {
     }
 
     /// The same, with headers that are computed for each HTTP request from its method and URL, such as the context of a
-    /// trace. They are set over those of [`ClientConfig::headers`].
+    /// trace. They override those of [`ClientConfig::headers`].
     #[must_use]
     pub fn with_computed_headers<F>(mut self, headers: F) -> Self
     where

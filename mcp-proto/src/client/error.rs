@@ -11,13 +11,13 @@ pub enum ClientError {
     /// The server answered with an error.
     #[error("the server answered {}: {}", .0.code, .0.message)]
     Rpc(ErrorObject),
-    /// A callback of the configuration refused what the server needs to go on.
+    /// A configured callback refused input that the server needs to continue.
     #[error("the server's question was refused: {}", .0.message)]
     Refused(ErrorObject),
     /// The server requires authorization, or refuses this caller: why, and what is missing.
     #[error("the server refused the caller: {0}")]
     Unauthorized(String),
-    /// The HTTP response carried no answer.
+    /// The HTTP response has no JSON-RPC answer.
     #[error("the server answered HTTP {status}: {body}")]
     Http {
         /// Its status code.
@@ -25,22 +25,22 @@ pub enum ClientError {
         /// The beginning of its body.
         body: String,
     },
-    /// It took longer than this.
+    /// The operation exceeded this time limit.
     #[error("no answer within {} s", .0.as_secs_f64())]
     Timeout(Duration),
-    /// The connection ended before the answer came.
+    /// The connection ended before the answer arrived.
     #[error("the connection ended before the answer")]
     Closed,
-    /// The connection could not be made or broke: why.
+    /// The connection failed or could not be opened, with the reason.
     #[error("the connection failed: {0}")]
     Connection(String),
-    /// What the server sent breaks the protocol: how.
+    /// A message of the server violates the protocol, with the details.
     #[error("the server broke the protocol: {0}")]
     Protocol(String),
     /// The task was cancelled.
     #[error("the task was cancelled")]
     Cancelled,
-    /// The server shares no protocol version with the client, or lacks what was requested. Holds what it has.
+    /// The server shares no protocol version with the client, or lacks the requested feature. Holds what it supports.
     #[error("the server cannot do this: {0}")]
     Unsupported(String),
 }

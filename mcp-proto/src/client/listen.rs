@@ -1,5 +1,5 @@
-//! Listening for changes: one handle over both eras. In the modern one it is a `subscriptions/listen`, made once more
-//! when it ends; in the legacy one `resources/subscribe` and the stream of the session.
+//! Listening for changes: one handle over both eras. The modern era uses `subscriptions/listen`, sent again when it
+//! ends. The legacy era uses `resources/subscribe` and the stream of the session.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -72,36 +72,36 @@ impl Interest {
         Self::default()
     }
 
-    /// In the three lists: tools, prompts and resources.
+    /// Changes of the three lists: tools, prompts and resources.
     pub fn lists() -> Self {
         Self::new().tools().prompts().resources()
     }
 
-    /// And in the list of tools.
+    /// Adds changes of the list of tools.
     pub fn tools(mut self) -> Self {
         self.tools = true;
         self
     }
 
-    /// And in the list of prompts.
+    /// Adds changes of the list of prompts.
     pub fn prompts(mut self) -> Self {
         self.prompts = true;
         self
     }
 
-    /// And in the list of resources.
+    /// Adds changes of the list of resources.
     pub fn resources(mut self) -> Self {
         self.resources = true;
         self
     }
 
-    /// And in a resource.
+    /// Adds changes of a resource.
     pub fn resource(mut self, uri: impl Into<String>) -> Self {
         self.uris.push(uri.into());
         self
     }
 
-    /// And in a task of the caller's.
+    /// Adds changes of one of the caller's tasks.
     pub fn task(mut self, id: impl Into<String>) -> Self {
         self.tasks.push(id.into());
         self
@@ -154,11 +154,11 @@ impl Interest {
 }
 
 impl Client {
-    /// Listens for changes, until the handle is dropped. A lost connection is made again, with pauses that grow to half
-    /// a minute, and [`ListenEvent::Missed`] reports it.
+    /// Listens for changes, until the handle is dropped. A lost connection is reopened, with pauses that grow to half a
+    /// minute, and [`ListenEvent::Missed`] reports it.
     ///
     /// # Errors
-    /// As for [`Client::request`]; a server that cannot be listened to is among them.
+    /// As for [`Client::request`]; including a server that does not support listening.
     pub async fn listen(&self, interest: Interest) -> Result<Listening, ClientError> {
         let notifications = self.notifications();
         let mut gaps = self.0.hub.gaps();

@@ -52,9 +52,9 @@ struct Output {
 }
 
 impl Client {
-    /// `tools/list`, all its pages. Without the tools whose `x-mcp-header` annotations are wrong, over HTTP in the
-    /// modern era: they cannot be called (2026-07-28, Streamable HTTP). A server's `annotations` of its tools are
-    /// unverified claims.
+    /// `tools/list`, all its pages. Over HTTP in the modern era, tools with invalid `x-mcp-header` annotations are left
+    /// out: they cannot be called (2026-07-28, Streamable HTTP). A server's `annotations` of its tools are unverified
+    /// claims.
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of tools.

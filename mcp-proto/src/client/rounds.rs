@@ -15,12 +15,12 @@ const MAX_ROUNDS: usize = 32;
 const MAX_QUESTIONS: usize = 64;
 
 impl Client {
-    /// [`Client::request`] with all the rounds that its result needs: where the server needs input, the callback of the
-    /// configuration is asked, and the request is sent again with its answers. Each round, and each answer, may take
+    /// [`Client::request`] with all the rounds that its result needs: if the server needs input, the configured
+    /// callback is called, and the request is sent again with its answers. Each round, and each answer, may take
     /// [`ClientConfig::timeout`](super::ClientConfig::timeout).
     ///
     /// The callback gets each question as a request whose id is the question's key. Without a callback the
-    /// `input_required` result is given back as it came, as [`Client::request`] always does.
+    /// `input_required` result is returned unchanged, as [`Client::request`] always does.
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Refused`] when the callback refuses, and [`ClientError::Protocol`]

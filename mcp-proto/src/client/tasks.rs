@@ -16,10 +16,10 @@ const POLL: Duration = Duration::from_secs(1);
 const MIN_POLL: Duration = Duration::from_millis(20);
 const MAX_POLL: Duration = Duration::from_secs(60);
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone)]
 pub enum Started {
-    /// It is done: its result, as [`Client::call_tool`] gives it.
+    /// It has ended, with the result that [`Client::call_tool`] would return.
     Done(Value),
     /// It continues as a task.
     Task(Task),
@@ -32,7 +32,7 @@ pub struct Task {
     id: String,
 }
 
-/// How a task is doing (schema: `Task`).
+/// The status of a task (schema: `Task`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -41,12 +41,12 @@ pub struct TaskStatus {
     pub task_id: String,
     /// `working`, `input_required`, `completed`, `failed` or `cancelled`.
     pub status: String,
-    /// More in words.
+    /// A message for people.
     pub status_message: Option<String>,
-    /// How long it is kept since its beginning, in milliseconds.
+    /// How long it is kept after its creation, in milliseconds.
     #[serde(alias = "ttl", default)]
     pub ttl_ms: Option<u64>,
-    /// How long to wait between two looks at it, in milliseconds.
+    /// The time to wait between two polls, in milliseconds.
     #[serde(alias = "pollInterval", default)]
     pub poll_interval_ms: Option<u64>,
     /// The result of its call, if it is completed (2026-07-28).
@@ -58,7 +58,7 @@ pub struct TaskStatus {
 }
 
 impl ClientConfig {
-    /// The same with the capability for tasks of 2026-07-28: a server may make tasks of calls then.
+    /// The same with the capability for tasks of 2026-07-28: a server may then turn calls into tasks.
     #[must_use]
     pub fn with_tasks(mut self) -> Self {
         let extensions = self.capabilities.entry("extensions");
@@ -138,7 +138,7 @@ impl Task {
         &self.id
     }
 
-    /// `tasks/get`: how it is doing.
+    /// `tasks/get`: its status.
     ///
     /// # Errors
     /// As for [`Client::request`]; −32602 for a task that no longer exists.
@@ -178,8 +178,8 @@ impl Task {
         }
     }
 
-    /// `tasks/update` (2026-07-28): brings answers, by the keys of [`TaskStatus::input_requests`]. [`Task::result`]
-    /// does so by the callbacks.
+    /// `tasks/update` (2026-07-28): sends answers, by the keys of [`TaskStatus::input_requests`]. [`Task::result`] does
+    /// so by the callbacks.
     ///
     /// # Errors
     /// As for [`Task::status`].
@@ -191,7 +191,7 @@ impl Task {
     /// `tasks/cancel`.
     ///
     /// # Errors
-    /// As for [`Task::status`]; in the legacy era −32602 for one that is over.
+    /// As for [`Task::status`]; in the legacy era −32602 for one that has ended.
     pub async fn cancel(&self) -> Result<(), ClientError> {
         self.ask("tasks/cancel", json!({})).await.map(|_| ())
     }

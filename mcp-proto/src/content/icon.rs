@@ -1,17 +1,17 @@
-//! Icons, and where they may come from.
+//! Icons, and their allowed sources.
 
 use serde::{Deserialize, Serialize};
 
 use crate::json;
 
-/// A picture that stands for a thing (schema: `Icon`, since 2025-11-25).
+/// An icon (schema: `Icon`, since 2025-11-25).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: String,
-    /// Media type, if the source does not say.
+    /// Media type, if the source does not specify it.
     #[serde(
         default,
         deserialize_with = "json::lenient",

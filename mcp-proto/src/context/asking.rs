@@ -1,4 +1,4 @@
-//! Asking the client: a handler gets the answer if it has arrived, or else leaves with an [`Interrupt`].
+//! Asking the client: a handler gets the answer if it has arrived, or else returns with an [`Interrupt`].
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,9 @@ impl Context {
     /// Asks the user to fill in a form. `key` names the question among those of this call.
     ///
     /// # Errors
-    /// Leaves the handler until the client has answered. The request fails if the client shows no forms (−32021 in the
-    /// modern era), or sends something that is not an answer or does not fit the form (−32602).
+    /// The handler returns, and is called again once the client has answered. The request fails if the client does not
+    /// support forms (−32021 in the modern era), or sends something that is not an answer or does not match the form
+    /// (−32602).
     pub fn elicit(&self, key: &str, form: &ElicitForm) -> Result<ElicitResult, Interrupt> {
         self.ask(&Questions::new().elicit(key, form.clone()))?
             .elicited(key)
@@ -31,7 +32,7 @@ impl Context {
     /// the user agreed to go there, not that anything has happened there yet. Nothing secret may be in the URL.
     ///
     /// # Errors
-    /// As for [`Context::elicit`]; clients before 2025-11-25 open no URLs.
+    /// As for [`Context::elicit`]; clients before 2025-11-25 do not support URLs.
     pub fn elicit_url(&self, key: &str, url: &ElicitUrl) -> Result<ElicitAction, Interrupt> {
         self.ask(&Questions::new().elicit_url(key, url.clone()))?
             .elicited(key)
@@ -51,7 +52,7 @@ impl Context {
             .sampled(key)
     }
 
-    /// Asks for the folders the server may work in. Deprecated since 2026-07-28, and still served.
+    /// Asks for the roots: the folders that the server may work in. Deprecated since 2026-07-28, and still served.
     ///
     /// # Errors
     /// As for [`Context::elicit`].
@@ -59,7 +60,7 @@ impl Context {
         self.ask(&Questions::new().roots(key))?.roots(key)
     }
 
-    /// Asks several things at once, at most [`MAX_QUESTIONS`] of them. Those that are answered already are not asked
+    /// Asks several questions at once, at most [`MAX_QUESTIONS`]. Questions that are already answered are not asked
     /// again.
     ///
     /// # Errors
@@ -120,8 +121,8 @@ impl Context {
             .any(|name| capabilities.get(name).is_some())
     }
 
-    /// Asks the user to fill in a `T`; `None` if the user would not. Every member of `T` is a field of the form, with
-    /// its documentation as its description; see [`ElicitForm::of`] for what it may be.
+    /// Asks the user to fill in a `T`; `None` if the user declined. Every member of `T` is a field of the form, with
+    /// its documentation as its description; see [`ElicitForm::of`] for the types that are allowed.
     ///
     /// # Errors
     /// As for [`Context::elicit`]; −32603 and a line in the log for a type that cannot be a form.

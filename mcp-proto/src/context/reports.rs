@@ -1,4 +1,4 @@
-//! What a handler says before it answers: progress, log messages, changes of what the server offers.
+//! The messages of a handler before its result: progress, log messages, notifications of changes.
 
 use std::sync::Weak;
 use std::time::Duration;
@@ -15,8 +15,8 @@ impl Context {
     /// Reports progress, if the request asked for it by `_meta.progressToken`, an integer or a string of at most 1,024
     /// bytes.
     ///
-    /// `progress` grows with every report, and one that does not is left out; `total` is its final value if known;
-    /// `message` is sent to clients of 2025-03-26 and later. Waits while the client is slower than
+    /// `progress` must grow with every report, and a report in which it does not is dropped; `total` is its final value
+    /// if known; `message` is sent to clients of 2025-03-26 and later. Waits while the client is slower than
     /// [`OUTBOX_CAPACITY`](crate::OUTBOX_CAPACITY) messages; a client that has gone is not an error, since the call is
     /// about to be dropped.
     pub async fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
@@ -74,7 +74,7 @@ impl Context {
     }
 
     /// Closes the client's connection while the call continues: a legacy client over Streamable HTTP comes back for the
-    /// rest, `retry` later at the earliest (2025-11-25, "Streamable HTTP": the server may close the stream). For every
+    /// rest, no sooner than after `retry` (2025-11-25, "Streamable HTTP": the server may close the stream). For every
     /// other client this does nothing.
     pub async fn release_connection(&self, retry: Duration) {
         // The only failure is a reader that is gone, and then the connection is free.
@@ -82,7 +82,7 @@ impl Context {
     }
 
     /// Notifies every listener of a change, as [`Server::notify`](crate::Server::notify) does: for handlers, which have
-    /// no handle to their server. In a context that no server made, nothing is sent.
+    /// no handle to their server. In a context that was not made by a server, nothing is sent.
     pub fn notify(&self, change: Change) {
         let server = self.server.as_ref().and_then(Weak::upgrade);
         if let Some(server) = server {

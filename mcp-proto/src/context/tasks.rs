@@ -12,15 +12,15 @@ use crate::task::{Entry, Owner, TaskMode};
 use crate::version::Era;
 
 impl Context {
-    /// From here on as a task: the client gets its name now and fetches the result later
+    /// Continues as a task: the client gets the task's id now and fetches the result later
     /// ([guide](crate::guide::tasks)).
     ///
     /// Does nothing if the call is a task already, or if the tool's support is
-    /// [`Optional`](crate::TaskSupport::Optional) and the client takes no task.
+    /// [`Optional`](crate::TaskSupport::Optional) and the client does not support tasks.
     ///
     /// # Errors
-    /// Leaves the handler until it is called again as a task. For good (−32603) in a tool that does not declare its
-    /// support, and when the server has no place for another task.
+    /// The handler returns, and is called again as a task. The call fails (−32603) in a tool that does not declare task
+    /// support, and when the server has no capacity for another task.
     pub fn start_task(&self) -> Result<(), Interrupt> {
         match &self.task {
             TaskMode::Within | TaskMode::Running(_) => Ok(()),
@@ -32,7 +32,7 @@ impl Context {
         }
     }
 
-    /// The name of the task that the call runs as, if it does.
+    /// The id of the task that the call runs as, if any.
     #[must_use]
     pub fn task_id(&self) -> Option<&str> {
         match &self.task {
@@ -41,8 +41,8 @@ impl Context {
         }
     }
 
-    /// Sets the task's status in a sentence for people (`statusMessage`), and notifies its listeners. The last one
-    /// stays when the task completes. At most [`MAX_TASK_STATUS`](crate::MAX_TASK_STATUS) characters; without a task,
+    /// Sets the task's status in a sentence for people (`statusMessage`), and notifies its listeners. The last one is
+    /// kept when the task completes. At most [`MAX_TASK_STATUS`](crate::MAX_TASK_STATUS) characters; without a task,
     /// nothing happens.
     pub fn task_status(&self, message: impl Into<String>) {
         if let TaskMode::Running(entry) = &self.task {
@@ -50,13 +50,13 @@ impl Context {
         }
     }
 
-    /// Whether the client takes tasks of the extension.
+    /// Whether the client supports the tasks extension.
     pub(crate) fn takes_tasks(&self) -> bool {
         let declared = self.client_capabilities.extension(EXTENSION_TASKS);
         declared.is_some_and(|settings| !settings.is_null())
     }
 
-    /// Who may come back for the tasks of this request.
+    /// The owner of the tasks of this request.
     pub(crate) fn owner(&self) -> Owner {
         match (self.principal(), &self.peer) {
             (Some(principal), _) => Owner::Principal(principal.into()),
@@ -66,7 +66,7 @@ impl Context {
         }
     }
 
-    /// Whose share the tasks of this request are of.
+    /// The client whose share the tasks of this request use.
     pub(crate) fn client_name(&self) -> ClientName {
         match (&self.client, self.principal()) {
             (Some(client), _) => client.name().clone(),

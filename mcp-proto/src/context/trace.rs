@@ -1,4 +1,4 @@
-//! Where a request stands in the trace of its caller: W3C Trace Context and Baggage in `_meta` (2026-07-28, "`_meta`").
+//! The position of a request in its caller's trace: W3C Trace Context and Baggage in `_meta` (2026-07-28, "`_meta`").
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const MAX_BAGGAGE: usize = 180;
 const MAX_BAGGAGE_BYTES: usize = 8192;
 
 impl Context {
-    /// The span of the caller that this request belongs to: `traceparent`, such as
+    /// The caller's span that this request belongs to: `traceparent`, such as
     /// `00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01`. `None` where it is absent or malformed.
     ///
     /// The client chooses it: use it only to follow a call through logs. The library's own span around the handling of
@@ -25,14 +25,14 @@ impl Context {
         parent(&self.meta)
     }
 
-    /// What tracing systems on the way have added: `tracestate`, such as `congo=t61rcWkgMzE`. `None` where it is absent
-    /// or malformed, or there is no [`Context::trace_parent`].
+    /// The data that tracing systems on the path have added: `tracestate`, such as `congo=t61rcWkgMzE`. `None` where it
+    /// is absent or malformed, or there is no [`Context::trace_parent`].
     #[must_use]
     pub fn trace_state(&self) -> Option<&str> {
         state(&self.meta)
     }
 
-    /// What the caller wants to be known all along its trace: `baggage`, such as `tenant=alpha,region=eu;p=1`. `None`
+    /// The data that the caller propagates along its trace: `baggage`, such as `tenant=alpha,region=eu;p=1`. `None`
     /// where it is absent or malformed.
     #[must_use]
     pub fn baggage(&self) -> Option<&str> {

@@ -13,14 +13,14 @@ use crate::version::{Era, ProtocolVersion};
 const KEY: &str = "required-url-";
 
 impl Interrupt {
-    /// The request needs the user to have been at these URLs, to sign in for instance; it comes back afterwards.
-    /// Whether they have done there what was to be done is for the handler to know: an answer says only that they
-    /// agreed to go.
+    /// The request needs the user to visit these URLs first, to sign in for instance; the client sends it again
+    /// afterwards. The handler must check whether the user has completed the interaction: an answer says only that the
+    /// user agreed to go.
     ///
-    /// A client of 2025-11-25 gets the error −32042 with the URLs, and makes its request again when it likes
-    /// ([`Context::elicitation_complete`] can notify it when). A modern one gets an `input_required` result with the
-    /// URLs and comes back with the user's answer; if that was a no, the request is refused with −32602 instead of
-    /// asking again. A client that opens no URLs is refused as by [`Interrupt::missing_capability`]; an empty list of
+    /// A client of 2025-11-25 gets the error −32042 with the URLs, and decides when to send its request again
+    /// ([`Context::elicitation_complete`] can notify it). A modern one gets an `input_required` result with the URLs
+    /// and comes back with the user's answer; if that was a no, the request is refused with −32602 instead of asking
+    /// again. A client that does not support URLs is refused as by [`Interrupt::missing_capability`]; an empty list of
     /// URLs is −32603.
     pub fn urls_required(context: &Context, urls: impl IntoIterator<Item = ElicitUrl>) -> Self {
         let urls = urls.into_iter().enumerate();

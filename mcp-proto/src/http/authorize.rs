@@ -1,4 +1,4 @@
-//! Authorization over HTTP: an [`Authorizer`] judges each request, and a refused caller gets a challenge that says what
+//! Authorization over HTTP: an [`Authorizer`] checks each request, and a refused caller gets a challenge that says what
 //! is required (MCP "Authorization", RFC 6750, RFC 9728). Stdin and stdout need no authorization.
 
 pub(super) mod challenge;
@@ -23,29 +23,29 @@ pub use challenge::{Denied, Refusal};
 pub use metadata::ProtectedResource;
 pub use tokens::{BearerTokens, InvalidTokens};
 
-/// The longest token that is looked at, in bytes; a longer one is malformed.
+/// The longest token that is checked, in bytes; a longer one is malformed.
 pub const MAX_TOKEN_BYTES: usize = 8 * 1024;
 
-/// Judges who sends a request.
+/// Identifies the caller of a request.
 ///
 /// It is called for every request with its head alone (MCP "Access Token Usage"). It must not read tokens in the query.
 pub trait Authorizer: fmt::Debug + Send + Sync {
-    /// Who sends a request with this head.
+    /// The caller of a request with this head.
     ///
     /// # Errors
     /// Why the request is refused.
     fn authorize<'a>(&'a self, head: &'a request::Parts) -> BoxFuture<'a, Result<Caller, Denied>>;
 
-    /// Which proofs of DPoP (RFC 9449) it takes, for its challenges. None by default.
+    /// The DPoP proofs (RFC 9449) that it accepts, for its challenges. None by default.
     fn proofs(&self) -> Option<Proofs> {
         None
     }
 }
 
-/// What challenges say about proofs of DPoP (RFC 9449 §7.1).
+/// The DPoP part of challenges (RFC 9449 §7.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proofs {
-    /// The names of the algorithms by which they may be signed, with spaces between them.
+    /// The names of the accepted signing algorithms, separated by spaces.
     pub algorithms: String,
     /// Whether tokens without proofs are refused.
     pub is_required: bool,
@@ -66,7 +66,7 @@ impl<A: Authorizer + ?Sized> Authorizer for Arc<A> {
 pub struct Caller {
     /// Its stable name. Sessions, tasks, cursors, request state, streams and shares are bound to it.
     pub principal: Principal,
-    /// What it may do.
+    /// Its scopes.
     pub scopes: Scopes,
 }
 
@@ -79,7 +79,7 @@ pub struct Authorization {
 }
 
 impl Authorization {
-    /// Every request must satisfy `authorizer`, apart from preflights and the metadata of the resource.
+    /// Every request must satisfy `authorizer`, except preflights and requests for the metadata of the resource.
     #[must_use]
     pub fn new(authorizer: impl Authorizer + 'static) -> Self {
         Self {
@@ -90,7 +90,7 @@ impl Authorization {
     }
 
     /// Publishes where tokens are issued: at the well-known paths of RFC 9728, which the embedding service must route
-    /// to the endpoint, and by the challenge of every refusal.
+    /// to the endpoint, and in every challenge.
     #[must_use]
     pub fn with_resource(mut self, resource: ProtectedResource) -> Self {
         self.resource = Some(Arc::new(resource));
@@ -103,7 +103,7 @@ impl Authorization {
         self.resource.is_some()
     }
 
-    /// Callers with `scope` have these as well, and what they imply.
+    /// Callers with `scope` also have these scopes, and the scopes that they imply.
     #[must_use]
     pub fn implies(mut self, scope: impl Into<String>, others: Scopes) -> Self {
         self.implied.insert(scope.into(), others);
@@ -133,7 +133,7 @@ impl Authorization {
         }
     }
 
-    /// The refusal of a request, with what its client needs to know.
+    /// The error for a request, with the parameters of its challenge.
     #[must_use]
     pub fn refuse(&self, denied: Denied) -> Refusal {
         let resource = self.resource.as_deref();
@@ -172,7 +172,7 @@ impl From<Denied> for Rejection {
     }
 }
 
-/// How a request shows its token.
+/// How a request presents its token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheme {
     /// Any holder may use it (RFC 6750).
@@ -181,7 +181,7 @@ pub(crate) enum Scheme {
     Dpop,
 }
 
-/// The token that a request shows in its `Authorization` header (RFC 6750 §2.1).
+/// The token that a request presents in its `Authorization` header (RFC 6750 §2.1).
 ///
 /// # Errors
 /// [`Denied::Missing`] or [`Denied::Malformed`].

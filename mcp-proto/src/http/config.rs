@@ -1,4 +1,4 @@
-//! What may be set about the HTTP side, and its defaults.
+//! The configuration of the HTTP transport, and its defaults.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use crate::budget::{Bound, BudgetConfig};
 use crate::json::MAX_TREE_BYTES;
 use crate::legacy::http::config::LegacyConfig;
 
-/// The bounds and the door policy of a [`StreamableHttpService`](super::StreamableHttpService).
+/// The bounds and the access rules of a [`StreamableHttpService`](super::StreamableHttpService).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpConfig {
-    /// Which names the server answers to, against DNS rebinding. Loopback names by default.
+    /// The `Host` names that the server accepts, against DNS rebinding. Loopback names by default.
     pub hosts: Hosts,
-    /// Which web pages may call it; such a page may also read the answers (CORS). Loopback origins by default.
+    /// The web pages that may call it. Such a page may also read the answers (CORS). Loopback origins by default.
     pub origins: Origins,
     /// The largest body of a POST in bytes; a larger one gets 413. 4 MiB by default.
     pub max_body_bytes: usize,
@@ -25,16 +25,16 @@ pub struct HttpConfig {
     pub max_body_memory: usize,
     /// How long the body of a POST may take to arrive; then 408. 30 s by default.
     ///
-    /// The rest of a body that is refused is read for as long again, so that the client receives the refusal: at most
-    /// 256 MiB.
+    /// The rest of a refused body is read for the same time again, at most 256 MiB, so that the client receives the
+    /// refusal.
     pub body_timeout: Duration,
-    /// How often a quiet event stream gets a comment line, and after how long a quiet call becomes such a stream if
-    /// the client takes one. 15 s by default.
+    /// How often an idle event stream gets a comment line, and after how long a call without output becomes such a
+    /// stream, if the client accepts one. 15 s by default.
     pub keep_alive: Duration,
-    /// The proxies in front of the server, whose clients are distinguished by `Forwarded` or `X-Forwarded-For`. None by
+    /// The proxies in front of the server. Their clients are distinguished by `Forwarded` or `X-Forwarded-For`. None by
     /// default.
     pub proxies: Proxies,
-    /// What clients may make the service hold, each and all together; more gets 429 or 503.
+    /// How much clients may make the service hold, each and all together. More gets 429 or 503.
     pub budget: BudgetConfig,
     /// How callers are authorized. `None` by default: any client that reaches the server may call.
     /// [`serve`](super::serve) then accepts other machines only after a [decision](ServeConfig::callers).
@@ -43,25 +43,25 @@ pub struct HttpConfig {
     pub legacy: LegacyConfig,
 }
 
-/// Which `Host` a request may name.
+/// The `Host` values that a request may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hosts {
     /// `localhost`, `127.0.0.0/8` and `[::1]`, with any port.
     Loopback,
     /// Loopback names and these, compared without port and case.
     List(Vec<String>),
-    /// Any: something else in front of the server checks.
+    /// Any host, if a proxy in front of the server checks.
     Any,
 }
 
-/// Which `Origin` a request may come from. A request without one does not come from a web page.
+/// The `Origin` values that a request may have. A request without one does not come from a web page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origins {
     /// `http` and `https` pages from loopback hosts, with any port.
     Loopback,
     /// Loopback pages and these origins, such as `https://app.example`.
     List(Vec<String>),
-    /// Any: the server's answers may be read by every page of the web.
+    /// Any origin: every web page may read the server's answers.
     Any,
 }
 
@@ -115,11 +115,11 @@ impl HttpConfig {
     }
 
     /// Sets the bounds in bytes so that they fit into this much memory: half of it for requests, a quarter for answers
-    /// that are not read yet, an eighth for events that are kept; the rest is for what is too small to be counted. One
-    /// client may have half of each, and one message at most what one client may have for requests.
+    /// that are not read yet, an eighth for events that are kept; the rest is for data that is too small to be counted.
+    /// One client may have half of each, and one message at most what one client may have for requests.
     ///
-    /// A process needs more: its own, up to 48 KiB for each connection, what its application keeps, and what its
-    /// allocator has not given back yet, which under an attack of large messages was as much again.
+    /// A process needs more: its own memory, up to 48 KiB for each connection, the application's data, and memory that
+    /// the allocator has not released yet. Under an attack with large messages the last was as much again.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.budget.request_bytes = Bound::of(bytes / 2);
@@ -194,8 +194,8 @@ impl Origins {
     }
 }
 
-/// The host of an authority, without its port; an IPv6 address without its brackets. What has no such form is given
-/// back whole, and no list has it.
+/// The host of an authority, without its port; an IPv6 address without its brackets. Any other text is returned
+/// unchanged, and no list contains it.
 fn host_of(authority: &str) -> &str {
     let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
     if let Some((address, rest)) = authority
@@ -212,7 +212,7 @@ fn host_of(authority: &str) -> &str {
     }
 }
 
-/// Scheme and authority, and at most a slash behind.
+/// Scheme and authority, optionally followed by a slash.
 fn is_origin(url: &str) -> bool {
     url.split_once("://").is_some_and(|(scheme, host)| {
         let host = host.strip_suffix('/').unwrap_or(host);

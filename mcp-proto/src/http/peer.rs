@@ -13,7 +13,7 @@ pub struct Peer(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     address: IpAddr,
-    /// Its account with the first service that asked: looked up once for a connection.
+    /// Its budget account at the first service that asked, looked up once per connection.
     account: OnceLock<Client>,
 }
 
@@ -27,13 +27,13 @@ impl Peer {
         }))
     }
 
-    /// The address that the connection comes from: that of a proxy, where there is one in between.
+    /// The address that the connection comes from, which may be a proxy's.
     #[must_use]
     pub fn address(&self) -> IpAddr {
         self.0.address
     }
 
-    /// The account of the address with the service that was first asked by it; `None` before.
+    /// The account of the address at the first service that it sent a request to; `None` before.
     pub(super) fn client(&self) -> Option<&Client> {
         self.0.account.get()
     }

@@ -44,11 +44,11 @@ pub use stall::Socket;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServeConfig {
-    /// The most connections at once, of all clients and of one; 20,480 and 10,240 by default. One more takes the place
-    /// of one that has no request, of the same client or of the client that has most. If no connection is idle, the new
+    /// The most connections at once, of all clients and of one; 20,480 and 10,240 by default. A further one replaces an
+    /// idle connection of the same client or of the client with the most connections. If no connection is idle, the new
     /// one is closed.
     pub connections: Bound,
-    /// Who may call. The programs of this machine by default: to listen elsewhere takes a decision.
+    /// Who may call. Programs on this machine by default. Listening on any other address requires a decision.
     pub callers: Callers,
     /// The proxies in front of the server: one may have all connections. None by default.
     pub proxies: Proxies,
@@ -60,7 +60,7 @@ pub struct ServeConfig {
     pub header_timeout: Duration,
     /// How long a write to a client may make no progress; then the connection is closed. 60 s by default.
     ///
-    /// That is the socket's view. An HTTP/2 client that reads its socket but gives a stream no window keeps that one
+    /// This applies to the socket. An HTTP/2 client that reads its socket but gives a stream no window keeps that one
     /// stream open, within [`ServeConfig::max_http2_streams`]; a client that reads a little at a time keeps its
     /// connection.
     pub write_timeout: Duration,
@@ -77,8 +77,8 @@ pub struct ServeConfig {
 /// requests finish until the deadline, and drops the rest.
 ///
 /// Call [`StreamableHttpService::close`](super::StreamableHttpService::close) as part of `shutdown`: it ends listening
-/// streams, which hold the end up until the deadline otherwise, and lets no legacy call run on without its connection,
-/// so that what is dropped here is dropped. For calls that lost their connection before,
+/// streams, which would delay the end until the deadline, and no legacy call continues without its connection, so that
+/// calls dropped here do end. For calls that lost their connection before,
 /// [`StreamableHttpService::ended`](super::StreamableHttpService::ended) waits.
 ///
 /// Bodies of responses are `Unpin`, as those of [`StreamableHttpService`](super::StreamableHttpService) and all boxed
@@ -105,7 +105,7 @@ where
     serve_with(listener, Plain, service, config, shutdown).await
 }
 
-/// [`serve`] on the streams that `handshake` makes of connections.
+/// [`serve`] on the streams that `handshake` returns for connections.
 ///
 /// # Errors
 /// As for [`serve`].
@@ -157,7 +157,7 @@ where
     Ok(())
 }
 
-/// The next connection that has a place.
+/// The next connection that gets a permit.
 async fn accept(listener: &TcpListener, table: &Arc<Table>) -> io::Result<(TcpStream, Admitted)> {
     loop {
         let (stream, address) = match listener.accept().await {
@@ -180,11 +180,10 @@ async fn accept(listener: &TcpListener, table: &Arc<Table>) -> io::Result<(TcpSt
     }
 }
 
-/// How many connections wait to be accepted; the system may allow fewer. A client beyond them gets through a second
-/// later.
+/// How many connections wait to be accepted; the system may allow fewer. A further client connects a second later.
 const BACKLOG: u32 = 4_096;
 
-/// Listens on an address, with room for a rush of connections.
+/// Listens on an address, with a backlog for bursts of connections.
 ///
 /// # Errors
 /// Those of the system, such as [`AddrInUse`](io::ErrorKind::AddrInUse).

@@ -23,11 +23,11 @@ pub struct ElicitForm {
 pub struct ElicitUrl {
     pub(super) message: String,
     pub(super) url: String,
-    /// Names it towards clients of 2025-11-25.
+    /// Identifies it for clients of 2025-11-25.
     pub(super) id: String,
 }
 
-/// What the user made of it.
+/// The user's action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ElicitAction {
@@ -45,7 +45,7 @@ pub enum ElicitAction {
 pub struct ElicitResult {
     /// What the user did.
     pub action: ElicitAction,
-    /// What was filled in, checked against the form: its fields alone, without those that were left empty. Empty unless
+    /// The entered values, checked against the form: only its fields, without those that were left empty. Empty unless
     /// a form was accepted.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub content: Map<String, Value>,
@@ -184,7 +184,7 @@ impl ElicitUrl {
         }
     }
 
-    /// The same under a name of the server's own (`elicitationId`), which must be unguessable.
+    /// The same with an id chosen by the server (`elicitationId`), which must be unguessable.
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
@@ -217,13 +217,13 @@ impl ElicitUrl {
 }
 
 impl ElicitResult {
-    /// What was filled in, if the form was accepted.
+    /// The entered values, if the form was accepted.
     #[must_use]
     pub fn accepted(&self) -> Option<&Map<String, Value>> {
         (self.action == ElicitAction::Accept).then_some(&self.content)
     }
 
-    /// A text that was filled in.
+    /// An entered text.
     #[must_use]
     pub fn text(&self, field: &str) -> Option<&str> {
         self.accepted()?.get(field)?.as_str()

@@ -62,7 +62,7 @@ impl Field {
         Self::of("integer")
     }
 
-    /// Yes or no.
+    /// A boolean.
     pub fn boolean() -> Self {
         Self::of("boolean")
     }
@@ -98,7 +98,7 @@ impl Field {
         Self::of("array").with("items", json!({ "anyOf": titled(choices) }))
     }
 
-    /// The same, to be filled in.
+    /// The same, required.
     pub fn required(mut self) -> Self {
         self.required = true;
         self
@@ -109,18 +109,18 @@ impl Field {
         self.with("title", title.into())
     }
 
-    /// The same with what it means.
+    /// The same with a description.
     pub fn with_description(self, description: impl Into<String>) -> Self {
         self.with("description", description.into())
     }
 
-    /// The same with what it holds before the user touches it (since 2025-11-25; of booleans since 2025-06-18). It must
-    /// be an answer that the field would accept.
+    /// The same with a default (since 2025-11-25; for booleans since 2025-06-18). The field must accept it as an
+    /// answer.
     pub fn with_default(self, default: impl Into<Value>) -> Self {
         self.with("default", default)
     }
 
-    /// The same with bounds: of a number its value, of a text its length in characters, of several choices their
+    /// The same with bounds: for a number its value, for a text its length in characters, for several choices their
     /// number.
     pub fn with_bounds(self, least: Option<f64>, most: Option<f64>) -> Self {
         let (min, max) = match self.members.get("type").and_then(Value::as_str) {

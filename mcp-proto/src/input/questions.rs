@@ -46,25 +46,25 @@ impl Questions {
         Self::default()
     }
 
-    /// And a form.
+    /// Adds a form.
     pub fn elicit(mut self, key: impl Into<String>, form: ElicitForm) -> Self {
         self.push(key, Question::Form(Box::new(form)));
         self
     }
 
-    /// And a URL to open.
+    /// Adds a URL to open.
     pub fn elicit_url(mut self, key: impl Into<String>, url: ElicitUrl) -> Self {
         self.push(key, Question::Url(url));
         self
     }
 
-    /// And something for the client's model.
+    /// Adds a request to the client's model.
     pub fn sample(mut self, key: impl Into<String>, message: CreateMessage) -> Self {
         self.push(key, Question::Sample(Box::new(message)));
         self
     }
 
-    /// And the client's roots.
+    /// Adds a request for the client's roots.
     pub fn roots(mut self, key: impl Into<String>) -> Self {
         self.push(key, Question::Roots);
         self
@@ -88,7 +88,7 @@ impl Questions {
             .map(|(key, question)| (key.as_str(), question))
     }
 
-    /// A key that is there already asks the new question instead.
+    /// A question with an existing key replaces the earlier one.
     pub(crate) fn push(&mut self, key: impl Into<String>, question: Question) {
         let key = key.into();
         match self.0.iter_mut().find(|(known, _)| *known == key) {

@@ -1,4 +1,4 @@
-//! Sampling: the client's model says something (MCP "Sampling"; with tools since 2025-11-25).
+//! Sampling: a message from the client's model (MCP "Sampling"; with tools since 2025-11-25).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -22,13 +22,13 @@ pub struct CreateMessage {
     /// What matters in the choice of a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_preferences: Option<ModelPreferences>,
-    /// From 0 (dull) on.
+    /// From 0 (least random) upward.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Where the answer ends.
+    /// Texts at which the answer ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_sequences: Vec<String>,
-    /// For the model's provider.
+    /// Metadata for the model's provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// Tools that the model may use. The client must have declared `sampling.tools`.
@@ -85,7 +85,7 @@ pub enum SamplingContent {
         /// Its arguments.
         input: Map<String, Value>,
     },
-    /// What a tool gave back.
+    /// The result of a tool.
     #[serde(rename_all = "camelCase")]
     ToolResult {
         /// The call.
@@ -103,16 +103,16 @@ pub enum SamplingContent {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelPreferences {
-    /// Names or parts of names, the best first.
+    /// Names or parts of names, in order of preference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<ModelHint>,
-    /// To be cheap.
+    /// The priority of low cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_priority: Option<f64>,
-    /// To be quick.
+    /// The priority of speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed_priority: Option<f64>,
-    /// To be clever.
+    /// The priority of intelligence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intelligence_priority: Option<f64>,
 }
@@ -141,7 +141,7 @@ pub struct SamplingTool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "mode", rename_all = "lowercase")]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     Auto,
     /// At least one.
     Required,
@@ -250,13 +250,13 @@ impl CreateMessage {
 }
 
 impl SamplingMessage {
-    /// A text that the user says.
+    /// A text from the user.
     #[must_use]
     pub fn user(text: impl Into<String>) -> Self {
         Self::new(Role::User, [SamplingContent::text(text)])
     }
 
-    /// A text that the model says.
+    /// A text from the model.
     #[must_use]
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::new(Role::Assistant, [SamplingContent::text(text)])

@@ -9,11 +9,11 @@ use crate::json::quoted;
 /// The `error` of a response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ErrorObject {
-    /// What kind of failure; see [`ErrorObject`]'s constants.
+    /// The code of the error; see [`ErrorObject`]'s constants.
     pub code: i64,
-    /// One sentence for the developer of the other side.
+    /// One sentence for the developer of the peer.
     pub message: String,
-    /// What a program needs to react, such as the supported versions.
+    /// Data that a program needs to react, such as the supported versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }

@@ -14,11 +14,11 @@ use crate::json;
 pub(super) const ENVELOPE: usize = BLANK.len();
 const BLANK: &str = "                                                                                                ";
 
-/// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and copied from then on.
+/// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and then copied.
 #[derive(Debug, Clone)]
 pub struct Payload {
     pub(super) text: Text,
-    /// What its client holds for it, if it is large.
+    /// The amount that its client holds for it, if it is large.
     held: Option<Arc<Held>>,
 }
 
@@ -31,11 +31,11 @@ pub(super) enum Text {
     },
     /// The same for many answers.
     Shared(Arc<str>),
-    /// Large parts that were there before.
+    /// Large parts that were written before.
     Parts(Arc<PartsText>),
 }
 
-/// A text in parts. It is put together for those that need it whole.
+/// A text in parts. They are joined for callers that need the whole text.
 #[derive(Debug)]
 pub(super) struct PartsText {
     parts: Vec<Bytes>,
@@ -54,7 +54,7 @@ impl Payload {
             .map_err(|error| ErrorObject::not_serialised(&error))
     }
 
-    /// A text to write a result into, with room for this many bytes.
+    /// A text to write a result into, with this capacity in bytes.
     pub(crate) fn start(capacity: usize) -> String {
         let mut text = String::with_capacity(ENVELOPE + capacity);
         text.push_str(BLANK);
@@ -82,7 +82,7 @@ impl Payload {
         }
     }
 
-    /// The same payload, of which clones share the text.
+    /// The same payload; its clones share the text.
     #[must_use]
     pub(crate) fn shared(self) -> Self {
         let text = match self.text {

@@ -1,5 +1,5 @@
-//! What several processes share of sessions that are at work: messages for the process that runs a call, and the events
-//! of calls' streams. The default is to share neither.
+//! The live state of sessions that several processes share: messages for the process that runs a call, and the events
+//! of calls' streams. By default neither is shared.
 
 use std::fmt;
 #[cfg(feature = "http")]
@@ -11,16 +11,18 @@ use futures_util::stream::BoxStream;
 
 use crate::legacy::session::SessionId;
 
-/// Logs of sessions, beside a [`SessionStore`](crate::SessionStore) that several processes share. With it any of them
-/// serves any session completely ([`StreamableHttpService::with_stores`](crate::StreamableHttpService::with_stores)).
+/// Logs of sessions, in addition to a [`SessionStore`](crate::SessionStore) that several processes share. With it any
+/// of them serves any session completely
+/// ([`StreamableHttpService::with_stores`](crate::StreamableHttpService::with_stores)).
 ///
 /// A session has two kinds of logs. Its *inbox* has messages of the client that reached a process where no call waits
 /// for them: an answer, a cancellation. A *stream* has the events of calls that one process runs, for a client that
 /// comes back to another one (2025-03-26 to 2025-11-25, Streamable HTTP, "Resumability and Redelivery"). All texts are
 /// opaque to the store.
 ///
-/// A quiet call does not use it. The store is asked in bounded time ([`LegacyConfig::store_timeout`]); without it calls
-/// go on, and are only not to be found by other processes.
+/// A call that sends no messages does not use it. The time of every operation is bounded
+/// ([`LegacyConfig::store_timeout`]). While the store is unavailable, calls continue, but other processes cannot find
+/// them.
 ///
 /// [`LegacyConfig::store_timeout`]: crate::http::LegacyConfig::store_timeout
 pub trait EventStore: fmt::Debug + Send + Sync + 'static {
@@ -33,19 +35,19 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<(), EventStoreError>>;
 
     /// The messages that other processes put into the inbox of a session from now on, each once, in order; ends when
-    /// the session does. A process has one of these for each session that it runs calls of, also while they are quiet:
-    /// the store is to be asked only when there may be something.
+    /// the session does. A process has one of these for each session that it runs calls of, even while they are idle,
+    /// so it should query the store only when there may be a message.
     fn inbox(&self, session: &SessionId) -> BoxStream<'static, Bytes>;
 
-    /// Brings streams of this process to their present state, in order. Each has one process that writes it. A write
-    /// that failed, or whose outcome is not known, is made again; events that are there already are passed over. One of
-    /// a session that has ended does nothing.
+    /// Writes the current state of this process's streams, in order. Only one process writes each stream. A write that
+    /// failed, or whose outcome is unknown, is repeated; events that are already stored are ignored. A write for a
+    /// session that has ended does nothing.
     fn write<'a>(&'a self, writes: &'a [StreamWrite])
     -> BoxFuture<'a, Result<(), EventStoreError>>;
 
-    /// The events of a stream after the one of this number, first those that are kept, then those to come, in order;
-    /// `None` when the session has no such stream. Ends when the stream has ended, or is not kept any more. While the
-    /// store is away it waits.
+    /// The events of a stream after this number, in order: first those that are kept, then new ones. `None` if the
+    /// session has no such stream. Ends when the stream has ended or is no longer kept. Waits while the store is
+    /// unavailable.
     fn tail<'a>(
         &'a self,
         session: &'a SessionId,
@@ -53,34 +55,34 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         after: u64,
     ) -> BoxFuture<'a, Result<Option<BoxStream<'static, Tailed>>, EventStoreError>>;
 
-    /// A session was ended by its client: its inbox and its streams end in all processes. By default nothing is done,
-    /// for a store that knows of it by its sessions.
+    /// A session was ended by its client: its inbox and its streams end in all processes. Does nothing by default, for
+    /// a store that learns this from its sessions.
     fn remove<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), EventStoreError>> {
         let _knows_by_itself = session;
         Box::pin(ready(Ok(())))
     }
 }
 
-/// What a stream has come to since it was written last.
+/// The changes to a stream since its last write.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct StreamWrite {
-    /// Whose it is.
+    /// The session that it belongs to.
     pub session: SessionId,
     /// Its name, unique in the session: at most 32 visible ASCII characters.
     pub stream: String,
-    /// What becomes of it.
+    /// The state of the stream after this write.
     pub fate: StreamFate,
-    /// What a process needs that goes on with it when the one that writes it has ended; replaces what was there.
+    /// The data that another process needs to continue the stream when its writer has ended. Replaces the earlier data.
     pub about: Bytes,
-    /// Events before the one of this number are not needed any more.
+    /// Events before this number are no longer needed.
     pub first: u64,
-    /// What was said, at most 8 MiB or one event.
+    /// The new events, at most 8 MiB or one event.
     pub events: Vec<StreamEvent>,
 }
 
 impl StreamWrite {
-    /// One that leaves nothing of a stream.
+    /// A write that removes a stream.
     #[cfg(feature = "http")]
     pub(crate) fn forgotten(session: &SessionId, stream: String) -> Self {
         Self {
@@ -94,14 +96,14 @@ impl StreamWrite {
     }
 }
 
-/// What becomes of a stream that is written.
+/// The state of a stream after a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamFate {
     /// More may come.
     Open,
-    /// This is all. It is kept for some minutes, until it is forgotten.
+    /// The stream is complete. It is kept for some minutes and then removed.
     Ended,
-    /// It is not needed any more.
+    /// It is no longer needed.
     Forgotten,
 }
 
@@ -114,25 +116,25 @@ pub struct StreamEvent {
     pub text: Bytes,
 }
 
-/// What comes of a stream that is followed.
+/// An item of a stream that a process follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tailed {
     /// The next events, a few at a time: at most 256 KiB or one event.
     Events(Vec<StreamEvent>),
-    /// The process that wrote the stream has ended before the stream did: what it was about ([`StreamWrite::about`]).
-    /// Nothing comes after it.
+    /// The process that wrote the stream ended before the stream did. Holds its [`StreamWrite::about`]. This is the
+    /// last item.
     Abandoned(Bytes),
 }
 
-/// The store cannot do what it was asked to.
+/// Why the store failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventStoreError {
-    /// It cannot answer now; the client gets 503, and a write is made again.
+    /// It is unavailable now; the client gets 503, and a write is repeated.
     #[error("the event store is unavailable: {0}")]
     Unavailable(String),
-    /// It has no room for this, or does not take it: the client gets 429, and a write is given up.
+    /// It has no capacity for this, or refuses it: the client gets 429, and a write is abandoned.
     #[error("the event store has no room")]
     Full,
 }

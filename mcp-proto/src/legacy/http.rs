@@ -51,7 +51,7 @@ use refusal::Refusal;
 use sessions::Sessions;
 use streams::Streams;
 
-/// What a service keeps for clients with sessions. Cheap to clone.
+/// The state of a service for clients with sessions. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Legacy(Arc<Inner>);
 
@@ -62,11 +62,11 @@ struct Inner {
     live: Arc<Live>,
     streams: Arc<Streams>,
     detached: Detached,
-    /// What other processes are to know of the above.
+    /// The part of this state that is shared with other processes.
     shared: Option<Arc<dyn EventStore>>,
 }
 
-/// What a call of a session is entered with.
+/// The data with which a call of a session is registered.
 struct Entered {
     guard: CallGuard,
     cancelled: Cancelled,
@@ -130,13 +130,13 @@ impl Legacy {
         }))
     }
 
-    /// Lets no more calls run on without their clients.
+    /// Prevents calls from continuing without their clients.
     pub(crate) fn close(&self) {
         self.0.detached.close();
         self.0.streams.close();
     }
 
-    /// Waits until no call runs any more whose client went away or whose answer is an event stream.
+    /// Waits until no call runs whose client has disconnected or whose answer is an event stream.
     pub(crate) async fn ended(&self) {
         self.0.detached.ended().await;
         self.0.streams.written().await;
@@ -243,7 +243,7 @@ impl Legacy {
         }
     }
 
-    /// Enters a call of a session into the lists of those that run.
+    /// Registers a call of a session among the running ones.
     fn enter(
         &self,
         session: &SessionId,
@@ -401,7 +401,7 @@ impl Legacy {
         self.load(head, &session_id(head)?).await
     }
 
-    /// The session of that name, if it lives and the caller may use it.
+    /// The session with that id, if it exists and the caller may use it.
     async fn load(&self, head: &request::Parts, id: &SessionId) -> Result<Arc<Session>, Rejection> {
         let found = self.0.sessions.load(id).await?;
         self.owned(head, id, found)

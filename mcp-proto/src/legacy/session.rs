@@ -1,4 +1,4 @@
-//! Sessions: the legacy era only. A session is a small record, not a living thing; it moves between processes.
+//! Sessions, which only the legacy era has. A session is a small record that can move between processes.
 
 mod memory;
 
@@ -21,12 +21,12 @@ use crate::version::ProtocolVersion;
 
 pub use memory::{MemorySessions, MemorySessionsConfig};
 
-/// The name of a session: 128 random bits (UUID v4). Whoever knows it is in, so it is never logged whole.
+/// The id of a session: 128 random bits (UUID v4). Any caller that knows it has access, so it is never logged in full.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(Arc<str>);
 
-/// What a legacy handshake settled, for the requests that follow.
+/// The outcome of a legacy handshake, for the requests that follow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Session {
@@ -34,67 +34,68 @@ pub struct Session {
     pub id: SessionId,
     /// The negotiated revision.
     pub protocol_version: ProtocolVersion,
-    /// Who the client says it is.
+    /// The client's name and version, as it reports them.
     pub client_info: Arc<Implementation>,
     /// What the client can do. Together with `client_info` at most [`MAX_CLIENT_BYTES`](crate::MAX_CLIENT_BYTES) as
-    /// JSON, where a handshake made it.
+    /// JSON, if a handshake created the session.
     pub client_capabilities: Arc<ClientCapabilities>,
-    /// The authenticated caller who opened it; nobody else may use it.
+    /// The authenticated caller that opened it; no other caller may use it.
     pub principal: Option<String>,
-    /// Whose share of the store it takes: the principal, or the address that opened it. `None` where neither is known.
+    /// The client whose share of the store it uses: the principal, or the address that opened it. `None` if neither is
+    /// known.
     #[serde(default)]
     pub client: Option<Arc<str>>,
-    /// The mildest log messages the client wants, once it has said so.
+    /// The least severe level of log messages that the client wants, once it has set one.
     #[serde(default)]
     pub log_level: Option<LogLevel>,
-    /// The resources the client wants to hear of, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS).
+    /// The resources that the client subscribes to, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS).
     #[serde(default)]
     pub subscriptions: BTreeSet<String>,
 }
 
-/// What a legacy request changes of its session.
+/// A change that a legacy request makes to its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionChange {
-    /// `resources/subscribe`: to hear of changes of this resource.
+    /// `resources/subscribe`: subscribes to this resource.
     Subscribe(String),
     /// `resources/unsubscribe`.
     Unsubscribe(String),
-    /// `logging/setLevel`: to get log messages of this level and above.
+    /// `logging/setLevel`: log messages of this level and above are sent.
     LogLevel(LogLevel),
 }
 
 /// Where sessions are kept. A store shared by several processes lets any of them serve any session.
 pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
-    /// Keeps a new session.
+    /// Stores a new session.
     fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>>;
 
-    /// The session of that name, if it lives. Loading counts as use: the idle time starts anew.
+    /// The session with that id, if it exists. Loading counts as use: the idle time starts again.
     fn load<'a>(
         &'a self,
         id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>>;
 
-    /// [`load`](Self::load) by a store that need not wait for it: `Some` with the session, if it lives. `None` by
-    /// default: the store is asked by `load`.
+    /// [`load`](Self::load) for a store that need not wait: `Some` with the session, if it exists. `None` by default:
+    /// `load` is used.
     fn load_now(&self, id: &SessionId) -> Option<Option<Arc<Session>>> {
         let _ = id;
         None
     }
 
-    /// Changes a session by [`Session::apply`], atomically among all users of the store; gives it as it is then, or
-    /// `None` when it is no more. Counts as use.
+    /// Changes a session by [`Session::apply`], atomically among all users of the store; returns the changed session,
+    /// or `None` if it no longer exists. Counts as use.
     fn change<'a>(
         &'a self,
         id: &'a SessionId,
         change: &'a SessionChange,
     ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>>;
 
-    /// Ends a session; whether there was one.
+    /// Ends a session; returns whether it existed.
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>>;
 
-    /// Tells whenever another process may have changed or ended a session. A hint only: it may be told too often. Where
-    /// it is told too late or never, as by default, a GET stream finds out within
+    /// Reports whenever another process may have changed or ended a session. A hint only: it may come too often. If it
+    /// comes late or never, as by default, a GET stream notices the change within
     /// [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
     fn hints(&self, id: &SessionId) -> BoxStream<'static, ()> {
         let _never_told = id;
@@ -102,38 +103,38 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// The store cannot do what it was asked to.
+/// Why the store failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionStoreError {
-    /// It cannot answer now; the client gets 503.
+    /// It is unavailable now; the client gets 503.
     #[error("the session store is unavailable: {0}")]
     Unavailable(String),
-    /// It has no room for one more session, and every session that it has is in use; the client gets 429 where it has
-    /// its share, else 503.
+    /// It has no capacity for another session, and all its sessions are in use. The client gets 429 if it has used its
+    /// share, else 503.
     #[error("the session store has no room: {max} sessions are in use")]
     Full {
-        /// Whether they are all of this client.
+        /// Whether this client's own share is the reason.
         is_share: bool,
-        /// The bound that was met.
+        /// The bound that was reached.
         max: usize,
     },
 }
 
 impl SessionId {
-    /// A fresh random name.
+    /// A new random id.
     #[must_use]
     pub fn random() -> Self {
         Self(uuid::Uuid::new_v4().to_string().into())
     }
 
-    /// The name as a client sent it. Any visible ASCII is accepted; only a name that a store knows opens anything.
+    /// The id as a client sent it. Any visible ASCII is accepted; only an id that a store knows gives access.
     #[must_use]
     pub fn from_header(value: &str) -> Self {
         Self(value.into())
     }
 
-    /// The whole name, for the `mcp-session-id` header.
+    /// The full id, for the `mcp-session-id` header.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -173,7 +174,7 @@ impl Session {
         }
     }
 
-    /// Makes a change. A subscription above the bound changes nothing: whoever asks for one checks first.
+    /// Applies a change. A subscription above the bound changes nothing: callers check the bound first.
     pub fn apply(&mut self, change: &SessionChange) {
         match change {
             SessionChange::Subscribe(uri) => {
@@ -188,7 +189,7 @@ impl Session {
         }
     }
 
-    /// Whether it may subscribe to one more resource while `others` more are on their way.
+    /// Whether it may subscribe to one more resource while `others` more are pending.
     pub(crate) fn has_room_for<'u>(
         &'u self,
         uri: &'u str,
@@ -218,7 +219,7 @@ impl From<&Session> for ClientSide {
     }
 }
 
-/// The refusal of a subscription above the bound.
+/// The error for a subscription above the bound.
 pub(crate) fn too_many_subscriptions() -> ErrorObject {
     ErrorObject::invalid_params(format!(
         "at most {MAX_SUBSCRIPTIONS} resources can be subscribed to, whose URIs have {MAX_SUBSCRIPTION_BYTES} bytes \

@@ -27,13 +27,13 @@ impl ClientCapabilities {
         &self.0
     }
 
-    /// The settings of one capability such as `elicitation`, if the client declared it. Null declares nothing.
+    /// The settings of one capability such as `elicitation`, if the client declared it. Null counts as not declared.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         present(self.0.get(name))
     }
 
-    /// Whether the client shows forms to its user. A client that declares `elicitation` without modes means forms.
+    /// Whether the client shows forms to its user. `elicitation` without modes means forms.
     #[must_use]
     pub fn can_elicit_forms(&self) -> bool {
         let Some(elicitation) = self.get("elicitation") else {
@@ -43,7 +43,7 @@ impl ClientCapabilities {
         has("form") || !has("url")
     }
 
-    /// Whether the client sends its user to a URL (since 2025-11-25).
+    /// Whether the client can ask its user to open a URL (since 2025-11-25).
     #[must_use]
     pub fn can_elicit_urls(&self) -> bool {
         self.get("elicitation")
@@ -56,7 +56,7 @@ impl ClientCapabilities {
         self.get("sampling").is_some()
     }
 
-    /// Whether it does so with tools (since 2025-11-25).
+    /// Whether it supports tools in sampling (since 2025-11-25).
     #[must_use]
     pub fn can_sample_with_tools(&self) -> bool {
         self.get("sampling")

@@ -1,4 +1,4 @@
-//! The ring of keys: one seals, and those it has replaced still open.
+//! The ring of keys: one seals, and the earlier ones still open.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,8 +8,8 @@ use sha2::{Digest as _, Sha256};
 
 /// The keys that seal what the server gives its clients to bring back: request states and cursors.
 ///
-/// Processes that serve the same clients need the same keys, or one refuses what another has given out; a process
-/// alone is fine with [`Keys::random`]. A clone is cheap and shares the ring: [`Keys::rotate`] reaches all clones. A
+/// Processes that serve the same clients need the same keys, or one refuses what another has sealed. For a single
+/// process [`Keys::random`] is enough. A clone is cheap and shares the ring: [`Keys::rotate`] reaches all clones. A
 /// ring has at most [`Keys::MAX`] keys.
 ///
 /// A key is 32 secret random bytes, never a password. To replace it in several processes without refusing anything,
@@ -21,7 +21,7 @@ pub struct Keys(Arc<RwLock<Arc<Ring>>>);
 #[derive(Clone)]
 pub(super) struct Ring {
     current: Key,
-    /// The younger first, at most [`Keys::MAX`] less one.
+    /// Newest first, at most [`Keys::MAX`] minus one.
     previous: Vec<Key>,
 }
 
@@ -32,18 +32,19 @@ pub(super) struct Key {
     secret: [u8; 32],
 }
 
-/// Says which key of a ring sealed a text. Derived from the key, so that processes agree on it.
+/// Identifies the key of a ring that sealed a text. Derived from the key, so that processes agree on it.
 pub(super) type KeyId = [u8; 4];
 
 impl Keys {
     /// The most keys in a ring: the current one and three that it has replaced.
     pub const MAX: usize = 4;
 
-    /// A ring of one key from the operating system's source of randomness. What it seals is lost with the process.
+    /// A ring with one key from the operating system's random source. Texts that it seals cannot be opened after the
+    /// process has ended.
     ///
     /// # Panics
     ///
-    /// If the operating system gives no random bytes.
+    /// If the operating system returns no random bytes.
     #[must_use]
     #[expect(
         clippy::expect_used,
@@ -64,8 +65,8 @@ impl Keys {
         }))))
     }
 
-    /// The same ring with a key more that opens but does not seal, as the oldest. In a ring of [`Keys::MAX`] keys it
-    /// takes the place of the oldest; one that is in the ring already stays where it is.
+    /// The same ring with another key, as the oldest, that opens but does not seal. In a ring of [`Keys::MAX`] keys it
+    /// replaces the oldest. A key that is already in the ring keeps its position.
     #[must_use]
     pub fn with_previous(self, key: [u8; 32]) -> Self {
         self.change(|ring| {
@@ -77,9 +78,9 @@ impl Keys {
         self
     }
 
-    /// Makes `key` the one that seals, from now on and in all clones. Those before it still open; the oldest of more
-    /// than [`Keys::MAX`] is forgotten, and what it has sealed is refused from then on. A key of the ring may be made
-    /// the current one again.
+    /// Makes `key` the key that seals, in all clones. The earlier keys still open. If there are more than
+    /// [`Keys::MAX`], the oldest is dropped, and texts that it has sealed are refused from then on. A key of the ring
+    /// may be made the current one again.
     pub fn rotate(&self, key: [u8; 32]) {
         self.change(|ring| {
             let last = std::mem::replace(&mut ring.current, Key::new(key));
@@ -89,9 +90,8 @@ impl Keys {
         });
     }
 
-    /// Puts other keys in the place of all there are, in all clones: `current` seals, and all of them open. What was
-    /// sealed with a key that is not among them is refused from then on. Of `previous`, the younger first, those beyond
-    /// [`Keys::MAX`] are left out.
+    /// Replaces all keys, in all clones: `current` seals, and all of the new keys open. Texts sealed with any other key
+    /// are refused from then on. `previous` is ordered newest first; keys beyond [`Keys::MAX`] are left out.
     pub fn replace(&self, current: [u8; 32], previous: &[[u8; 32]]) {
         self.change(|ring| {
             ring.current = Key::new(current);

@@ -1,6 +1,6 @@
-//! Why something cannot be offered.
+//! Errors of building or changing a server.
 
-/// A server, or a change of what it offers, that would not be right: found before it serves anybody.
+/// An invalid server, or an invalid change of what it offers, found before any request is served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -28,7 +28,7 @@ pub enum BuildError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A completion is for something that the server does not have, or one argument has two.
+    /// A completer is for an argument that does not exist, or one argument has two completers.
     #[error("completion of {argument:?} of {of:?}: {problem}")]
     Completion {
         /// The prompt or the URI template.
@@ -38,7 +38,7 @@ pub enum BuildError {
         /// What is wrong with it.
         problem: String,
     },
-    /// Something about the server itself.
+    /// A property of the server itself is invalid.
     #[error("{0}")]
     Server(String),
 }

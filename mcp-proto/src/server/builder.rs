@@ -1,4 +1,4 @@
-//! Building a [`Server`]: every mistake shows at `build()`, before a socket opens.
+//! Building a [`Server`]: every mistake is reported by `build()`, before a socket opens.
 
 mod apps;
 mod changes;
@@ -40,10 +40,10 @@ use crate::tool::{CallToolResult, Tool, ToolError};
 /// How many items a page of a list has unless the builder says otherwise.
 const DEFAULT_PAGE_SIZE: usize = 500;
 
-/// Collects what a [`Server`](crate::Server) offers. Handlers get a clone of the state as their first argument.
+/// Collects the features of a [`Server`](crate::Server). Handlers get a clone of the state as their first argument.
 ///
-/// A handler runs on the connection's task: blocking work belongs into `tokio::task::spawn_blocking`. It is dropped
-/// when the call is cancelled; work that must finish belongs into a separate task.
+/// A handler runs on the connection's task: run blocking work in `tokio::task::spawn_blocking`. It is dropped when the
+/// call is cancelled; run work that must finish in a separate task.
 #[must_use]
 pub struct ServerBuilder<S> {
     info: Implementation,
@@ -108,7 +108,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// What the server is, for people.
+    /// A description of the server, for people.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.info.description = Some(description.into());
         self
@@ -120,7 +120,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// A picture that stands for the server.
+    /// An icon for the server.
     pub fn icon(mut self, icon: Icon) -> Self {
         self.info.icons.push(icon);
         self
@@ -146,9 +146,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.keep_first(added)
     }
 
-    /// Adds a tool whose arguments have a type, as those of [`ServerBuilder::tool`], and whose handler makes the result
-    /// by hand: text, pictures, links. Without an output schema; [`Tool::with_output_schema`] adds one, which results
-    /// are checked against as those of [`ServerBuilder::raw_tool`] are.
+    /// Adds a tool with typed arguments, as with [`ServerBuilder::tool`], whose handler builds the result: text,
+    /// images, links. It has no output schema unless [`Tool::with_output_schema`] adds one. Results are then checked
+    /// against it, as with [`ServerBuilder::raw_tool`].
     pub fn content_tool<A, F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -160,15 +160,15 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Adds a tool whose JSON Schemas are written by hand ([`Tool::with_input_schema`], [`Tool::with_output_schema`]);
-    /// they are enforced alike.
+    /// they are enforced, too.
     ///
     /// The handler sees the arguments as they were sent. That includes an explicit null for a member that the schema
     /// does not require, although the schema may not allow null there: models send it, so it is accepted as left out,
     /// and a handler that stores its arguments can distinguish the two. A handler that cannot use a null must ignore
     /// it.
     ///
-    /// A result that its output schema does not allow reaches the client as `INTERNAL_ERROR`, with the findings in the
-    /// log; see [`Tool::with_trusted_output`] for what that costs.
+    /// A result that does not match its output schema reaches the client as `INTERNAL_ERROR`, with the details in the
+    /// log; see [`Tool::with_trusted_output`] for the cost of this check.
     pub fn raw_tool<F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
@@ -178,9 +178,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.keep_first(added)
     }
 
-    /// Words the failures of calls whose arguments do not fit the schema of their tool, given the tool's name, the
-    /// arguments (an object) and what is wrong: for an API with its own code and details for them. By default it is the
-    /// code `INVALID_ARGUMENTS` with all findings.
+    /// Sets the error for arguments that do not match a tool's schema, for an API with its own code and details. The
+    /// function gets the tool's name, the arguments (an object) and the findings. The default is the code
+    /// `INVALID_ARGUMENTS` with all findings.
     ///
     /// ```
     /// use mcp_proto::{Server, ToolError};
@@ -203,7 +203,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Adds a resource. The handler gives its contents whenever it is read.
+    /// Adds a resource. The handler returns its contents whenever it is read.
     pub fn resource<O, F, R>(mut self, resource: Resource, handler: F) -> Self
     where
         O: Into<ReadResourceResult>,
@@ -214,9 +214,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.keep_first(added)
     }
 
-    /// Adds a family of resources. The handler gives the contents of the member that is read, or
-    /// [`RequestError::not_found`]. Where several templates fit a URI, the first that was added counts; a resource that
-    /// was added by itself counts before all.
+    /// Adds a family of resources. The handler returns the contents of the requested URI, or
+    /// [`RequestError::not_found`]. If several templates match a URI, the one that was added first is used. A resource
+    /// that was added individually takes precedence over templates.
     ///
     /// ```
     /// use mcp_proto::{Context, RequestError, ResourceContents, ResourceTemplate, ResourceUri, Server};
@@ -246,9 +246,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.keep_first(added)
     }
 
-    /// Lists more resources than those added one by one, such as the members of a template that exist now; it only
-    /// lists; the template's handler reads. The last handler counts. They are listed after the others, page by page,
-    /// and the list is private to its caller for caches.
+    /// Lists more resources than those added one by one, such as the existing members of a template. The handler only
+    /// lists them; the template's handler reads them. If called again, the last handler is used. These resources are
+    /// listed after the others, page by page, and caches must keep the list private to its caller.
     pub fn list_resources<F, R>(mut self, handler: F) -> Self
     where
         F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,
@@ -319,7 +319,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
 
     /// Serves skills: `skills/list`, `skills/get` and `resources/directory/read` (extension
     /// `io.modelcontextprotocol/skills`, SEP-2640), their files as resources, their `SKILL.md` in the list of
-    /// resources. The last call counts. [`Server::replace_skills`](crate::Server::replace_skills) loads them again.
+    /// resources. If called again, the last call is used. [`Server::replace_skills`](crate::Server::replace_skills)
+    /// replaces them.
     ///
     /// ```
     /// use mcp_proto::{Server, Skill, Skills};
@@ -336,15 +337,15 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Gives tasks a place, within these bounds ([guide](crate::guide::tasks)). Tools say themselves whether they run
-    /// as one ([`Tool::with_task_support`]).
+    /// Turns tasks on, within these bounds ([guide](crate::guide::tasks)). Each tool declares whether it may run as a
+    /// task ([`Tool::with_task_support`]).
     pub fn tasks(mut self, config: TasksConfig) -> Self {
         self.tasks = Some(config);
         self
     }
 
     /// Shares the tasks of [`tasks`](Self::tasks) with all servers that use this store: each shows, answers and cancels
-    /// those of all ([guide](crate::guide::tasks)). By default a task is known only to the server that runs it.
+    /// all of them ([guide](crate::guide::tasks)). By default a task is known only to the server that runs it.
     pub fn task_store(mut self, store: Arc<dyn TaskStore>) -> Self {
         self.task_store = Some(store);
         self
@@ -356,8 +357,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// The keys that seal request state and cursors; random ones of this process by default. Several processes that
-    /// serve the same clients must share them.
+    /// The keys that seal request state and cursors. By default they are random for this process. Several processes
+    /// that serve the same clients must share them.
     pub fn keys(mut self, keys: Keys) -> Self {
         self.keys = Some(keys);
         self
@@ -377,9 +378,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Reports each request that is over to `observer`, once: answered, cancelled, or refused because its caller lacks
-    /// a scope ([`OperationError`](crate::OperationError)). For metrics and audits. It must not block. What a transport
-    /// refuses before it is a request that is handled, such as a header that does not fit, is not reported.
+    /// Reports each request to `observer` once when it has ended: answered, cancelled, or refused because its caller
+    /// lacks a scope ([`OperationError`](crate::OperationError)). For metrics and audits. It must not block. Requests
+    /// that a transport refuses before they are handled, for example for a wrong header, are not reported.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -421,18 +422,19 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Asks callers over HTTP for scopes: without them they do not see it in a list, and a request for it gets 403 with
-    /// a challenge that names them all. Resources that skills bring are `skill://…`. Said again, the last counts.
+    /// Requires scopes of callers over HTTP. Without them a caller does not see the item in a list, and a request for
+    /// it gets 403 with a challenge that names all of them. Resources of skills are `skill://…`. If called again for
+    /// the same item, the last call is used.
     ///
     /// It applies to callers whose [`Scopes`] are known: those that an
     /// [`Authorization`](crate::http::authorize::Authorization) accepted, or those whose scopes the embedding service
-    /// put among the extensions of the HTTP request. Others, as on stdin and stdout, may use everything.
+    /// put among the extensions of the HTTP request. Other callers, as on stdin and stdout, may use everything.
     pub fn require_scopes(mut self, guarded: Guarded, scopes: Scopes) -> Self {
         self.offered.needs.insert(guarded, scopes);
         self
     }
 
-    /// The same, with the first thing that is wrong remembered for `build`.
+    /// Keeps the first error for `build`.
     fn keep_first(mut self, added: Result<(), BuildError>) -> Self {
         self.error = self.error.or(added.err());
         self

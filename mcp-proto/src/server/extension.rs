@@ -18,7 +18,7 @@ use crate::interrupt::RequestError;
 use crate::json;
 use crate::jsonrpc::{ErrorObject, Notification, Payload};
 
-/// The first parts of names that MCP keeps for itself, of requests and, behind `notifications/`, of notifications.
+/// The prefixes of names that MCP reserves, for requests and, after `notifications/`, for notifications.
 const RESERVED: [&str; 19] = [
     "cancelled",
     "completion",
@@ -128,7 +128,7 @@ impl ExtensionMethods {
     }
 }
 
-/// Two parts or more with slashes between, the first of them not one of MCP's.
+/// Two or more parts separated by slashes. The first must not be a prefix of MCP.
 fn check_name(method: &str, rest: &str, example: &str) -> Result<(), String> {
     let is_good = |part: &str| {
         !part.is_empty()
@@ -175,8 +175,8 @@ impl Server {
         }
     }
 
-    /// Hands a notification to the extension that takes it, if there is one. `context` takes `_meta` out of the params
-    /// and makes the sender's context of it; if it cannot, or the sender lacks a scope, the notification is ignored.
+    /// Passes a notification to the extension that handles it, if any. `context` takes `_meta` out of the params and
+    /// makes the sender's context from it. If it cannot, or the sender lacks a scope, the notification is ignored.
     pub(crate) fn take(
         &self,
         notification: &Notification,

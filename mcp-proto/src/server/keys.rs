@@ -4,8 +4,8 @@ use super::Server;
 use crate::seal::Keys;
 
 impl Server {
-    /// The keys that seal its request states and cursors. A clone shares the ring, so that what
-    /// [`Keys::replace`] or [`Keys::rotate`] does to it counts for the server from then on.
+    /// The keys that seal its request states and cursors. A clone shares the ring, so that [`Keys::replace`] and
+    /// [`Keys::rotate`] on it take effect in the server.
     #[must_use]
     pub fn keys(&self) -> Keys {
         self.0.rounds.keys.clone()

@@ -1,4 +1,4 @@
-//! The methods, and what of the server's capabilities they belong to.
+//! The methods, and the server capabilities that they belong to.
 
 use crate::lifecycle::{EXTENSION_SKILLS, ServerCapabilities};
 use crate::version::Era;

@@ -1,4 +1,4 @@
-//! What is reported of each request that was answered, refused or cancelled, for metrics and audits.
+//! The report on each request that was answered, refused or cancelled, for metrics and audits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,21 +22,21 @@ use crate::legacy::method::Method as LegacyMethod;
 use crate::lifecycle::Implementation;
 use crate::version::{Era, ProtocolVersion};
 
-/// How many bytes a failure of a tool has at the most: larger results are not looked at for one.
+/// The largest size in bytes of a tool's failure: larger results are not checked for one.
 const FAILURE_BYTES: usize = 64 * 1024;
 
-/// A request that is over. But for `uri`, `client` and the traces, which are the client's words, names are those that
-/// the server knows, so there are few of them.
+/// A request that has ended. Except for `uri`, `client` and the traces, which the client chooses, all names are known
+/// to the server, so there are few different ones.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Operation<'o> {
-    /// The method; `_OTHER` if no method has that name.
+    /// The method; `_OTHER` if the method is unknown.
     pub method: &'o str,
-    /// The tool of a `tools/call`, if there is one of that name.
+    /// The tool of a `tools/call`, if it exists.
     pub tool: Option<&'o str>,
-    /// The prompt of a `prompts/get`, if there is one of that name.
+    /// The prompt of a `prompts/get`, if it exists.
     pub prompt: Option<&'o str>,
-    /// The resource of a `resources/read`, if there is one: its URI or, of a family, the template.
+    /// The resource of a `resources/read`, if it exists: its URI or, for a family, the template.
     pub resource: Option<&'o str>,
     /// The URI that a `resources/read` asks for, as the client wrote it.
     pub uri: Option<&'o str>,
@@ -44,21 +44,21 @@ pub struct Operation<'o> {
     pub writes: bool,
     /// The caller, if known: the [`Principal`](crate::Principal).
     pub principal: Option<&'o str>,
-    /// The name and version that the client gives; `None` where it gave none, and for what was
+    /// The name and version that the client reports; `None` if it reported none, and for requests that were
     /// [`Forbidden`](OperationError::Forbidden).
     pub client: Option<&'o Implementation>,
-    /// The revision that it was handled in, and by [`ProtocolVersion::era`] its era; `None` for what was
+    /// The revision that it was handled in; [`ProtocolVersion::era`] gives its era. `None` for requests that were
     /// [`Forbidden`](OperationError::Forbidden).
     pub protocol_version: Option<ProtocolVersion>,
-    /// How long it took until the answer could be sent. That of a listen is as long as the listen.
+    /// The time until the answer could be sent. For a listen it is the duration of the listen.
     pub duration: Duration,
-    /// Why it failed; `None` for one that did not.
+    /// Why it failed; `None` if it did not.
     pub error: Option<OperationError>,
     /// How many bytes the result has as JSON, before compression; 0 without a result.
     pub result_bytes: usize,
-    /// The span of the caller, [`Context::trace_parent`].
+    /// The caller's span, [`Context::trace_parent`].
     pub trace_parent: Option<&'o str>,
-    /// What tracing systems on the way have added, [`Context::trace_state`].
+    /// The data that tracing systems on the path have added, [`Context::trace_state`].
     pub trace_state: Option<&'o str>,
 }
 
@@ -72,11 +72,11 @@ pub enum OperationError {
     Tool,
     /// Its caller lacks a scope: it was refused before it was handled, with HTTP 403.
     Forbidden,
-    /// It was cancelled or its client went away before there was an answer. A listen ends so.
+    /// It was cancelled, or its client disconnected before the answer. This is the normal end of a listen.
     Cancelled,
 }
 
-/// Who is notified.
+/// The observer.
 pub(super) type Observer = Box<dyn Fn(Operation<'_>) + Send + Sync>;
 
 /// A request that is being answered. One that is dropped before its answer was cancelled.
@@ -106,7 +106,7 @@ struct Named {
 }
 
 impl Begun {
-    /// Remembers a request, if requests are observed.
+    /// Records a request, if requests are observed.
     pub(super) fn new(
         server: &Arc<Inner>,
         called: &Called,
@@ -248,7 +248,7 @@ impl Inner {
         });
     }
 
-    /// An observer that panics must not take a connection along.
+    /// An observer that panics must not end a connection.
     fn report(&self, operation: Operation<'_>) {
         let Some(observer) = &self.observer else {
             return;

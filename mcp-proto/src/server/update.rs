@@ -1,4 +1,4 @@
-//! Changing what a running server offers.
+//! Changes the features of a running server.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,8 +25,8 @@ use crate::tool::{CallToolResult, Tool, ToolError};
 
 type Step = Box<dyn FnOnce(&mut Offered) -> Result<(), BuildError> + Send>;
 
-/// What is added to a running server and removed from it at once, in the order of the calls; for [`Server::update`].
-/// The handlers are those of [`ServerBuilder`](crate::ServerBuilder), with a separate state.
+/// Items to add to a running server and to remove from it in one step, in the order of the calls; for
+/// [`Server::update`]. The handlers are those of [`ServerBuilder`](crate::ServerBuilder), with a separate state.
 #[must_use]
 pub struct Update<S> {
     state: S,
@@ -60,7 +60,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         self.of_tools(move |offered| offered.tool(tool, state, handler))
     }
 
-    /// Adds a tool that makes its results by hand, as
+    /// Adds a tool whose handler builds its results, as
     /// [`ServerBuilder::content_tool`](crate::ServerBuilder::content_tool) does.
     pub fn content_tool<A, F, R>(self, tool: Tool, handler: F) -> Self
     where
@@ -124,7 +124,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         })
     }
 
-    /// Takes a family of resources away, named by its template exactly as it was added, with its completions.
+    /// Removes a family of resources with its completions. The template must be exactly as it was added.
     pub fn without_resource_template(self, uri_template: impl Into<String>) -> Self {
         let text = uri_template.into();
         self.of_resources(move |offered| {
@@ -158,7 +158,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         self.of_prompts(move |offered| offered.raw_prompt(prompt, state, handler))
     }
 
-    /// Takes a prompt away, with its completions.
+    /// Removes a prompt with its completions.
     pub fn without_prompt(self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.of_prompts(move |offered| {
@@ -170,8 +170,8 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
         })
     }
 
-    /// Asks callers for scopes, as [`ServerBuilder::require_scopes`](crate::ServerBuilder::require_scopes) does. They
-    /// stay when what they are for is taken away, and hold for what comes back under its name.
+    /// Requires scopes of callers, as [`ServerBuilder::require_scopes`](crate::ServerBuilder::require_scopes) does.
+    /// They are kept when their item is removed, and apply to an item that is later added under the same name.
     pub fn require_scopes(self, guarded: Guarded, scopes: Scopes) -> Self {
         self.then(move |offered| {
             offered.needs.insert(guarded, scopes);
@@ -215,7 +215,7 @@ impl<S: Clone + Send + Sync + 'static> Update<S> {
 const MISSING: &str = "it is not offered, so it cannot be taken away";
 
 impl Server {
-    /// Changes what the server offers while it runs. A request sees all of the change or nothing of it, running calls
+    /// Changes what the server offers while it runs. A request sees the whole change or none of it, running calls
     /// continue, and every client that listens is notified once that a list has changed, in both eras. The cost of an
     /// update grows with the number of things on offer, so combine many changes in one.
     ///
@@ -235,10 +235,10 @@ impl Server {
     /// ```
     ///
     /// # Errors
-    /// [`BuildError`]: the first thing that cannot be served, or that is to be taken away and is not there, or a list
-    /// of which the builder did not declare that it changes
-    /// ([`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed) and its like): clients may keep
-    /// it for ever. Nothing has changed then.
+    /// [`BuildError`]: the first item that cannot be served, or that is to be removed but does not exist, or a list
+    /// that the builder did not declare as changing
+    /// ([`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed) and similar methods), since
+    /// clients may cache it forever. Nothing has changed then.
     pub fn update<S>(&self, update: Update<S>) -> Result<(), BuildError> {
         let lists = [
             (update.tools, Change::ToolsListChanged, "tools"),

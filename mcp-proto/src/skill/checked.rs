@@ -1,4 +1,4 @@
-//! A skill before and after its checks. Both doors, a folder and code, lead through [`Checked::new`].
+//! A skill before and after its checks. Skills from folders and from code both pass [`Checked::new`].
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::{frontmatter, mime};
 use crate::content::Resource;
 use crate::content::ResourceContents;
 
-/// The most files of a skill, its `SKILL.md` included: what every host must take (SEP-2640, *Limits*).
+/// The most files of a skill, including its `SKILL.md`: the number that every host must accept (SEP-2640, *Limits*).
 pub const MAX_SKILL_FILES: usize = 512;
 
-/// The most bytes of a skill's files together, 16 MiB: what every host must take (SEP-2640, *Limits*).
+/// The most bytes of a skill's files together, 16 MiB: the size that every host must accept (SEP-2640, *Limits*).
 pub const MAX_SKILL_BYTES: u64 = 16 * 1024 * 1024;
 
 pub(super) const SKILL_MD: &str = "SKILL.md";
@@ -43,15 +43,14 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// A skill whose `SKILL.md` is made of its name, what it does and when to use it, and Markdown.
+    /// A skill whose `SKILL.md` is built from its name, a description of what it does and when to use it, and Markdown.
     pub fn new(name: impl Into<String>, description: &str, body: &str) -> Self {
         let name = name.into();
         let skill_md = frontmatter::write(&name, description, body);
         Self::from_markdown(name, skill_md)
     }
 
-    /// A skill whose `SKILL.md` is given whole, frontmatter included. Static bytes, as of `include_bytes!`, are not
-    /// copied.
+    /// A skill with a complete `SKILL.md`, including frontmatter. Static bytes, as of `include_bytes!`, are not copied.
     pub fn from_markdown(name: impl Into<String>, skill_md: impl Into<Bytes>) -> Self {
         Self {
             name: name.into(),
@@ -59,7 +58,7 @@ impl Skill {
         }
     }
 
-    /// The same with a file more: its path below the skill's folder with `/` between the segments, at most 16 of them
+    /// The same with another file: its path below the skill's folder with `/` between the segments, at most 16 of them
     /// and 1024 bytes, none beginning with a dot.
     pub fn with_file(mut self, path: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
         self.files.push((path.into(), bytes.into()));

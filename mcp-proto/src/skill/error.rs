@@ -1,4 +1,4 @@
-//! What goes wrong with skills: those that cannot be served, and requests for what is not there.
+//! Errors of skills: skills that cannot be served, and requests for files that do not exist.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub enum SkillError {
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// The name is not one that the Agent Skills specification allows.
@@ -31,7 +31,7 @@ pub enum SkillError {
         /// What was found instead.
         found: String,
     },
-    /// `SKILL.md` does not begin with frontmatter, or the frontmatter is not right.
+    /// `SKILL.md` does not begin with frontmatter, or the frontmatter is invalid.
     #[error("skill {skill:?}: SKILL.md: {problem}")]
     Frontmatter {
         /// The skill.
@@ -69,7 +69,7 @@ pub enum SkillError {
         /// The most there may be.
         max: usize,
     },
-    /// The files of one skill are too large together.
+    /// The files of one skill are too large in total.
     #[error("skill {skill:?}: its files have more than {max} bytes together")]
     TooLarge {
         /// The skill.
@@ -99,27 +99,27 @@ pub enum SkillError {
     },
 }
 
-/// A request for what is not there, or is not of that kind: −32602 on the wire (SEP-2640, *Error Handling*).
+/// A request for something that does not exist or is of another kind: −32602 on the wire (SEP-2640, *Error Handling*).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkillUriError {
-    /// No skill has its `SKILL.md` there.
+    /// No skill has its `SKILL.md` at this URI.
     #[error("no skill is served at {0:?}; skills/list gives the URIs of all of them")]
     NotASkill(String),
-    /// Neither a file nor a directory of a skill is there.
+    /// Neither a file nor a directory of a skill is at this URI.
     #[error(
         "nothing of a skill is served at {0:?}; URIs are exactly those of the skill's resources"
     )]
     NotFound(String),
-    /// A file, where a directory is asked for.
+    /// A file, but a directory was requested.
     #[error("{0:?} is a file, not a directory resource; read it with resources/read")]
     NotADirectory(String),
-    /// A directory, where a file is asked for.
+    /// A directory, but a file was requested.
     #[error("{0:?} is a directory resource; read it with resources/directory/read")]
     NotAFile(String),
 }
 
-/// A URI from outside as an error shows it: at most 200 characters of it.
+/// A client's URI as quoted in an error: at most 200 characters.
 pub(super) fn shown(uri: &str) -> String {
     let mut rest = uri.chars();
     let mut shown: String = rest.by_ref().take(200).collect();

@@ -1,4 +1,4 @@
-//! One tool and its calls: judged, run, their results as clients can take them.
+//! One tool and its calls: checks arguments, runs the handler, and adapts results to clients.
 
 use std::fmt;
 use std::future::{Future, ready};
@@ -21,7 +21,7 @@ pub(super) type Handler = Box<
     dyn Fn(Value, Context) -> BoxFuture<'static, Result<CallToolResult, ToolError>> + Send + Sync,
 >;
 
-/// Words the failure of a call whose arguments do not fit, by the name of the tool, the arguments and what is wrong.
+/// Makes the error of a call with invalid arguments, from the tool's name, the arguments and the findings.
 pub(crate) type Refuse = Arc<dyn Fn(&str, &Value, &[Finding]) -> ToolError + Send + Sync>;
 
 /// A tool that neither asks its client nor becomes a task.

@@ -1,4 +1,4 @@
-//! The tools of a server: looked up, checked, called.
+//! The tools of a server: looks them up, checks their arguments, calls them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -28,12 +28,12 @@ const MAX_NAME: usize = 128;
 pub(crate) struct ToolRegistry {
     tools: Vec<ToolEntry>,
     by_name: HashMap<String, usize>,
-    /// Whether there is, or was, a tool with parameters that headers repeat.
+    /// Whether a tool with parameters that headers repeat exists or existed.
     mirrors: bool,
-    /// The application's own words for arguments that do not fit.
+    /// The application's own error for arguments that do not match.
     refuse: Option<Refuse>,
-    /// Hidden names; a tool that is added again under one of them is hidden too. As many as the application has hidden
-    /// and not shown again.
+    /// Hidden names; a tool that is added again under one of them is hidden too. It contains the names that the
+    /// application has hidden and not shown again.
     hidden: BTreeSet<String>,
     /// Tools that are not declared read-only are hidden, also those added later.
     only_reading: bool,
@@ -74,7 +74,7 @@ impl ToolRegistry {
         })
     }
 
-    /// Adds a tool whose arguments have a type and whose handler makes the result by hand.
+    /// Adds a tool with typed arguments whose handler builds the result.
     pub(crate) fn add_content<S, A, F, R>(
         &mut self,
         mut tool: Tool,
@@ -183,7 +183,7 @@ impl ToolRegistry {
         shown.map(|entry| &entry.registered.tool)
     }
 
-    /// All tools, the hidden ones too.
+    /// All tools, including hidden ones.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter().map(|entry| &entry.registered.tool)
     }
@@ -218,7 +218,7 @@ impl ToolRegistry {
         self.shown(name).is_some()
     }
 
-    /// Whether this very tool is there, and not another one of its name.
+    /// Whether this exact tool is registered, not another one of the same name.
     pub(crate) fn has_same(&self, name: &str, other: &Self) -> bool {
         match (self.get(name), other.get(name)) {
             (Some(one), Some(other)) => Arc::ptr_eq(&one.registered, &other.registered),
@@ -240,7 +240,7 @@ impl ToolRegistry {
         }
     }
 
-    /// The parameters of a tool that headers repeat; none for a tool that is not known.
+    /// The parameters of a tool that headers repeat; none for an unknown tool.
     pub(crate) fn mirrored(&self, name: &str) -> &[MirroredParam] {
         let shown = self.mirrors.then(|| self.shown(name)).flatten();
         shown.map(|it| &*it.mirrored).unwrap_or_default()
@@ -270,8 +270,8 @@ impl ToolRegistry {
         self.start(params, context)?.finish().await
     }
 
-    /// The first half of [`call`](Self::call), which takes everything in: a caller that waits for the second half alone
-    /// has a small future.
+    /// The first half of [`call`](Self::call), which takes all arguments: a caller that only awaits the second half has
+    /// a small future.
     pub(crate) fn start(
         &self,
         params: Map<String, Value>,
@@ -293,7 +293,7 @@ impl ToolRegistry {
         Ok(registered.start(arguments, context, self.refuse.as_ref()))
     }
 
-    /// A failure of a tool as its result, or what interrupts the call instead.
+    /// A failure of a tool as its result, or else the interrupt.
     pub(crate) fn failed(&self, name: &str, error: ToolError) -> Result<CallToolResult, Interrupt> {
         match self.get(name) {
             Some(entry) => entry.registered.failed(error),
@@ -312,13 +312,13 @@ impl ToolRegistry {
     }
 }
 
-/// The error for a name that no tool has.
+/// The error for an unknown tool name.
 pub(crate) fn unknown(name: &str) -> ErrorObject {
     let shown: String = name.chars().take(MAX_NAME).collect();
     ErrorObject::invalid_params(format!("unknown tool {shown:?}"))
 }
 
-/// A schema was written by hand that would be lost.
+/// The error for a hand-written schema that would be ignored.
 fn derived(which: &str) -> SchemaError {
     SchemaError(format!(
         "its {which} schema is derived from the handler's type: leave out the one written by hand, or use raw_tool"

@@ -1,4 +1,4 @@
-//! What a call of a tool gives back: a result, or the tool's own failure.
+//! The outcome of a tool call: a result, or the tool's own failure.
 
 use std::fmt;
 
@@ -19,14 +19,13 @@ use crate::schema::Finding;
 pub struct CallToolResult {
     /// For the model to read.
     pub content: Vec<ContentBlock>,
-    /// The same for programs, as JSON text. The legacy era knows objects alone: anything else is left out there.
+    /// The same for programs, as JSON text. The legacy era supports only objects: any other value is left out there.
     pub structured_content: Option<Box<RawValue>>,
     /// Whether the tool failed.
     pub is_error: bool,
     /// Metadata.
     pub meta: Option<Map<String, Value>>,
-    /// JSON text of a handler's typed result, in the place of the two above: it is copied when the result is written,
-    /// and not before.
+    /// JSON text of a handler's typed result, instead of the two above. It is copied only when the result is written.
     pub(crate) typed: Option<String>,
     /// The same in parts that need not be written.
     pub(crate) prepared: Option<PreparedJson>,
@@ -39,11 +38,11 @@ pub struct PreparedJson {
     quoted: Vec<Bytes>,
 }
 
-/// A tool has no result.
+/// Why a tool has no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
-    /// The tool could not do it. It reaches the model as `isError: true`, never as a protocol error.
+    /// The tool failed. This reaches the model as `isError: true`, never as a protocol error.
     #[error("{code}: {message}")]
     Failed {
         /// A stable name in `UPPER_SNAKE`, such as `UNIVERSE_NOT_FOUND`.
@@ -191,7 +190,7 @@ impl ToolError {
         self
     }
 
-    /// A failure whose details are for the log alone.
+    /// A failure whose details go only to the log.
     #[must_use]
     pub fn internal() -> Self {
         Self::new(
@@ -216,7 +215,7 @@ impl ToolError {
         Self::new("INVALID_ARGUMENTS", message).with_data(json!({ "findings": findings }))
     }
 
-    /// The failure as a result, or what interrupts the call instead.
+    /// The failure as a result, or else the interrupt.
     pub(crate) fn into_result(self) -> Result<CallToolResult, Interrupt> {
         let (code, message, data) = match self {
             Self::Failed {

@@ -1,4 +1,4 @@
-//! The challenge of a refusal: what a client needs to come back with a token that will do.
+//! The challenge for a refused request: it tells a client how to get a suitable token.
 
 use std::fmt::Write as _;
 
@@ -8,19 +8,19 @@ use http::header::HeaderValue;
 use super::Proofs;
 use crate::scopes::Scopes;
 
-/// Why a request is not authorized. The texts are for people, and contain nothing of the token.
+/// Why a request is not authorized. The texts are for people and never contain parts of the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Denied {
-    /// It shows no token: 401.
+    /// It has no token: 401.
     Missing,
-    /// It does not show its token as RFC 6750 wants it: 400 `invalid_request`.
+    /// It does not present its token as RFC 6750 requires: 400 `invalid_request`.
     Malformed(String),
     /// The token is unknown, expired, or not for this server: 401 `invalid_token`.
     Invalid(String),
     /// The proof that goes with the token is missing or wrong (DPoP): 401 `invalid_dpop_proof`.
     Proof(String),
-    /// The token is good, and these scopes are missing: 403 `insufficient_scope`.
+    /// The token is valid, but these scopes are missing: 403 `insufficient_scope`.
     Insufficient(Scopes),
     /// It cannot be decided now: 503.
     Unavailable(String),
@@ -32,9 +32,9 @@ pub struct Refusal {
     pub(crate) denied: Denied,
     /// The URL of the resource's metadata.
     pub(crate) metadata: Option<String>,
-    /// The proofs that would be taken.
+    /// The proofs that would be accepted.
     pub(crate) proofs: Option<Proofs>,
-    /// The scopes to ask an authorization server for.
+    /// The scopes to request from an authorization server.
     pub(crate) scopes: Scopes,
 }
 
@@ -98,8 +98,7 @@ impl Denied {
     }
 }
 
-/// The value of `WWW-Authenticate`, with a challenge for each scheme that would do; `None` where another token would
-/// not help.
+/// The value of `WWW-Authenticate`, with a challenge for each accepted scheme; `None` if another token would not help.
 fn challenge(refusal: &Refusal) -> Option<HeaderValue> {
     let (denied, proofs) = (&refusal.denied, refusal.proofs.as_ref());
     if let Denied::Unavailable(_) = denied {
@@ -137,7 +136,7 @@ fn of_scheme(scheme: &str, refusal: &Refusal, algorithms: Option<&str>) -> Strin
     text
 }
 
-/// A text for between quotes: RFC 6750 §3 has no quotes, backslashes or other characters in it.
+/// A text for a quoted string: RFC 6750 §3 does not allow quotes, backslashes or other characters.
 fn quoted(text: &str) -> String {
     let is_good = |c: char| (' '..='~').contains(&c) && c != '"' && c != '\\';
     text.chars()

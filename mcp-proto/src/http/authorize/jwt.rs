@@ -1,5 +1,5 @@
 //! Access tokens as JSON Web Tokens (RFC 7519, RFC 9068): their issuer signed them, and this server verifies them
-//! alone.
+//! without asking the issuer.
 
 mod algorithm;
 mod dpop;
@@ -34,9 +34,10 @@ pub const MAX_SUBJECT_BYTES: usize = 255;
 
 const UNCHECKED: &str = "it is bound to a key in a way (cnf) that this server cannot check";
 
-/// Takes access tokens that are JWTs: signed by a key of one of its issuers, for this server, and in time.
+/// Accepts access tokens that are JWTs, signed by a key of one of its issuers, for this server, within their validity
+/// period.
 ///
-/// A token needs the claims `iss`, `aud`, `exp` and `sub`; `nbf` counts if it is there. Its scopes are those of `scope`
+/// A token needs the claims `iss`, `aud`, `exp` and `sub`; `nbf` is checked if present. Its scopes are those of `scope`
 /// and `scp`. Its caller is the principal `ISSUER SUBJECT`. Headers that name keys elsewhere (`jku`, `x5u`, `jwk`) are
 /// ignored, and a token with `crit` is refused.
 ///
@@ -50,7 +51,7 @@ pub struct JwtTokens {
     dpop: Option<Dpop>,
 }
 
-/// What is read of a token before it is verified.
+/// The claims that are read before a token is verified.
 #[derive(Deserialize)]
 struct Unverified {
     iss: String,
@@ -64,7 +65,7 @@ struct Claims {
     cnf: Option<Map<String, Value>>,
 }
 
-/// `scp`, which no RFC defines: a text of several in one, or a list.
+/// `scp`, which no RFC defines: one text with several scopes, or a list.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum OneOrMany {
@@ -73,9 +74,9 @@ enum OneOrMany {
 }
 
 impl JwtTokens {
-    /// Takes tokens for this audience, which is what identifies the server as a resource:
-    /// [`ProtectedResource::resource`](super::ProtectedResource::resource). Without an
-    /// [issuer](Self::with_issuer) it takes none.
+    /// Accepts tokens for this audience, which is the server's resource identifier:
+    /// [`ProtectedResource::resource`](super::ProtectedResource::resource). Without an [issuer](Self::with_issuer) it
+    /// accepts no token.
     #[must_use]
     pub fn new(audience: impl Into<String>) -> Self {
         algorithm::install();
@@ -88,29 +89,29 @@ impl JwtTokens {
         }
     }
 
-    /// Takes tokens of this issuer too, whose name must be exactly the claim `iss`. An issuer has no spaces; one with
-    /// spaces has no tokens.
+    /// Also accepts tokens of this issuer, whose name must equal the claim `iss`. An issuer name has no spaces; for one
+    /// with spaces, no token is accepted.
     #[must_use]
     pub fn with_issuer(mut self, name: impl Into<String>, keys: IssuerKeys) -> Self {
         self.issuers.insert(name.into(), keys);
         self
     }
 
-    /// Takes only tokens that are signed so. [`SigningAlgorithm::ALL`] by default.
+    /// Accepts only tokens that are signed with these algorithms. [`SigningAlgorithm::ALL`] by default.
     #[must_use]
     pub fn with_algorithms(mut self, algorithms: &[SigningAlgorithm]) -> Self {
         self.algorithms = algorithms.to_vec();
         self
     }
 
-    /// By how much the clocks of an issuer and of this machine may differ. 30 s by default.
+    /// The allowed difference between the clocks of an issuer and of this machine. 30 s by default.
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway;
         self
     }
 
-    /// Takes tokens that are bound to a key of their client, with a proof (RFC 9449). Without it they are refused.
+    /// Accepts tokens that are bound to a key of their client, with a proof (RFC 9449). Without it they are refused.
     #[must_use]
     pub fn with_dpop(mut self, dpop: Dpop) -> Self {
         self.dpop = Some(dpop);

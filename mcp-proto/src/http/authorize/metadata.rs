@@ -1,10 +1,10 @@
-//! What a server says about itself as a protected resource (RFC 9728), so that clients find its authorization servers.
+//! The protected resource metadata of a server (RFC 9728), by which clients find its authorization servers.
 
 use serde::Serialize;
 
 use crate::scopes::Scopes;
 
-/// The path under which the metadata of every resource begins (RFC 9728 §3).
+/// The path prefix of every resource's metadata (RFC 9728 §3).
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// A server as a protected resource of OAuth.
@@ -28,7 +28,7 @@ struct Document<'a> {
 
 impl ProtectedResource {
     /// The server whose MCP endpoint has this URL, such as `https://tools.example/mcp`, and the issuers of the tokens
-    /// that it accepts. `None` if the URL is not one of http or https without a query, or no issuer is named.
+    /// that it accepts. `None` if the URL is not an http or https URL without a query, or if no issuer is named.
     #[must_use]
     pub fn new(url: &str, servers: Vec<String>) -> Option<Self> {
         let uri: http::Uri = url.parse().ok()?;
@@ -47,7 +47,7 @@ impl ProtectedResource {
         })
     }
 
-    /// The scopes that clients may ask for. `offline_access` is never among them: that is between a client and its
+    /// The scopes that clients may request. `offline_access` is never among them: it concerns only a client and its
     /// authorization server.
     #[must_use]
     pub fn with_scopes(mut self, scopes: &Scopes) -> Self {
@@ -55,7 +55,7 @@ impl ProtectedResource {
         self
     }
 
-    /// What identifies the resource, which is the audience of its tokens (RFC 8707).
+    /// The identifier of the resource, which is the audience of its tokens (RFC 8707).
     #[must_use]
     pub fn resource(&self) -> String {
         format!("{}{}", self.origin, self.path)
@@ -74,7 +74,7 @@ impl ProtectedResource {
         serde_json::to_string(&document).unwrap_or_default()
     }
 
-    /// Whether the document is at this path: that of the resource, or the one of the whole host, which clients try
+    /// Whether the document is served at this path: the resource's own, or that of the whole host, which clients try
     /// next.
     #[must_use]
     pub fn is_at(&self, path: &str) -> bool {
@@ -84,12 +84,12 @@ impl ProtectedResource {
         rest.is_some_and(|rest| rest.is_empty() || rest == self.path)
     }
 
-    /// Where the document is.
+    /// The URL of the document.
     pub(super) fn url(&self) -> String {
         format!("{}{WELL_KNOWN}{}", self.origin, self.path)
     }
 
-    /// The scopes that a client without a token should ask for.
+    /// The scopes that a client without a token should request.
     pub(super) fn challenged(&self) -> Scopes {
         self.scopes.clone()
     }

@@ -1,4 +1,4 @@
-//! Tokens that an operator hands out: a file of their hashes, so that readers of the file cannot call.
+//! Tokens that an operator issues. Only their hashes are in a file, so that readers of the file cannot call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,11 +17,11 @@ const MAX_TOKENS: usize = 10_000;
 
 type Known = BTreeMap<[u8; 32], Caller>;
 
-/// A set of static bearer tokens, of which the SHA-256 is kept. It may be replaced while the server runs.
+/// A set of static bearer tokens, stored as SHA-256 hashes. It may be replaced while the server runs.
 #[derive(Debug, Default)]
 pub struct BearerTokens(RwLock<Arc<Known>>);
 
-/// A line of a set of tokens that cannot be meant.
+/// An invalid line in a set of tokens.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct InvalidTokens {
@@ -38,8 +38,8 @@ impl BearerTokens {
         Self(RwLock::new(Arc::new(Known::from([(hash(token), caller)]))))
     }
 
-    /// A set of tokens, one in each line: `sha256:` and the hash of the token in hex, the name of its caller, and the
-    /// scopes that it has, with spaces between them. Empty lines and lines that begin with `#` are ignored.
+    /// Reads a set of tokens, one per line: `sha256:` and the hash of the token in hex, the name of its caller, and its
+    /// scopes, separated by spaces. Empty lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
     /// The first line that is wrong.
@@ -50,7 +50,7 @@ impl BearerTokens {
     /// Replaces the set. Requests that were accepted by the old set continue.
     ///
     /// # Errors
-    /// As [`BearerTokens::from_text`]; the old set stays then.
+    /// As [`BearerTokens::from_text`]; the old set is then kept.
     pub fn replace(&self, text: &str) -> Result<(), InvalidTokens> {
         let known = Arc::new(read(text)?);
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = known;

@@ -5,16 +5,16 @@ use std::net::SocketAddr;
 
 use tokio::net::TcpListener;
 
-/// Who may call what [`serve`](super::serve) serves.
+/// Who may call a service of [`serve`](super::serve).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Callers {
-    /// The programs of this machine: it listens on loopback addresses alone.
+    /// Programs on this machine: it listens only on loopback addresses.
     #[default]
     Local,
-    /// Those whom the service knows: it asks them who they are, as by
+    /// Callers that the service authenticates, for example by
     /// [`HttpConfig::authorization`](crate::http::HttpConfig::authorization).
     Authorized,
-    /// Any client that reaches it. For servers behind something that authorizes callers, or with nothing to protect.
+    /// Any client that reaches it. For servers behind a proxy that authorizes callers, or with nothing to protect.
     Anyone,
 }
 
@@ -31,7 +31,7 @@ pub struct Undecided {
 }
 
 impl Callers {
-    /// Whether a listener is as this says.
+    /// Whether a listener is allowed by this decision.
     pub(super) fn judge(self, listener: &TcpListener) -> Result<(), Undecided> {
         match listener.local_addr() {
             Ok(address) if self == Self::Local && !address.ip().to_canonical().is_loopback() => {

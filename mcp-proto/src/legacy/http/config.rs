@@ -1,4 +1,4 @@
-//! What may be set about sessions over HTTP, and its defaults.
+//! The configuration of sessions over HTTP, and its defaults.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::budget::{Bound, Kind};
 pub struct LegacyConfig {
     /// The most calls of one legacy session that run at once; one more gets 429. 1,024 by default.
     pub max_calls_per_session: usize,
-    /// Calls of legacy clients that went away and still run; one more is cancelled. 1,024 by default.
+    /// The most running calls whose legacy clients have disconnected; one more is cancelled. 1,024 by default.
     pub detached_calls: Bound,
     /// The most of these that belong to one session. 16 by default.
     pub max_detached_calls_per_session: usize,
-    /// How long a call may run on after its legacy client went away. 30 minutes by default.
+    /// How long a call may continue after its legacy client has disconnected. 30 minutes by default.
     pub max_detached_time: Duration,
     /// How long such a call may still run once [`StreamableHttpService::close`](crate::StreamableHttpService::close)
     /// was called. 5 s by default, as the shutdown deadline of [`serve`](crate::http::serve).
@@ -24,20 +24,20 @@ pub struct LegacyConfig {
     pub max_kept_events: usize,
     /// The most bytes of these events, and always the last event, which may be the answer. 1 MiB by default.
     pub max_kept_bytes_per_stream: usize,
-    /// Bytes of events that are kept; a client's streams that nobody hears make room for its others, the oldest first,
-    /// and then nothing more is kept. What open connections have yet to read, at most 16 messages of each, is not
-    /// given up for it. 64 MiB by default.
+    /// The most bytes of kept events. When it is reached, a client's streams without a reader are dropped for its
+    /// others, oldest first; after that nothing more is kept. Events that open connections have yet to read, at most 16
+    /// messages each, are never dropped for this. 64 MiB by default.
     pub kept_bytes: Bound,
-    /// Streams that are kept without a connection: those whose calls have ended, and GET streams. One more takes the
-    /// place of the oldest of its client. 1,024 by default.
+    /// Streams that are kept without a connection: those whose calls have ended, and GET streams. One more replaces the
+    /// oldest of its client. 1,024 by default.
     pub kept_streams: Bound,
     /// The most of these that belong to one session. 16 by default.
     pub max_kept_streams_per_session: usize,
     /// How long a stream is kept after the end of its calls, in the [`EventStore`](crate::EventStore) too. 5 minutes by
     /// default.
     pub keep_ended_streams: Duration,
-    /// How long a GET stream goes on listening after it lost its connection. It counts among the kept streams then, not
-    /// among the listeners of the server. 1 minute by default.
+    /// How long a GET stream continues to listen after it has lost its connection. It then counts among the kept
+    /// streams, not among the listeners of the server. 1 minute by default.
     pub keep_listening: Duration,
     /// The most messages of one batch (2025-03-26); a longer one gets 400. 50 by default.
     pub max_batch_messages: usize,
@@ -46,7 +46,7 @@ pub struct LegacyConfig {
 }
 
 impl LegacyConfig {
-    /// What of it is counted for each client.
+    /// The amounts that are counted for each client.
     pub(crate) fn bounds(&self) -> [(Kind, Bound); 2] {
         [
             (Kind::DetachedCalls, self.detached_calls),

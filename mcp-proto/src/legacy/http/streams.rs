@@ -38,7 +38,7 @@ pub(super) use stream::Audience;
 pub(super) struct Streams {
     table: Mutex<Table>,
     bounds: Bounds,
-    /// Lets other processes know of the streams of calls, if there is a store for that.
+    /// Shares the streams of calls with other processes, if an event store is set.
     mirror: Option<Arc<Mirror>>,
 }
 
@@ -199,12 +199,12 @@ impl Opened {
         Reader::take_up(Arc::clone(&self.stream))
     }
 
-    /// Nothing was said for long: tells whoever hears that the stream is alive.
+    /// Sends a keep-alive to the reader after a long time without events.
     pub(super) fn keep_alive(&self) {
         self.stream.keep_alive();
     }
 
-    /// Says something; the number of the event.
+    /// Appends an event; returns its number.
     pub(super) fn push(&self, event: impl FnOnce(EventId) -> Bytes) -> u64 {
         let number = self.stream.push(event);
         self.trim();
@@ -295,7 +295,7 @@ impl Opened {
         }
     }
 
-    /// Counts among them no more.
+    /// No longer counts among them.
     pub(super) fn unkeep(&self) {
         self.streams
             .table()

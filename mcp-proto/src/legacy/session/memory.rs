@@ -17,25 +17,26 @@ use kinds::Kinds;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemorySessionsConfig {
-    /// The most sessions. Opening one more ends another that is not in use: while more than an eighth of all were never
-    /// used since they were opened, the oldest of these, so that a flood of openings ends its own; else the one that
-    /// has been idle longest. Where all are in use, the new one is refused. 24,000 by default; the last tenth is for
-    /// clients that have less than a hundredth of all.
+    /// The most sessions. Opening one more ends another that is not in use. If more than an eighth of all sessions were
+    /// never used since they were opened, the oldest of these is ended, so that a flood of new sessions ends its own.
+    /// Otherwise the one that has been idle longest is ended. If all are in use, the new one is refused. 24,000 by
+    /// default; the last tenth is for clients that have less than a hundredth of all.
     pub max_sessions: usize,
     /// The most sessions of one client ([`Session::client`]): above it, a new one ends another of the same client that
     /// is not in use, among those that were opened or used longest ago, or is refused. 12,000 by default.
     pub max_sessions_per_client: usize,
-    /// How long a session is in use after a request of it. One with a running call or an open stream always is: these
-    /// count as a request every [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive). 2 minutes by default.
+    /// How long a session counts as in use after a request. A session with a running call or an open stream is always
+    /// in use: these count as a request every [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive). 2
+    /// minutes by default.
     pub in_use: Duration,
     /// How long a session lives after its last use. 30 minutes by default.
     pub max_idle: Duration,
 }
 
-/// The default store: sessions die with the process, after [`max_idle`](MemorySessionsConfig::max_idle), or when there
+/// The default store: sessions end with the process, after [`max_idle`](MemorySessionsConfig::max_idle), or when there
 /// are too many and they are not in use.
 ///
-/// Nothing runs in the background: whoever uses the store sweeps a few dead sessions out.
+/// Nothing runs in the background: each use of the store removes a few expired sessions.
 #[derive(Debug, Default)]
 pub struct MemorySessions {
     config: MemorySessionsConfig,
@@ -80,7 +81,7 @@ const LOOK_AT: usize = 1_024;
 const UNUSED_SHARE: usize = 8;
 
 impl MemorySessions {
-    /// An empty store with bounds of its own.
+    /// An empty store with these bounds.
     #[must_use]
     pub fn new(config: MemorySessionsConfig) -> Self {
         Self {
@@ -89,7 +90,7 @@ impl MemorySessions {
         }
     }
 
-    /// How many sessions are kept, dead ones that nobody swept out yet among them.
+    /// How many sessions are kept, including expired ones that were not yet removed.
     #[must_use]
     pub fn len(&self) -> usize {
         self.table().sessions.len()

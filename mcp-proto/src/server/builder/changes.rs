@@ -11,21 +11,21 @@ use crate::interrupt::RequestError;
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Lets clients subscribe to resources: [`Server::notify`](crate::Server::notify) will send
     /// [`Change::ResourceUpdated`](crate::Change::ResourceUpdated). Any caller may subscribe to any resource that was
-    /// added and to any URI that a template fits, without a call of the handler that reads it; where callers may not
+    /// added and to any URI that matches a template, without a call of the handler that reads it. If callers may not
     /// read everything, [`ServerBuilder::on_subscribe`] decides.
     ///
     /// In the legacy era a session keeps its subscriptions, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS),
-    /// and their updates are sent on its GET stream. A stream that another process serves learns of a new one from the
+    /// and their updates are sent on its GET stream. A stream in another process notices a new subscription through the
     /// session store within [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
     pub fn subscriptions(mut self) -> Self {
         self.subscriptions = true;
         self
     }
 
-    /// Decides which URIs can be subscribed to, and by whom; [`ServerBuilder::subscriptions`] alone takes every URI
-    /// that a resource or a template is for. A URI that it does not find is left out of a listen, which is −32002 for
-    /// the `resources/subscribe` of the legacy era; any other error refuses the request. What it says to the client
-    /// before a listen is acknowledged is not sent, and a listen with more than 1,000 values in its `_meta` is refused,
+    /// Decides which URIs can be subscribed to, and by whom; [`ServerBuilder::subscriptions`] alone accepts every URI
+    /// of a resource or a template. For a URI that the function reports as not found, a listen leaves it out, and the
+    /// legacy `resources/subscribe` gets −32002. Any other error refuses the request. Messages that the function sends
+    /// before a listen is acknowledged are dropped, and a listen with more than 1,000 values in its `_meta` is refused,
     /// since each call gets a copy.
     pub fn on_subscribe<F, R>(mut self, handler: F) -> Self
     where
@@ -40,10 +40,10 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.subscriptions()
     }
 
-    /// Decides which updates belong to a URI that was subscribed to: families of resources, or filters in a query. By
-    /// default it is the same URI. It runs for every subscription and update, on the listener's task: it must be quick,
-    /// and it sees URIs as clients wrote them. If it panics, the listener does not receive the update. This also lets
-    /// clients subscribe, as [`ServerBuilder::subscriptions`] does.
+    /// Decides which updates belong to a URI that was subscribed to: for families of resources, or filters in a query.
+    /// By default the URIs must be equal. It runs for every subscription and update, on the listener's task: it must be
+    /// quick, and it gets URIs as clients wrote them. If it panics, the listener does not receive the update. This also
+    /// lets clients subscribe, as [`ServerBuilder::subscriptions`] does.
     pub fn subscription_matcher(
         mut self,
         matches: impl Fn(&str, &ResourceUpdate) -> bool + Send + Sync + 'static,
@@ -59,20 +59,20 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// The same of the list of resources and templates.
+    /// The same for the list of resources and templates.
     pub fn resources_list_changed(mut self) -> Self {
         self.resources_list_changed = true;
         self
     }
 
-    /// The same of the list of prompts.
+    /// The same for the list of prompts.
     pub fn prompts_list_changed(mut self) -> Self {
         self.prompts_list_changed = true;
         self
     }
 
-    /// How many listeners (listens, GET streams, stdio) may be open at once; 20,000 by default. How many of
-    /// them one client may have is the budget's to say ([`HttpConfig::budget`](crate::http::HttpConfig::budget)).
+    /// How many listeners (listens, GET streams, stdio) may be open at once; 20,000 by default. The budget limits how
+    /// many of them one client may have ([`HttpConfig::budget`](crate::http::HttpConfig::budget)).
     pub fn max_listeners(mut self, max: usize) -> Self {
         self.max_listeners = max;
         self

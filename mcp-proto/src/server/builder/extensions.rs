@@ -1,4 +1,4 @@
-//! Extensions: what they are called, and the methods that they add.
+//! Extensions: their identifiers, and the methods that they add.
 
 use std::future::Future;
 
@@ -13,7 +13,7 @@ use crate::lifecycle::is_extension_id;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Declares an extension such as `com.example/thing`, with its settings. Its identifier is a `_meta` key with a
-    /// prefix: labels of a domain turned round, a slash, a name.
+    /// prefix: the labels of a reversed domain name, a slash, and a name.
     pub fn extension(mut self, id: impl Into<String>, settings: Map<String, Value>) -> Self {
         let id = id.into();
         let checked = check_id(&id);
@@ -22,12 +22,12 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Answers requests of a method that an extension adds, in both eras. The extension is declared, without settings
-    /// unless [`ServerBuilder::extension`] gives it some. The method has a prefix that is not one of MCP's, such as
+    /// unless [`ServerBuilder::extension`] sets some. The method must have a prefix that MCP does not use, such as
     /// `notes/` in `notes/search`.
     ///
-    /// Params that the handler's type cannot take are −32602 with the place that is wrong. `_meta` is not among them:
-    /// it is [`Context::meta`]. The result must be a JSON object; a `_meta` in it is the result's. Scopes are required
-    /// by [`Guarded::Method`](crate::Guarded::Method). The handler cannot ask the client.
+    /// Params that do not match the handler's type get −32602 with the place of the error. `_meta` is not part of the
+    /// params: it is in [`Context::meta`]. The result must be a JSON object; a `_meta` in it becomes the result's
+    /// `_meta`. Scopes are required by [`Guarded::Method`](crate::Guarded::Method). The handler cannot ask the client.
     ///
     /// ```
     /// use mcp_proto::jsonrpc::Request;
@@ -78,13 +78,13 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.declared(id, &method, added)
     }
 
-    /// Takes notifications that an extension adds, in both eras; their method begins with `notifications/` and a prefix
-    /// that is not one of MCP's, such as `notifications/notes/seen`. The extension is declared as by
+    /// Handles notifications that an extension adds, in both eras. Their method begins with `notifications/` and a
+    /// prefix that MCP does not use, such as `notifications/notes/seen`. The extension is declared as by
     /// [`ServerBuilder::extension_method`].
     ///
-    /// The handler runs before anything else of its connection is read: it must not block, and slow work belongs into a
-    /// separate task. A notification that its type cannot take is skipped, with a line in the log at debug level, since
-    /// it has no answer. The `request_id` of its [`Context`] has no meaning.
+    /// The handler runs before anything else of its connection is read: it must not block, and slow work belongs in a
+    /// separate task. A notification that does not match its type is skipped and logged at debug level, since it has no
+    /// answer. The `request_id` of its [`Context`] has no meaning.
     pub fn extension_notification<P, F>(
         mut self,
         id: impl Into<String>,

@@ -1,4 +1,4 @@
-//! Scopes by what the offered things say of themselves.
+//! Scopes by the annotations of tools and by request, and the visibility of items.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use crate::context::Context;
 use crate::scopes::{Guarded, Scopes, Wanted};
 
 impl<S> ServerBuilder<S> {
-    /// Requires `read` of callers over HTTP where something is only read: tools that declare it
+    /// Requires the scope `read` of callers over HTTP for read-only items: tools that declare it
     /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)), prompts, resources and completions. Other tools
-    /// need `write`. It applies to what was added before and to what a running server gets later
-    /// ([`Server::update`](crate::Server::update)). What already has scopes keeps them.
+    /// need `write`. It applies to items added before and to those that a running server gets later
+    /// ([`Server::update`](crate::Server::update)). Items that already have scopes keep them.
     pub fn scopes_by_annotation(mut self, read: &Scopes, write: &Scopes) -> Self {
         let offered = &mut self.offered;
         offered.needs.derive_by(read, write);
@@ -25,9 +25,9 @@ impl<S> ServerBuilder<S> {
     }
 
     /// Requires scopes of callers over HTTP by their request, in addition to those of
-    /// [`require_scopes`](ServerBuilder::require_scopes): for example, by the arguments of a call where tenants have
-    /// separate scopes. `judge` sees the scopes that the caller has, and returns all that it needs if they are not
-    /// enough. Without arguments it decides whether the caller sees the thing in a list. It must not block.
+    /// [`require_scopes`](ServerBuilder::require_scopes): for example, by the arguments of a call if tenants have
+    /// separate scopes. `judge` gets the caller's scopes and, if they are not enough, returns all that are needed.
+    /// Without arguments it decides whether the caller sees the item in a list. It must not block.
     pub fn scopes_by(
         mut self,
         judge: impl Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync + 'static,
@@ -36,13 +36,13 @@ impl<S> ServerBuilder<S> {
         self
     }
 
-    /// Decides who sees what: tools, prompts, resources and templates that `judge` denies a caller are left out of the
-    /// caller's lists, and a request for one is answered as if it were not there. For example by the principal, or by
-    /// the client's capabilities. It is called without arguments ([`Wanted`]), for each item of a list and for each
-    /// request that names something, so it must be quick and must not block. Lists become private to their caller for
-    /// caches.
+    /// Decides which items a caller sees, for example by the principal or by the client's capabilities. Tools, prompts,
+    /// resources and templates that `judge` denies are left out of the caller's lists, and a request for one is
+    /// answered as if it did not exist. It is called without arguments ([`Wanted`]), for each item of a list and for
+    /// each request that names an item, so it must be quick and must not block. Lists become private to their caller
+    /// for caches.
     ///
-    /// Scopes are judged before ([`ServerBuilder::require_scopes`]): a caller that lacks one that a tool needs gets 403
+    /// Scopes are checked first ([`ServerBuilder::require_scopes`]): a caller that lacks one that a tool needs gets 403
     /// over HTTP, although the tool is hidden as well. When what a caller sees changes,
     /// [`Server::notify`](crate::Server::notify) makes clients list again.
     ///

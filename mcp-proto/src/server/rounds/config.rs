@@ -1,4 +1,4 @@
-//! How clients are asked for input, set by the program that builds the server.
+//! The configuration of questions to clients, set by the program that builds the server.
 
 use std::time::Duration;
 
@@ -22,22 +22,22 @@ pub(crate) const MAX_ROUNDS: usize = 32;
 pub struct InputConfig {
     /// How long a modern client may take to come back with its answers, in whole seconds. 10 minutes by default.
     ///
-    /// The answers travel in the state from the first question to the last. What is sealed has at most 48 KiB: a
-    /// request whose answers are longer, except for those to its last questions, gets −32602.
+    /// The answers travel in the state from the first question to the last. A sealed state has at most 48 KiB. A
+    /// request with longer answers, not counting those to its last questions, gets −32602.
     pub state_lifetime: Duration,
-    /// Whether a `requestState` is good once: a request that was answered cannot be made again with the same answers.
-    /// Remembered by this process alone. Implies [`InputConfig::require_state`]. Off by default.
+    /// Whether a `requestState` is accepted only once: a request that was answered cannot be repeated with the same
+    /// answers. Only this process remembers used states. Implies [`InputConfig::require_state`]. Off by default.
     pub single_use: bool,
     /// The most used states that are remembered until they expire; while this many are remembered, no other is accepted
-    /// (−32603), so that a caller cannot push one out. A single [`Principal`](crate::Principal) gets a tenth of them.
+    /// (−32603), so that a caller cannot evict one. A single [`Principal`](crate::Principal) gets a tenth of them.
     /// 100,000 by default.
     pub max_used_states: usize,
-    /// Whether answers count only with the `requestState` of the question; without it the client is asked again. Off by
-    /// default: answers to first questions stand for themselves, as the revision allows.
+    /// Whether answers are accepted only with the `requestState` of the question; without it the client is asked again.
+    /// Off by default: answers to the first questions need no state, as the revision allows.
     pub require_state: bool,
-    /// How long a legacy client may take for the answers to what a handler asks at once. 5 minutes by default.
+    /// How long a legacy client may take to answer the questions that a handler asks at once. 5 minutes by default.
     pub answer_timeout: Duration,
-    /// The most bytes of JSON that all answers of one legacy call may have together; then the call fails. 4 MiB by
+    /// The largest total size of the answers to one legacy call, in bytes of JSON; beyond it the call fails. 4 MiB by
     /// default.
     pub max_answer_bytes: usize,
 }

@@ -21,16 +21,16 @@ use used::Used;
 /// How old a proof may be.
 pub const PROOF_AGE: Duration = Duration::from_secs(60);
 
-/// By how much a proof may be from the future: clocks differ.
+/// How far in the future the time of a proof may be, since clocks differ.
 pub const PROOF_SKEW: Duration = Duration::from_secs(30);
 
 /// The longest id of a proof (`jti`), in bytes.
 pub const MAX_PROOF_ID_BYTES: usize = 256;
 
-/// Takes tokens that are bound to a key of their client (`cnf.jkt`), with a proof for each request.
+/// Accepts tokens that are bound to a key of their client (`cnf.jkt`), with a proof for each request.
 ///
-/// A proof is good for one request within [`PROOF_AGE`]. It is remembered for a minute and a half, in this process
-/// alone. Nonces of the server (§8 of the RFC) are not asked for.
+/// A proof is valid for one request within [`PROOF_AGE`]. It is remembered for a minute and a half, only in this
+/// process. Server nonces (§8 of the RFC) are not required.
 #[derive(Debug)]
 pub struct Dpop {
     endpoint: Target,
@@ -38,7 +38,7 @@ pub struct Dpop {
     used: Used,
 }
 
-/// What a proof is for: scheme, host, port and path, in one form.
+/// The target of a proof: scheme, host, port and path, normalized.
 #[derive(Debug, PartialEq, Eq)]
 struct Target(String);
 
@@ -52,7 +52,7 @@ struct Claims {
 }
 
 impl Dpop {
-    /// Takes proofs for the endpoint with this URL, such as `https://tools.example/mcp`: the one that clients use, in
+    /// Accepts proofs for the endpoint with this URL, such as `https://tools.example/mcp`: the one that clients use, in
     /// front of any proxies. `None` if its scheme is not http or https.
     #[must_use]
     pub fn new(url: &str) -> Option<Self> {
@@ -63,15 +63,15 @@ impl Dpop {
         })
     }
 
-    /// Takes no token that is bound to no key.
+    /// Refuses tokens that are not bound to a key.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// How many proofs are remembered, of all callers and of one: 131,072, which take at most 24 MiB, and half of them
-    /// by default. Callers beyond that get 503.
+    /// How many proofs are remembered, for all callers and for one: 131,072, which take at most 24 MiB, and half of
+    /// them by default. Callers beyond that get 503.
     #[must_use]
     pub fn with_proofs(mut self, bound: Bound) -> Self {
         self.used.bound = bound;
@@ -157,7 +157,7 @@ fn only(headers: &HeaderMap) -> Result<&str, Denied> {
     proof.ok_or_else(|| Denied::Proof("it is not a text of at most 8192 bytes".to_owned()))
 }
 
-/// The key that a proof shows, its thumbprint, and how the proof is signed.
+/// The key in a proof, its thumbprint, and the proof's signing algorithm.
 fn key(
     proof: &str,
     algorithms: &[SigningAlgorithm],

@@ -1,4 +1,4 @@
-//! The keys of an issuer: a text that the embedder replaces, or fetched from where the issuer publishes them.
+//! The keys of an issuer: a text that the embedder replaces, or keys fetched from the issuer.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,15 +13,15 @@ use super::algorithm::SigningAlgorithm;
 use super::keys::{InvalidKeys, KeyLookup, KeySet};
 use crate::http::authorize::Denied;
 
-/// How old fetched keys may be before newer ones are fetched; requests are judged by the old ones meanwhile. A key that
-/// its issuer has withdrawn is good for as long.
+/// How old fetched keys may be before newer ones are fetched; until then the old ones are used. A key that its issuer
+/// has withdrawn is accepted for the same time.
 pub const KEYS_FRESH: Duration = Duration::from_secs(10 * 60);
 
-/// How long fetched keys are good for while newer ones cannot be fetched. After that every token of the issuer is
+/// How long fetched keys stay valid while newer ones cannot be fetched. After that every token of the issuer is
 /// refused.
 pub const KEYS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The least time between the starts of two fetches, for any tokens. A new key is unknown for at most this long.
+/// The minimum time between the starts of two fetches, for any tokens. A new key is unknown for at most this long.
 pub const KEYS_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How long one fetch may take.
@@ -39,9 +39,9 @@ pub trait FetchKeys: fmt::Debug + Send + Sync {
 
 /// The public keys of an issuer. Clones share them.
 ///
-/// Fetched keys are fetched when the first token comes, by one fetch at a time, which runs to its end or to
-/// [`KEYS_TIMEOUT`] even if the request that began it goes away. [`KEYS_FRESH`], [`KEYS_KEPT`] and [`KEYS_INTERVAL`]
-/// say when the next one is. It must be used within a tokio runtime.
+/// Keys are fetched when the first token arrives, by one fetch at a time. A fetch runs to its end or to
+/// [`KEYS_TIMEOUT`] even if the request that began it is dropped. [`KEYS_FRESH`], [`KEYS_KEPT`] and [`KEYS_INTERVAL`]
+/// determine when the next one starts. This type must be used within a tokio runtime.
 #[derive(Debug, Clone)]
 pub struct IssuerKeys {
     fetch: Option<Arc<dyn FetchKeys>>,
@@ -54,7 +54,7 @@ type Fetching = Shared<BoxFuture<'static, ()>>;
 #[derive(Debug, Default)]
 struct State {
     set: Option<Arc<KeySet>>,
-    /// When the set came.
+    /// When the set arrived.
     came: Option<Instant>,
     /// When the last fetch began.
     tried: Option<Instant>,
@@ -78,7 +78,7 @@ impl IssuerKeys {
         Ok(keys)
     }
 
-    /// The keys that `fetch` finds.
+    /// The keys that `fetch` returns.
     #[must_use]
     pub fn fetched(fetch: impl FetchKeys + 'static) -> Self {
         Self {
@@ -90,7 +90,7 @@ impl IssuerKeys {
     /// Replaces the keys.
     ///
     /// # Errors
-    /// As [`IssuerKeys::from_text`]; the old ones stay then.
+    /// As [`IssuerKeys::from_text`]; the old keys are then kept.
     pub fn replace(&self, text: &str) -> Result<(), InvalidKeys> {
         let set = KeySet::read(text)?;
         self.state().take(set);

@@ -25,7 +25,7 @@ pub(super) struct KeySet(Vec<Key>);
 #[derive(Debug)]
 struct Key {
     id: Option<String>,
-    /// What it may verify, by its type and its own word.
+    /// The algorithms that it may verify, by its type and its own declaration.
     algorithms: Vec<SigningAlgorithm>,
     key: DecodingKey,
 }
@@ -36,7 +36,7 @@ struct Document<'t> {
     keys: Vec<&'t RawValue>,
 }
 
-/// What a set says to a token that names a key.
+/// Why a set has no key for a token.
 pub(super) enum KeyLookup<'s> {
     Key(&'s DecodingKey),
     /// The set has no key of this id.
@@ -46,8 +46,7 @@ pub(super) enum KeyLookup<'s> {
 }
 
 impl KeySet {
-    /// Reads a JWK set. Keys that are for something else, or of a type that is not known, are passed over, as RFC 7517
-    /// §5 wants it.
+    /// Reads a JWK set. Keys that are for something else, or of an unknown type, are ignored, as RFC 7517 §5 requires.
     pub(super) fn read(text: &str) -> Result<Self, InvalidKeys> {
         let invalid = |problem: String| Err(InvalidKeys(problem));
         if text.len() > MAX_KEY_SET_BYTES {
@@ -71,7 +70,7 @@ impl KeySet {
         }
     }
 
-    /// The key that a token names. One that names none fits the only key of its algorithm.
+    /// The key that a token names. A token that names no key matches the only key of its algorithm.
     pub(super) fn find(&self, id: Option<&str>, algorithm: SigningAlgorithm) -> KeyLookup<'_> {
         let named = |key: &&Key| id.is_none() || key.id.as_deref() == id;
         let mut fitting = self
