@@ -72,8 +72,8 @@ impl ImportArgs {
         Ok(code)
     }
 
-    /// The ids of the named exports, and those of them that are new. A file or folder without a source becomes one source
-    /// for each kind of export in it.
+    /// The ids of the named exports, and those of them that are new. A file or folder without a source becomes one
+    /// source for each kind of export in it.
     fn meant(&self, document: &mut Document) -> Result<(Vec<String>, Vec<String>), CliError> {
         let config = document.config()?;
         let exports: Vec<(&str, Format, &Path)> = config

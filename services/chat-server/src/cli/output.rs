@@ -42,8 +42,8 @@ impl Output {
         self.line(&serde_json::to_string_pretty(value)?)
     }
 
-    /// A table: a line of names, and for each row the values that its JSON has under these names, or at the JSON Pointer
-    /// after a colon (RFC 6901). Lines end in CR and LF.
+    /// A table: a line of names, and for each row the values that its JSON has under these names, or at the JSON
+    /// Pointer after a colon (RFC 6901). Lines end in CR and LF.
     pub(super) fn table(&mut self, columns: &[&str], rows: &[impl Serialize]) -> io::Result<()> {
         let columns: Vec<(&str, String)> = columns
             .iter()

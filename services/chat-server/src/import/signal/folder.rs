@@ -5,7 +5,7 @@ use crate::model::{Attachment, AttachmentKind, AttachmentPlace};
 /// The folder of a chat in that of the export.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// The prefix of paths in it, which makes them paths in the export.
+    /// The prefix that turns its paths into paths of the export.
     pub(super) prefix: String,
     /// The same for what is next to it; `None` if only the chat's folder exists.
     beside: Option<String>,

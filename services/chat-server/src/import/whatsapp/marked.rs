@@ -1,4 +1,4 @@
-//! Places and polls, which are texts of a special form.
+//! Locations and polls, which are texts of a special form.
 
 use super::body::{folded, is_blank};
 use super::words::words;
