@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 ///
 /// It includes the time of the last change (`ctime`), which no program can set. So a file that is replaced by one of
 /// the same length and modification time counts as changed, too. Two changes within one tick of the file system's clock
-/// cannot be distinguished: see [`Stamp::age`]. On systems other than Unix it is the length and the time of modification
-/// alone.
+/// cannot be distinguished: see [`Stamp::age`]. On systems other than Unix the stamp is only the length and the
+/// modification time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,

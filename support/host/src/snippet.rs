@@ -24,7 +24,7 @@ pub fn url(address: SocketAddr, names: &[String], is_https: bool) -> Option<Stri
     })
 }
 
-/// The configurations with which Claude Code, Cursor, VS Code and Codex reach the server at `url`, as documented in
+/// The configurations with which Claude Code, Cursor, VS Code and Codex reach the server at `url`, in their own forms
 /// (code.claude.com/docs/en/mcp, cursor.com/docs/context/mcp,
 /// code.visualstudio.com/docs/copilot/reference/mcp-configuration, developers.openai.com/codex/mcp).
 #[must_use]

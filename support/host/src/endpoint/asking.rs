@@ -74,7 +74,7 @@ pub struct Asking {
 #[derive(Debug)]
 pub struct RequiredAuthorization {
     authorization: Authorization,
-    /// The token for the snippets, if one token is valid for everything; then whether any token comes from the operator.
+    /// The token for the snippets, if one token is valid for everything; then whether the operator has any tokens.
     token: Option<String>,
     has_tokens: bool,
     files: Vec<Reload>,
