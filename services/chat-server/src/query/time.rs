@@ -1,4 +1,4 @@
-//! When: `7d`, a date, or a moment.
+//! Times in queries: `7d`, a date, or a timestamp.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -100,7 +100,7 @@ fn moment(text: &str) -> Option<Timestamp> {
     fits.then(|| text.parse().ok())?
 }
 
-/// Whether each character is what the shape says: `d` a digit, `±` a sign, others themselves.
+/// Whether each character matches the shape: `d` is a digit, `±` a sign, others stand for themselves.
 fn shaped(text: &str, shape: &str) -> bool {
     let mut wanted = shape.chars();
     let fits = text.chars().all(|c| match wanted.next() {
