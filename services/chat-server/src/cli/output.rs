@@ -12,7 +12,7 @@ pub(super) enum Format {
     /// Lines for people.
     #[default]
     Text,
-    /// One JSON document, as in the answer of the MCP tool.
+    /// One JSON document, as the tool of MCP answers.
     Json,
     /// Comma-separated values with a line of names (RFC 4180).
     Csv,
