@@ -184,7 +184,7 @@ impl Index {
         self.inner.secret.pseudonym(text)
     }
 
-    /// Commits what is queued and ends: all further calls answer that the index is not available. Blocks for up to
+    /// Commits queued batches and ends: all further calls answer that the index is not available. Blocks for up to
     /// five seconds, so not for a runtime's threads.
     pub fn close(&self) {
         self.inner.close();

@@ -102,7 +102,7 @@ pub struct Twin {
 }
 
 impl Report {
-    /// Adds what a reading has found.
+    /// Adds the findings of a reading.
     pub fn take(&mut self, read: &Summary) {
         let news = |doubt: &Doubt| !read.chats_read.contains(&doubt.chat);
         self.doubts.retain(news);

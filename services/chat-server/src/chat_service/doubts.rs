@@ -13,14 +13,14 @@ use crate::view;
 const MAX_TOLD: usize = 20;
 const MAX_NAMED: usize = 3;
 
-/// What the sources have reported, by source.
+/// The reports of the sources, by source.
 pub(super) struct Doubts(BTreeMap<String, Report>);
 
 /// The names of visible chats.
 pub(super) type Names = BTreeMap<ChatKey, String>;
 
 impl ChatService {
-    /// What the sources have reported.
+    /// The reports of the sources.
     pub(super) async fn doubts(&self) -> Result<Doubts, Failure> {
         let known = self.index().sources().await?.into_iter();
         Ok(Doubts(
@@ -41,7 +41,7 @@ impl ChatService {
     }
 }
 
-/// What chats are called.
+/// The names of chats, by key.
 pub(super) fn names(seen: &[SeenChat]) -> Names {
     let named = |seen: &SeenChat| (seen.key.clone(), seen.shown.chat.name.clone());
     seen.iter().map(named).collect()

@@ -12,7 +12,7 @@ use crate::view;
 pub struct Failure {
     /// In `UPPER_SNAKE`.
     pub code: &'static str,
-    /// What was wrong and what would be right.
+    /// What is wrong and what is accepted.
     pub message: String,
     /// Details for programs; an object, or null for none.
     pub data: Value,

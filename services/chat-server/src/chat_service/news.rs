@@ -5,7 +5,7 @@ use crate::index::{self, Followed, Follower};
 use crate::view;
 use crate::view::uri::Listening;
 
-/// What happened.
+/// An event for listeners.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// A message came in.

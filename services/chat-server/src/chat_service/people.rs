@@ -112,7 +112,7 @@ impl ChatService {
         let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
         self.settled(None).await;
         let seen = self.seen_senders().await?;
-        // All of them: only the visible messages decide who has written most, and who has this name.
+        // Without a limit: only the visible messages decide who has written most, and who has this name.
         let found = self.index().people(&self.0.aliases).await?.into_iter();
         let mut people: Vec<view::Person> = found
             .filter_map(|person| self.person(person, &seen))

@@ -77,7 +77,7 @@ impl Paths {
     }
 }
 
-/// Commits what is queued and lets go of the index.
+/// Commits queued batches and closes the index.
 pub(super) async fn close(service: &ChatService) {
     let index = service.index().clone();
     // Closing logs its own errors.

@@ -41,7 +41,7 @@ pub fn attachment(export: &Path, relative: &str) -> Result<Attached, ImportError
 /// [`attachment`], unless it has more than `most` bytes.
 ///
 /// # Errors
-/// [`ImportError::TooLarge`], and those of [`attachment`].
+/// [`ImportError::TooLarge`], and the errors of [`attachment`].
 pub fn attachment_within(
     export: &Path,
     relative: &str,

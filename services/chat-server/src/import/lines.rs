@@ -46,7 +46,7 @@ pub(super) enum Line {
 
 impl<R: Read> Lines<R> {
     /// # Errors
-    /// Those of the reader.
+    /// Errors of the reader.
     pub(super) fn new(mut reader: R) -> io::Result<Self> {
         let mut head = Vec::new();
         reader.by_ref().take(GLANCE).read_to_end(&mut head)?;

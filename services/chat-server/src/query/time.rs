@@ -78,7 +78,7 @@ fn date(text: &str) -> Option<Date> {
     shaped(text, "dddd-dd-dd").then(|| text.parse().ok())?
 }
 
-/// RFC 3339, which is stricter than what jiff reads: a date, `T`, a time with seconds, and an offset.
+/// RFC 3339, which is stricter than the forms that jiff reads: a date, `T`, a time with seconds, and an offset.
 fn moment(text: &str) -> Option<Timestamp> {
     let (date, rest) = text.split_at_checked(10)?;
     let (separator, rest) = rest.split_at_checked(1)?;

@@ -255,7 +255,7 @@ impl BackupState {
         Some(message)
     }
 
-    /// What a message says.
+    /// The content of a message.
     fn fill(&self, message: &mut Message, kind: &str, said: &Value) {
         let body = |value: &Value| {
             value

@@ -1,4 +1,4 @@
-//! What a message has in addition to its text.
+//! The parts of a message besides its text.
 
 use serde_json::{Map, Value};
 

@@ -43,7 +43,7 @@ pub(super) struct Export<'e, 'r, 't, 'p> {
     pub(super) something: bool,
 }
 
-/// What a first walk finds.
+/// The findings of a first walk.
 #[derive(Debug)]
 pub(super) struct FirstWalk {
     heads: Vec<Head>,
@@ -132,7 +132,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         }
     }
 
-    /// Takes what a message is, which ends before this byte.
+    /// Handles a message, which ends before this byte.
     fn message(
         &mut self,
         chat: &str,

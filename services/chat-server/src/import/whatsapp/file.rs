@@ -102,7 +102,7 @@ fn exported(line: &str, own: bool) -> Option<FileReference<'_>> {
     (known && is_file(name)).then_some(FileReference::Exported(name))
 }
 
-/// What kind of file was left out. Without angle brackets it must be `certain` that these are WhatsApp's words.
+/// The kind of the file that was left out. Without angle brackets it must be `certain` that these are WhatsApp's words.
 fn omitted(line: &str, certain: bool) -> Option<FileReference<'static>> {
     let inner = line
         .strip_prefix('<')

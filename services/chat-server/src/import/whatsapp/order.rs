@@ -49,7 +49,7 @@ pub(super) struct Decision {
     pub(super) why: &'static str,
     /// The other order that fits.
     pub(super) alternative: Option<DayOrder>,
-    /// What is added to years: those of the Buddhist calendar are 543 ahead.
+    /// The number that is added to years: years of the Buddhist calendar are 543 ahead.
     pub(super) years: i16,
 }
 
@@ -84,7 +84,7 @@ const MUCH: u64 = 4;
 /// How much closer together messages must lie in one order than in the other.
 const DENSER: i64 = 4;
 
-/// What the dates of a file say about their order.
+/// The evidence in the dates of a file about their order.
 #[derive(Debug, Clone)]
 pub(super) struct Votes {
     /// Dates after this day lie in the future.
