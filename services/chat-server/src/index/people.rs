@@ -22,7 +22,7 @@ const MAX_ALIASES: usize = 1_000;
 /// The most people of one answer.
 pub const MAX_PEOPLE: usize = 100_000;
 
-/// Participants that are one person, as the owner of the accounts has configured.
+/// Participants that are one person, as the owner of the accounts knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alias {
     /// The name to show.
