@@ -1,4 +1,4 @@
-//! What the index costs: writing, memory, size and every filter of `get_messages`, as a Markdown table.
+//! The costs of the index: writing, memory, size and every filter of `get_messages`, as a Markdown table.
 //!
 //! ```sh
 //! cargo run --release -p chat-server --example figures -- 100000 1000000
@@ -76,7 +76,7 @@ async fn measure(count: u64) -> Result<()> {
     row("most memory of the process so far", &peak()?)
 }
 
-/// Two sources write at once, as they do.
+/// Two sources write at once, as in the server.
 async fn write(index: &Index, count: u64) -> Result<u64> {
     let mut tasks = Vec::new();
     for (source, part) in SOURCES.into_iter().zip(0..) {
@@ -116,7 +116,7 @@ fn sizes(dir: &Path) -> Result<Vec<(String, u64)>> {
     Ok(sizes)
 }
 
-/// What looking at every text would cost, were there no index of runs of three characters.
+/// The cost of examining every text, without an index of runs of three characters.
 fn scan(dir: &Path) -> Result<()> {
     let connection = rusqlite::Connection::open(dir.join("chats.db"))?;
     let sql = "SELECT count(*) FROM message WHERE text LIKE '%qqq%'";
@@ -146,7 +146,7 @@ fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-/// What all threads have used. The ticks of Linux are hundredths of a second.
+/// The CPU time of all threads. The ticks of Linux are hundredths of a second.
 fn cpu_time() -> Result<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let (_, fields) = stat.rsplit_once(')').ok_or("no process state")?;

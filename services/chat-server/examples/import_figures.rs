@@ -1,4 +1,4 @@
-//! How fast exports are read, and in how much memory:
+//! Measures how fast exports are read, and with how much memory:
 //! `cargo run --release -p chat-server --example import_figures -- [MIB]`
 //!
 //! Makes a `result.json` of the given size in MiB (1,024 by default) and a WhatsApp chat of 40,000 messages in a

@@ -1,5 +1,5 @@
-//! The index behind the privacy rules of the configuration. Tools, resources and the command line all ask here. They
-//! get nothing of hidden chats, no telephone numbers if those are redacted, and times in the zone of the source.
+//! The index behind the privacy rules of the configuration. Tools, resources and the command line all use it. They
+//! get no hidden chats, no telephone numbers if those are redacted, and times in the zone of the source.
 
 mod attachment;
 mod chats;
@@ -36,19 +36,19 @@ use redact::Redactor;
 /// How long a question waits for an export that is read for the first time since the program began.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How often a process that only reads looks whether it may write.
+/// How often a process that only reads checks whether it may write.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// What becomes of the sources of a service.
+/// Whether a service runs its sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// They are kept running by [`ChatService::run`]: questions wait a little for what is being read.
+    /// [`ChatService::run`] keeps the sources running. Requests wait a little for exports that are being read.
     Runs,
-    /// Nothing: answers come from the index alone.
+    /// The sources do not run: answers come from the index alone.
     Reads,
 }
 
-/// The chats behind the rules. A clone is the same service.
+/// The chats, filtered by the privacy rules. A clone is the same service.
 #[derive(Debug, Clone)]
 pub struct ChatService(Arc<Inner>);
 
@@ -63,7 +63,7 @@ struct Inner {
 }
 
 impl ChatService {
-    /// The parts of `index` that `config` allows. Nothing is read and no network connected to before
+    /// The parts of `index` that `config` allows. Reads nothing and connects to no network before
     /// [`run`](Self::run).
     #[must_use]
     pub fn new(config: &Config, index: Index, mode: Mode) -> Self {
@@ -94,14 +94,14 @@ impl ChatService {
         &self.0.registry
     }
 
-    /// The index behind it.
+    /// The index of the service.
     #[must_use]
     pub fn index(&self) -> &Index {
         &self.0.index
     }
 
-    /// Keeps the sources running until `stop`. While another process writes to the index they are run there; this one
-    /// takes over when it has ended.
+    /// Keeps the sources running until `stop`. While another process writes to the index, that process runs them. This
+    /// one takes over when the other has ended.
     pub async fn run(&self, stop: &CancellationToken) {
         let index = self.index();
         if !index.is_writer() {
@@ -162,7 +162,7 @@ impl ChatService {
         Ok(sources)
     }
 
-    /// The chats of a source that are there twice, in words.
+    /// The duplicate chats of a source, in words.
     ///
     /// # Errors
     /// [`Failure`] if the index is not available.
@@ -171,14 +171,14 @@ impl ChatService {
         Ok(self.doubts().await?.twice(&seen, Some(source)))
     }
 
-    /// Whether a source of the configuration is there to be asked. What another process runs is its to know: it counts
-    /// as connected.
+    /// Whether a source of the configuration is connected. A source that another process runs counts as connected,
+    /// since only that process knows.
     fn connection(&self, source: &str) -> Connection {
         match self.registry().get(source) {
             Some(entry) if self.runs() || self.0.mode == Mode::Reads => {
                 let mut connection = entry.source.connection();
                 if let Connection::Disconnected(advice) = &mut connection {
-                    // Exports are called after people, or their numbers.
+                    // Files of exports are named after people, or their numbers.
                     self.0.redactor.text(advice);
                 }
                 connection

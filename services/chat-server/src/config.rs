@@ -1,4 +1,4 @@
-//! The one file that names a person's chats: what it says, and what is wrong with it.
+//! The configuration file that names a person's chats: its contents and its errors.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ pub const MAX_SOURCES: usize = 100;
 /// The most names in a list.
 pub const MAX_LIST: usize = 10_000;
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Where the index is kept; `None`: in the user's data directory.
@@ -39,13 +39,13 @@ pub struct SourceConfig {
     pub id: String,
     /// Its name for people; the id if none is given.
     pub name: String,
-    /// What it is.
+    /// The kind of source, with its settings.
     pub kind: SourceKind,
     /// Which of its chats may be seen.
     pub chats: ChatFilter,
 }
 
-/// What a source is.
+/// The kind of a source, with its settings.
 #[derive(Debug, Clone)]
 pub enum SourceKind {
     /// An export that a person has saved.
@@ -54,13 +54,13 @@ pub enum SourceKind {
         format: Format,
         /// The file or the folder.
         path: PathBuf,
-        /// Whether it is looked at again when it changes.
+        /// Whether it is read again when it changes.
         watch: bool,
         /// The time zone of the telephone or computer that made it.
         zone: TimeZone,
-        /// Whether 3/4 is in March or in April; `None`: found out.
+        /// Whether 3/4 is in March or in April; `None`: detected.
         day_order: Option<DayOrder>,
-        /// The owner's name in it.
+        /// The owner's name in the export.
         me: Option<String>,
     },
     /// A bot of Telegram.
@@ -72,7 +72,7 @@ pub enum SourceKind {
     },
     /// A running signal-cli.
     SignalCli {
-        /// Where it listens.
+        /// The socket or port on which it listens.
         address: SignalAddress,
         /// The account, if it serves several.
         account: Option<String>,
@@ -103,13 +103,13 @@ pub struct ChatFilter {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Person {
-    /// What to call him.
+    /// The name to show.
     pub name: String,
     /// Their names, handles and numbers, in any source.
     pub aliases: Vec<String>,
 }
 
-/// A configuration that cannot be meant, in words for the person who wrote it.
+/// An invalid configuration, described for the person who wrote it.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", file.display())]
 pub struct ConfigError {
@@ -140,10 +140,10 @@ impl Config {
         Self::parse(&text, folder).map_err(wrong)
     }
 
-    /// What a text says; `folder` is where relative paths begin.
+    /// Parses a text; relative paths begin at `folder`.
     ///
     /// # Errors
-    /// What is wrong with it, and what would be right.
+    /// [`ConfigError`] with the mistake and its correction.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, String> {
         let written: WrittenConfig = toml::from_str(text).map_err(|error| error.to_string())?;
         if written.source.len() > MAX_SOURCES {
@@ -184,12 +184,12 @@ impl ChatFilter {
         }
         let names = [alike(id), alike(name)];
         let named = |list: &BTreeSet<String>| names.iter().any(|name| list.contains(name));
-        // What is denied is denied in any form of its id.
+        // A denied chat is denied in any form of its id.
         let is_denied = forms(id).iter().any(|form| self.deny.contains(form));
         !is_denied && !named(&self.deny) && self.allow.as_ref().is_none_or(named)
     }
 
-    /// Whether there is anything that limits what may be seen.
+    /// Whether any list limits which chats may be seen.
     #[must_use]
     pub fn has_lists(&self) -> bool {
         self.allow.is_some() || !self.deny.is_empty()
@@ -230,7 +230,7 @@ struct WrittenConfig {
     person: Vec<Person>,
 }
 
-/// A source in its written form: which members belong to which kind is checked afterwards, with better errors.
+/// A source in its written form. Whether its members belong to its kind is checked afterwards, with better errors.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenSource {

@@ -25,53 +25,53 @@ pub use archive::{Attached, attachment, attachment_within};
 pub use layout::{Plan, plan};
 pub use whatsapp::DayOrder;
 
-/// The largest single message, in bytes of the export, and of what is made of it.
+/// The largest single message, in bytes of the export and in bytes of the resulting event.
 pub const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
 /// The largest WhatsApp text or Signal chat, in bytes. WhatsApp exports 40,000 messages at most, a few MiB.
 pub const MAX_TEXT_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// The largest texts of a zip together, unpacked, in bytes: a zip of a few MiB can be made to unpack to anything.
+/// The largest total of the texts in a zip, unpacked, in bytes: a zip of a few MiB can unpack to any size.
 pub const MAX_UNPACKED_BYTES: u64 = 128 * 1024 * 1024;
 
-/// How many warnings are kept; of further ones only the number.
+/// How many warnings are kept; further ones are only counted.
 pub const MAX_WARNINGS: usize = 100;
 
 /// How many chats with doubtful dates are kept.
 pub const MAX_DOUBTS: usize = 10_000;
 
-/// What kind of export.
+/// The kind of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// Telegram Desktop's `result.json`, of the whole account or of one chat, or the folder it is in.
     Telegram,
-    /// WhatsApp's "Export chat": a text, a zip with it, or a folder of such.
+    /// WhatsApp's "Export chat": a text, a zip with the text, or a folder of these.
     WhatsApp,
     /// The folder that `sigexport` makes.
     Signal,
 }
 
-/// What an export does not say of itself.
+/// Facts that an export does not contain.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The time zone of the telephone or computer that made the export, for the times in it that have none.
     pub zone: TimeZone,
-    /// Whether 3/4 is in March or in April; `None`: found out from the whole file.
+    /// Whether 3/4 is in March or in April; `None`: detected from the whole file.
     pub day_order: Option<DayOrder>,
-    /// The owner's name in the export; `None`: taken from the export, if it has it.
+    /// The owner's name in the export; `None`: taken from the export, if it contains the name.
     pub me: Option<String>,
 }
 
-/// What was read.
+/// The result of reading an export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Chats.
+    /// The number of chats.
     pub chats: u64,
-    /// Messages.
+    /// The number of messages.
     pub messages: u64,
-    /// Entries that could not be read, and were left out.
+    /// The number of entries that could not be read and were left out.
     pub skipped: u64,
-    /// The first of what was odd: where, and why; nothing of a message. At most [`MAX_WARNINGS`].
+    /// The first warnings: where and why, without contents of messages. At most [`MAX_WARNINGS`].
     pub warnings: Vec<String>,
     /// Chats whose dates can be read in two ways; at most [`MAX_DOUBTS`].
     pub doubts: Vec<Doubt>,
@@ -86,7 +86,7 @@ pub struct Doubt {
     pub chat: String,
     /// How its dates are read.
     pub order: DayOrder,
-    /// How they could be read as well.
+    /// The other way in which they could be read.
     pub alternative: DayOrder,
     /// `likely` or `guess`.
     pub confidence: String,
@@ -112,24 +112,24 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// An export that cannot be read. Nothing of a message is in it.
+/// An export that cannot be read. The error contains nothing of a message.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// No export that is known.
+    /// Not a known kind of export.
     #[error("{}: {problem}", path.display())]
     Unknown {
         /// The path.
         path: PathBuf,
-        /// What it is instead, and what would be right.
+        /// What it is instead, and what is expected.
         problem: String,
     },
-    /// It breaks off or is damaged; what came before was read.
+    /// The file is truncated or damaged; the part before that was read.
     #[error("{}: damaged {place}: {problem}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// The position in the file.
         place: String,
         /// What is wrong.
         problem: String,
@@ -141,38 +141,38 @@ pub enum ImportError {
         path: PathBuf,
         /// How many bytes it has.
         size: u64,
-        /// How many it may have.
+        /// How many bytes it may have.
         most: u64,
     },
-    /// The disk's word.
+    /// An I/O error.
     #[error("{}: {error}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
+        /// The error of the system.
         error: io::Error,
     },
 }
 
-/// Takes events, and may end the reading. Events of a chat come after its [`Event::Chat`].
+/// Receives events, and may end the reading. Events of a chat come after its [`Event::Chat`].
 pub type Take<'t> = dyn FnMut(Event) -> ControlFlow<()> + 't;
 
 /// Receives how many bytes of how many have been read.
 pub type Progress<'p> = dyn FnMut(u64, u64) + 'p;
 
-/// What kinds of exports are at `path`, by their contents.
+/// The kinds of the exports at `path`, by their contents.
 ///
 /// # Errors
-/// [`ImportError`] if there is nothing to read, in words that name what was looked for and what was found.
+/// [`ImportError`] if there is nothing to read; it names what was looked for and what was found.
 pub fn formats(path: &Path) -> Result<BTreeSet<Format>, ImportError> {
     layout::formats(path)
 }
 
-/// Reads all exports at `path` from their beginning; those of one kind, the first that is found if `format` is `None`.
+/// Reads all exports of one kind at `path` from their beginning; if `format` is `None`, of the first kind found.
 /// Ends early, without an error, when `take` breaks.
 ///
 /// # Errors
-/// [`ImportError`]; what was given to `take` before is right.
+/// [`ImportError`]; the events that `take` received before are valid.
 pub fn read(
     path: &Path,
     format: Option<Format>,
@@ -183,10 +183,10 @@ pub fn read(
     carry_out(&plan(path, format, options, None)?, options, take, progress)
 }
 
-/// Reads what is new in a plan. One export of several that cannot be read is left out and named.
+/// Reads the new exports of a plan. If one of several cannot be read, it is left out and named.
 ///
 /// # Errors
-/// [`ImportError`], of the first of those that are new if none of them can be read.
+/// [`ImportError`] of the first new export, if none of them can be read.
 pub fn carry_out(
     plan: &Plan,
     options: &Options,
@@ -253,7 +253,7 @@ pub fn carry_out(
     }
 }
 
-/// One reading of an export: what the parsers share.
+/// The state of one reading of an export, which the parsers share.
 struct Reading<'r, 't, 'p> {
     options: &'r Options,
     take: &'r mut Take<'t>,
@@ -265,7 +265,7 @@ struct Reading<'r, 't, 'p> {
 }
 
 impl Reading<'_, '_, '_> {
-    /// Gives an event. A message may have grown above the bound: damaged bytes become longer ones.
+    /// Sends an event. A message may have grown above the bound, since the replacement of a damaged byte is longer.
     fn take(&mut self, event: Event) -> ControlFlow<()> {
         match &event {
             Event::Chat(chat) => {
@@ -284,18 +284,18 @@ impl Reading<'_, '_, '_> {
         (self.take)(event)
     }
 
-    /// How many bytes of the present export are read.
+    /// Sets how many bytes of the current export are read.
     fn report(&mut self, done: u64) {
         (self.progress)((self.base + done).min(self.total), self.total);
     }
 
-    /// Something is left out.
+    /// Records that an entry was left out.
     fn skip(&mut self, why: impl fmt::Display) {
         self.summary.skipped += 1;
         self.warn(why);
     }
 
-    /// A chat's dates can be read in two ways.
+    /// Records that a chat's dates can be read in two ways.
     fn doubt(&mut self, doubt: Doubt) {
         if self.summary.doubts.len() < MAX_DOUBTS {
             self.summary.doubts.push(doubt);

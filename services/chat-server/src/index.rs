@@ -1,8 +1,8 @@
-//! Everything that all sources have brought, in one SQLite database, and every question about it.
+//! The data of all sources in one SQLite database, and all queries to it.
 //!
-//! One process writes, others on the same directory read. Within it one thread writes and commits in groups; reads use
-//! a few separate connections. What was [kept](crate::source::Sink::keep) survives a crash of the process and of the
-//! machine.
+//! One process writes, others on the same directory read. In the writing process one thread commits in groups; reads
+//! use a few separate connections. A batch that was [kept](crate::source::Sink::keep) survives a crash of the process
+//! and of the machine.
 
 mod answer;
 mod chats;
@@ -86,7 +86,7 @@ struct Inner {
     directory: Directory,
     /// Set once this process writes.
     writer: OnceLock<Writer>,
-    /// Whether it is set, for those who do not keep the index open.
+    /// Whether it is set, for followers, which do not keep the index open.
     writes: Arc<AtomicBool>,
     readers: Arc<Readers>,
     secret: Secret,
@@ -96,9 +96,9 @@ struct Inner {
 }
 
 impl Index {
-    /// Opens the index in `dir`, which is made if missing, for its owner alone (mode 0700, the files 0600). If another
-    /// process writes to it already, this one only reads, and [`is_writer`](Self::is_writer) is `false`. May block for
-    /// some milliseconds, or for seconds if the other process is just making or migrating it.
+    /// Opens the index in `dir`, which is created if missing, for its owner alone (mode 0700, the files 0600). If
+    /// another process writes to it already, this one only reads, and [`is_writer`](Self::is_writer) is `false`. May
+    /// block for some milliseconds, or for seconds if the other process is just creating or migrating it.
     ///
     /// # Errors
     /// [`IndexError::Unusable`] or [`IndexError::NewerFormat`]; then the directory was not changed.
@@ -145,7 +145,7 @@ impl Index {
         self.inner.writer.get().is_some()
     }
 
-    /// Becomes the writer if no other process is. Gives whether this one is now.
+    /// Becomes the writer if no other process is. Returns whether this process is the writer now.
     ///
     /// # Errors
     /// As for [`open`](Self::open).
@@ -167,8 +167,8 @@ impl Index {
         Ok(self.is_writer())
     }
 
-    /// The sink of a source. Batches of all sources are committed by one thread, several at a time if several wait; a
-    /// `keep` that returns is on the disk. If another process writes, each `keep` is refused with that reason.
+    /// The sink of a source. Batches of all sources are committed by one thread, several at a time if several wait.
+    /// When `keep` returns, the batch is on disk. If another process writes, each `keep` is refused with that reason.
     #[must_use]
     pub fn sink(&self, source: &str) -> Arc<dyn Sink> {
         Arc::new(SourceSink {
@@ -184,7 +184,7 @@ impl Index {
         self.inner.secret.pseudonym(text)
     }
 
-    /// Commits what is queued and ends: all further calls answer that the index is not available. Blocks for up to
+    /// Commits queued batches and ends: all further calls answer that the index is not available. Blocks for up to
     /// five seconds, so not for a runtime's threads.
     pub fn close(&self) {
         self.inner.close();
@@ -197,7 +197,7 @@ impl Inner {
         if let Some(writer) = self.writer.get() {
             writer.close();
         }
-        // So that followers look once more, and see that it is closed.
+        // So that followers check again, and see that it is closed.
         self.commits.send_modify(|commits| *commits += 1);
     }
 }

@@ -1,5 +1,5 @@
-//! What every network has in common: chats, people, messages; the parts that the index keeps as JSON have this form.
-//! Everything else of a network is put in words.
+//! The model that all networks share: chats, people, messages. The parts that the index stores as JSON have this form.
+//! All other data of a network is described in words.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,20 +13,20 @@ pub struct Chat {
     pub name: String,
     /// What kind it is.
     pub kind: ChatKind,
-    /// How many people take part, if the source has it; else the index counts those who wrote.
+    /// How many people take part, if the source reports it; otherwise the index counts the writers.
     pub participants: Option<u32>,
 }
 
-/// What kind of conversation.
+/// The kind of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChatKind {
     /// Two people, or a person and a bot, or the owner's notes.
     Direct,
     /// Several people.
     Group,
-    /// One or few write, many read.
+    /// One or a few people write, many read.
     Channel,
-    /// The source does not have it.
+    /// The source does not report it.
     Unknown,
 }
 
@@ -52,15 +52,15 @@ pub struct Message {
     pub id: String,
     /// When it was sent.
     pub timestamp: Timestamp,
-    /// Who sent it; `None` for what the network itself says, and for a deleted account.
+    /// Who sent it; `None` for service messages and for deleted accounts.
     pub sender: Option<Participant>,
-    /// What it says.
+    /// Its content.
     pub body: Body,
     /// The id of the message it answers, in the same chat.
     pub reply_to: Option<String>,
     /// Who wrote it first, if it was passed on.
     pub forwarded_from: Option<String>,
-    /// When it was last edited; the time of the message itself where the source only has that it was.
+    /// When it was last edited; the time of the message itself if the source only reports that it was edited.
     pub edited: Option<Timestamp>,
     /// Whether its author or another person deleted it; the earlier text is not kept.
     pub deleted: bool,
@@ -74,7 +74,7 @@ pub struct Message {
     pub expires: Option<Timestamp>,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
@@ -122,7 +122,7 @@ pub struct Reaction {
     pub emoji: String,
     /// How many gave it.
     pub count: u32,
-    /// The names of those who are known to have.
+    /// The names of the people who are known to have given it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
 }
@@ -148,19 +148,19 @@ pub struct Attachment {
     pub place: AttachmentPlace,
 }
 
-/// What kind of file.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttachmentKind {
     /// A picture.
     Image,
-    /// A film, a round or an animated one too.
+    /// A video, including round and animated ones.
     Video,
     /// Music or a voice.
     Audio,
     /// A sticker.
     Sticker,
-    /// Anything else.
+    /// Any other file.
     File,
 }
 
@@ -172,7 +172,7 @@ pub enum AttachmentPlace {
     Export(String),
     /// The source has it, under this id.
     Remote(String),
-    /// It was left out of the export, or is gone; perhaps the source says why.
+    /// It was left out of the export, or is missing; the source may give the reason.
     Missing(Option<String>),
 }
 

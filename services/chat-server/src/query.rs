@@ -1,4 +1,4 @@
-//! The grammar of questions: times, chats, limits. Whatever is refused is refused with the forms that are accepted.
+//! The grammar of queries: times, chats, limits. Each error names the accepted forms.
 
 mod chat;
 mod time;
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::index::MAX_LIMIT;
 
-/// An invalid parameter: what is wrong with it and what would be right. To clients it is `INVALID_PARAMETER`.
+/// An invalid parameter: what is wrong with it and what is accepted. Clients get it as `INVALID_PARAMETER`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid parameter '{parameter}': {reason}")]
 pub struct Invalid {
@@ -54,7 +54,7 @@ pub fn limit(limit: usize) -> Result<(), Invalid> {
     }
 }
 
-/// What was given, short enough for a sentence.
+/// The given value, short enough for a sentence.
 fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
     let clean = |c: char| if c.is_control() { '\u{FFFD}' } else { c };

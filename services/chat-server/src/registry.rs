@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Default)]
 pub struct Registry(BTreeMap<String, RegisteredSource>);
 
-/// A source and what of it may be seen.
+/// A source and the privacy rules for its chats.
 #[derive(Debug, Clone)]
 pub struct RegisteredSource {
     /// The source.
@@ -51,7 +51,7 @@ impl RegisteredSource {
             .collect()
     }
 
-    /// Whether nothing of it is served: privacy fails closed.
+    /// Whether nothing of the source is served: privacy fails closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         !self.chats.lenient && self.chats.has_lists() && !self.unmatched().is_empty()
@@ -106,7 +106,7 @@ impl Registry {
             .is_some_and(|entry| entry.chats.allows(chat, name) && !entry.is_closed())
     }
 
-    /// Where a source puts what it has: the index, without the chats that may not be seen.
+    /// The sink of a source: the index, without the chats that may not be seen.
     #[must_use]
     pub fn sink(&self, source: &str, index: &Index) -> Arc<dyn Sink> {
         let chats = self
@@ -143,7 +143,7 @@ impl Registry {
     }
 }
 
-/// Lets what has disappeared by now go from the index, which it does with every batch.
+/// Deletes disappeared messages from the index, which every batch does, even an empty one.
 async fn sweep(sink: Arc<dyn Sink>, stop: CancellationToken) {
     while tokio::time::timeout(PAUSE, stop.cancelled()).await.is_err() {
         if let Err(error) = sink.keep(Batch::default()).await {
@@ -205,11 +205,11 @@ fn entry(config: &SourceConfig) -> RegisteredSource {
     }
 }
 
-/// A sink that takes nothing of chats that may not be seen: it is not even kept.
+/// A sink that drops the events of chats that may not be seen, so that they are not even stored.
 struct Filtered {
     sink: Arc<dyn Sink>,
     chats: ChatFilter,
-    /// Before every mark: with other lists an export has to be read again.
+    /// A prefix of every mark: with other lists an export has to be read again.
     prefix: String,
     matched: Arc<Mutex<BTreeSet<String>>>,
     /// The ids of chats that were left out. As many as a source has chats.

@@ -1,5 +1,4 @@
-//! The port through which every network comes in: a source feeds a [`Sink`], in batches that are kept whole or not at
-//! all.
+//! The interface of every network: a source sends batches to a [`Sink`], which keeps each as a whole or not at all.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use crate::model::{Chat, Message, Reaction};
 /// The most events of one batch.
 pub const MAX_BATCH: usize = 8_000;
 
-/// One network or one export, as it is named in the configuration.
+/// One network or one export, as named in the configuration.
 pub trait ChatSource: Send + Sync + std::fmt::Debug {
     /// Its id, such as `telegram`: lower-case letters, digits and dashes.
     fn id(&self) -> &str;
@@ -23,14 +22,14 @@ pub trait ChatSource: Send + Sync + std::fmt::Debug {
     /// Its name for people.
     fn name(&self) -> &str;
 
-    /// Whether it is there to be asked.
+    /// Whether it is connected.
     fn connection(&self) -> Connection;
 
     /// Whether messages that arrive while the program runs are sent at once.
     fn streams(&self) -> bool;
 
-    /// Feeds `sink` with everything that is not yet in the index: at once for an export, for ever for a live source,
-    /// which reconnects itself. Ends when no more can come or `stop` is cancelled.
+    /// Feeds `sink` with everything that is not yet in the index: once for an export, forever for a live source,
+    /// which reconnects itself. Ends when no more data can arrive or `stop` is cancelled.
     ///
     /// # Errors
     /// Why it cannot continue, in words for the person who configured it; earlier batches are kept.
@@ -41,19 +40,19 @@ pub trait ChatSource: Send + Sync + std::fmt::Debug {
     ) -> BoxFuture<'static, Result<(), SourceError>>;
 }
 
-/// Whether a source is there to be asked.
+/// Whether a source is connected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Connection {
-    /// It is.
+    /// It is connected.
     Connected,
-    /// It is not, and what to do about it, in words.
+    /// It is not connected, and what to do about it, in words.
     Disconnected(String),
 }
 
 /// Where the events of one source go: the index.
 pub trait Sink: Send + Sync {
     /// Keeps a batch, durably and as a whole, before it returns: at most [`MAX_BATCH`] events. Known messages are not
-    /// doubled: messages are identified by chat and id, and one that comes again replaces its older version.
+    /// duplicated: a message is identified by chat and id, and replaces its older version when it arrives again.
     fn keep(&self, batch: Batch) -> BoxFuture<'_, Result<(), SourceError>>;
 
     /// The mark of the last batch that was kept; `None` before the first.
@@ -65,14 +64,14 @@ pub trait Sink: Send + Sync {
     }
 }
 
-/// What a source has to say, in the order in which it happened.
+/// Events of a source, in the order in which they happened.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
-    /// What happened.
+    /// The events.
     pub events: Vec<Event>,
     /// Where the source continues after this batch, kept together with it: an update's number, a file's digest.
     pub mark: Option<String>,
-    /// What is now known about the source as a whole; `None`: as before.
+    /// What is now known about the source as a whole; `None` if nothing has changed.
     pub report: Option<Report>,
 }
 
@@ -86,14 +85,15 @@ pub struct Report {
     pub left_out: u64,
     /// The entries of `allow` and `deny` that have matched a chat.
     pub matched: BTreeSet<String>,
-    /// Chats that are there twice, one of the two in this source. The index finds them at the end of a reading.
+    /// Pairs of duplicate chats, one of the two in this source. The index finds them at the end of a reading.
     pub twins: Vec<Twin>,
 }
 
-/// One chat that is there twice, since two devices or two people have exported it.
+/// A duplicate chat: two devices or two people have exported it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Twin {
-    /// The ids of source and chat of both. Twice the same: all is in one chat, by other names of who wrote it.
+    /// The ids of source and chat of both. If both are the same, one chat has its messages twice, under other sender
+    /// names.
     pub chats: [(String, String); 2],
     /// How many of the messages that were compared are the same.
     pub same: u32,
@@ -102,7 +102,7 @@ pub struct Twin {
 }
 
 impl Report {
-    /// Adds what a reading has found.
+    /// Adds the findings of a reading.
     pub fn take(&mut self, read: &Summary) {
         let news = |doubt: &Doubt| !read.chats_read.contains(&doubt.chat);
         self.doubts.retain(news);
@@ -114,7 +114,7 @@ impl Report {
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A chat is there, or is called otherwise now. Comes before the first message of the chat.
+    /// A chat exists, or has a new name. Comes before the first message of the chat.
     Chat(Chat),
     /// A message.
     Message {
@@ -123,14 +123,14 @@ pub enum Event {
         /// The message.
         message: Box<Message>,
     },
-    /// A message comes whole once more, but for its reactions: those that are known stay. Kept if it is not known.
+    /// A message is sent again as a whole, without its reactions: known ones stay. Stored if it is not known.
     Revised {
         /// The chat's id.
         chat: String,
         /// The message.
         message: Box<Message>,
     },
-    /// A message reads otherwise now. Passed over if it is not known.
+    /// A message was edited. Ignored if it is not known.
     Edited {
         /// The chat's id.
         chat: String,
@@ -141,7 +141,7 @@ pub enum Event {
         /// When.
         at: Timestamp,
     },
-    /// A message was taken back. Passed over if it is not known.
+    /// A message was deleted. Ignored if it is not known.
     Deleted {
         /// The chat's id.
         chat: String,
@@ -157,7 +157,7 @@ pub enum Event {
         /// The reaction of one person: its count is 1. With an empty emoji and `removed`: any reaction of that person,
         /// for networks with one reaction each.
         reaction: Reaction,
-        /// Whether it was taken back.
+        /// Whether it was removed.
         removed: bool,
     },
 }

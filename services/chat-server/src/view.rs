@@ -21,12 +21,12 @@ pub struct Source {
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// Whether it is there to be asked.
+    /// Whether it is connected.
     pub is_connected: bool,
-    /// What to do about it if it is not, or what it is doing.
+    /// What to do if it is not connected, or what it is doing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Why nothing of it is served, if so.
+    /// Why nothing of it is served; absent if it is served.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_served: Option<String>,
     /// How many entries of its lists of chats match none.
@@ -41,7 +41,7 @@ pub struct Source {
     /// How many further ones there are; list_chats shows each.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_date_doubts: u64,
-    /// Chats that are there twice, in words: their messages count twice.
+    /// Duplicate chats, in words: their messages count twice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub twice: Vec<String>,
     /// Whether new messages are sent as they arrive, to subscribers of messages://ID/*.
@@ -64,12 +64,12 @@ pub struct DoubtfulChat {
     pub doubt: Doubt,
 }
 
-/// How dates are read that can be read in two ways.
+/// How ambiguous dates are read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Doubt {
     /// How its dates are read.
     pub read_as: DayOrder,
-    /// How they could be read as well.
+    /// The other way in which they could be read.
     pub or_perhaps: DayOrder,
     /// likely or guess.
     pub confidence: String,
@@ -92,9 +92,9 @@ pub struct Chat {
     /// direct, group, channel or unknown.
     #[serde(rename = "type")]
     pub kind: String,
-    /// How many people: of what `counted` says.
+    /// How many people, as `counted` defines.
     pub participant_count: u32,
-    /// members, if the source gives their number; or writers, those who have written what is known here.
+    /// members, if the source reports their number; or writers, the people who wrote the stored messages.
     pub counted: &'static str,
     /// Its source.
     pub source: String,
@@ -118,7 +118,7 @@ pub struct Chat {
 pub struct Chats {
     /// The chats.
     pub chats: Vec<Chat>,
-    /// How many fit in all.
+    /// How many match in total.
     pub total: u64,
     /// What is not complete, and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ pub struct Messages {
 pub struct Hit {
     /// The message.
     pub message: Message,
-    /// The part with the first words that were found, **marked**; absent where a telephone number is left out of it.
+    /// The part with the first matches, **marked**; absent if a telephone number was redacted in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snippet: Option<String>,
     /// The messages before it, oldest first.
@@ -160,12 +160,12 @@ pub struct Hits {
     /// Give this as `cursor` for the hits that follow; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// What is not complete, or what to try where nothing was found.
+    /// What is not complete, or what to try if nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// A message among those around it.
+/// A message and the messages around it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Around {
     /// The messages before it, oldest first.
@@ -190,7 +190,7 @@ pub struct Statistics {
     /// When the last was sent, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
-    /// Those who wrote most, the first ones.
+    /// The people who wrote most.
     pub senders: Vec<SenderCount>,
     /// How many messages all others wrote.
     pub other_senders: u64,
@@ -222,7 +222,7 @@ pub struct SenderCount {
     pub messages: u64,
 }
 
-/// How much was written on a day.
+/// How many messages were written on a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DayCount {
     /// The day, such as 2025-01-13.
@@ -244,7 +244,7 @@ pub struct People {
 /// A person, in one source or several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Person {
-    /// What to call the person.
+    /// The name to show.
     pub name: String,
     /// Whether it is the owner of the accounts.
     pub is_me: bool,
@@ -253,7 +253,7 @@ pub struct Person {
     /// When the last one was sent, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_message: Option<String>,
-    /// Who it is in each source.
+    /// The person's identity in each source.
     pub identities: Vec<Identity>,
 }
 

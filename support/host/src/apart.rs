@@ -1,4 +1,4 @@
-//! Work that blocks, or takes long: it is done on a thread where it delays no other task.
+//! Blocking or long work, done on a separate thread where it delays no other task.
 
 use std::any::Any;
 
@@ -12,7 +12,7 @@ pub struct NotDone;
 /// Runs `work` on a blocking thread. Work that has begun continues when the future is dropped.
 ///
 /// # Errors
-/// It panicked, which the log says, or the runtime is ending.
+/// It panicked, which is logged, or the runtime is ending.
 pub async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NotDone> {

@@ -1,4 +1,4 @@
-//! The arguments that say where a server is reached and by whom.
+//! The arguments that set where a server listens and who may call it.
 
 mod asking;
 mod keys;
@@ -66,28 +66,28 @@ pub struct EndpointArgs {
     pub keys: KeysFile,
 }
 
-/// Arguments of a [`EndpointArgs`] that cannot be meant.
+/// Invalid arguments of [`EndpointArgs`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// Listening to the network without saying under which name.
+    /// The server would listen on the network without a host name.
     #[error(
         "{0} is reachable from other machines: name the hosts it is called by with --allowed-host (or * for any), \
          or listen on a loopback address"
     )]
     NeedsHost(SocketAddr),
-    /// Listening to the network without asking who calls.
+    /// The server would listen on the network without authorization.
     #[error(
         "{0} is reachable from other machines: say who may call, with a file of tokens (--token-file or \
          --auth-token-file), an authorization server (--oauth-issuer), or --allow-anyone, or listen on a loopback address"
     )]
     NeedsToken(SocketAddr),
-    /// All callers are allowed, and tokens are required.
+    /// All callers are allowed, but tokens are required, too.
     #[error(
         "with --allow-anyone no caller needs a token: leave it out, or --token-file, --auth-token-file and --oauth-issuer"
     )]
     TwoDecisions,
-    /// A part of what is needed of an authorization server.
+    /// Some of the options of the authorization server are missing.
     #[error("--oauth-issuer, --oauth-audience and --oauth-jwks go together: give all three")]
     Incomplete,
     /// Not an origin.
@@ -123,10 +123,10 @@ pub enum EndpointError {
     SharedKeys {
         /// The file.
         file: String,
-        /// What is wrong with it, and what would be right.
+        /// What is wrong with it, and what is expected.
         problem: String,
     },
-    /// The keys of the authorization server cannot be had.
+    /// The keys of the authorization server cannot be loaded.
     #[error("--oauth-jwks {0}")]
     Keys(String),
 }
@@ -134,7 +134,7 @@ pub enum EndpointError {
 /// How much memory clients may make a server hold, given with or without a unit.
 ///
 /// # Errors
-/// What it may be, in a sentence for the person who gave it.
+/// The accepted values, in a sentence for the person who gave it.
 pub fn memory(text: &str) -> Result<ByteSize, String> {
     let size = text.parse().ok();
     let size = size.filter(|size| (LEAST_MEMORY..=MOST_MEMORY).contains(size));

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all, and never over another program's changes meanwhile.
+//! Files that are written whole or not at all, and never over changes that another program made meanwhile.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime};
 /// The identity of a file or folder when it was read, to detect changes. For a folder it shows whether entries were
 /// added, removed or renamed.
 ///
-/// The time of the last change (`ctime`) is in it, which no program can set: a file that is replaced by one of the same
-/// length and modification time counts as changed, too. Two changes within one tick of the file system's clock cannot
-/// be distinguished: see [`Stamp::age`]. On systems other than Unix it is the length and the time of modification
-/// alone.
+/// It includes the time of the last change (`ctime`), which no program can set. So a file that is replaced by one of
+/// the same length and modification time counts as changed, too. Two changes within one tick of the file system's clock
+/// cannot be distinguished: see [`Stamp::age`]. On systems other than Unix the stamp is only the length and the
+/// modification time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -28,12 +28,12 @@ pub enum ReplaceError {
     /// Another program has written it since it was read.
     #[error("{} was changed by another program since it was read: nothing was written; read it again", .0.display())]
     Changed(PathBuf),
-    /// The disk's word.
+    /// An I/O error.
     #[error("{}: {error}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
+        /// The error of the system.
         error: io::Error,
     },
 }
@@ -42,7 +42,7 @@ impl Stamp {
     /// The current stamp of the file or folder at `path`; `None` if it does not exist. Links are followed.
     ///
     /// # Errors
-    /// The system's word.
+    /// The error of the system.
     pub fn of(path: &Path) -> io::Result<Option<Self>> {
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
@@ -52,8 +52,8 @@ impl Stamp {
         Ok(Some(Self::from(&metadata)))
     }
 
-    /// How long before `now` it was changed last; `None` if that is later than `now`. What is older than a tick of the
-    /// file system's clock (two seconds, for the slowest) has another stamp after the next change.
+    /// How long before `now` the file was last changed; `None` if that is later than `now`. A file whose age exceeds a
+    /// tick of the file system's clock (two seconds, for the slowest) has another stamp after the next change.
     #[must_use]
     pub fn age(&self, now: SystemTime) -> Option<Duration> {
         let (seconds, nanoseconds) = self.changed;
@@ -110,7 +110,7 @@ pub fn replace(path: &Path, contents: &[u8]) -> Result<(), ReplaceError> {
 }
 
 /// [`replace`], unless the file has changed since `stamp` (`None`: it did not exist). Checked just before the rename,
-/// so that what was written before is never lost; two writers at the same instant are not detected.
+/// so that earlier changes are never lost; two writers at the same instant are not detected.
 ///
 /// # Errors
 /// [`ReplaceError`]; the file is then as it was.
@@ -142,7 +142,7 @@ fn write(
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    // A temporary file is private to its owner by default; the system takes the `umask` off this.
+    // A temporary file is private to its owner by default; the system applies the `umask` to this mode.
     #[cfg(unix)]
     let beside = tempfile::Builder::new()
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
@@ -160,8 +160,8 @@ fn write(
     }
     check(&io)?;
     beside.persist(path).map_err(|error| io(error.error))?;
-    // The rename is durable with the directory that has it. Not every file system supports syncing a directory. The
-    // file is written in any case, and an error would deny that.
+    // The rename is durable once its directory is synced. Not every file system supports syncing a directory. The file
+    // is written in any case, and an error would say otherwise.
     let _ = File::open(parent).and_then(|parent| parent.sync_all());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What every server of a program asks and records of its callers.
+//! Authorization and audit records of calls, the same for every server of a program.
 
 use mcp_proto::{Operation, OperationError, Scopes, ServerBuilder};
 

@@ -1,9 +1,8 @@
 //! What surrounds the MCP server of a program: stdio or a port, authorization, signals, logs on stderr, watched
 //! folders, and files that are written whole or not at all.
 //!
-//! A program has its own arguments with a [`EndpointArgs`] among them, builds its [`mcp_proto::Server`], and hands both
-//! to [`Host::run`]; [`guard`] has callers asked for scopes and writes recorded; [`block_on`] owns the runtime around
-//! it.
+//! A program includes [`EndpointArgs`] in its own arguments, builds its [`mcp_proto::Server`], and passes both to
+//! [`Host::run`]. [`guard`] requires scopes of callers and records writes. [`block_on`] owns the runtime around it.
 
 mod apart;
 mod endpoint;

@@ -1,4 +1,4 @@
-//! The log: lines on stderr, written by a separate thread, so that a log that is not read delays no request.
+//! The log: lines on stderr, written by a separate thread, so that no request waits for a reader of the log.
 
 mod lines;
 
@@ -14,7 +14,7 @@ use self::lines::Lines;
 /// How often lines that were dropped are reported.
 const REPORT: Duration = Duration::from_secs(5);
 
-/// The way to the thread that writes; nothing before the log was set up and after its end.
+/// The channel to the writing thread; `None` before the log is set up and after its end.
 static LINES: Mutex<Option<Arc<Lines>>> = Mutex::new(None);
 
 /// How a line of the log is written.
@@ -27,7 +27,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` goes before `filter`, a directive
+/// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` overrides `filter`, a directive
 /// such as `warn`, to which the lines of [`guard`](crate::guard) are added unless it says `audit=off`. If stderr is no
 /// longer read, only log lines are lost.
 pub fn log_to_stderr(filter: &str) {
@@ -53,8 +53,8 @@ pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
     }
 }
 
-/// A text without characters that a terminal obeys, as names from outside may have: control characters and those that
-/// turn the direction of what follows are replaced by U+FFFD, all but the end of a line and the tabulator.
+/// A text without characters that a terminal obeys, which names from outside may contain. Control characters and
+/// characters that change the direction of text are replaced by U+FFFD, except line ends and tabs.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let visible = |c: char| match c {
@@ -66,7 +66,7 @@ pub fn visible(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// How many lines of the log were dropped because it is read too slowly.
+/// How many lines of the log were dropped because stderr is read too slowly.
 #[must_use]
 pub fn dropped_lines() -> usize {
     lines().as_ref().map_or(0, |lines| lines.dropped())
@@ -82,7 +82,7 @@ pub fn say(text: &str) {
     };
 }
 
-/// Says in the log how many lines were dropped, for ever.
+/// Reports dropped lines in the log, forever.
 pub(crate) async fn report_losses() {
     let mut reports = tokio::time::interval(REPORT);
     let mut before = 0;
@@ -99,7 +99,7 @@ pub(crate) async fn report_losses() {
     }
 }
 
-/// Writes what is waiting; later lines are lost.
+/// Writes the waiting lines; later lines are lost.
 pub(crate) fn finish() {
     let taken = lines().take();
     if let Some(lines) = taken {

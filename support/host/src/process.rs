@@ -9,27 +9,27 @@ use libmimalloc_sys as _;
 use mimalloc::MiMalloc;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Gives memory back to the system soon after it is freed: what one client made a server hold is not held for ever.
-/// (The C library's keeps it for each thread.) How soon is set in `c/purge.c`.
+/// Gives memory back to the system soon after it is freed, so that a server does not keep memory that one client made
+/// it allocate. (The C library's allocator keeps it for each thread.) How soon is set in `c/purge.c`.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// How many threads do blocking work at once. Further work waits.
 const BLOCKING_THREADS: usize = 64;
 
-/// How long such a thread waits for further work: while it is idle, what it freed is not given back.
+/// How long such a thread waits for further work. While it is idle, memory that it freed is not given back.
 const IDLE_THREAD: Duration = Duration::from_secs(2);
 
-/// How often memory that was freed is given back, also while nothing happens.
+/// How often freed memory is given back, even while the server is idle.
 const TIDY: Duration = Duration::from_secs(1);
 
-/// After how many blocks the allocator looks through what its thread has for pages on which nothing is left, and gives
-/// back those that have been free for a while.
+/// After how many blocks the allocator searches the memory of its thread for empty pages, and gives back those that
+/// have been free for a while.
 const BLOCKS: usize = 10_000;
 
-/// Gives freed memory back now and then, for ever.
+/// Gives freed memory back now and then, forever.
 ///
-/// The allocator does so on threads that allocate. An idle worker would keep those of its pages that others freed:
+/// The allocator does this on threads that allocate. An idle worker would keep the pages that other threads freed:
 /// after an attack of many small requests, 120 MiB instead of 10.
 pub(crate) async fn give_memory_back() {
     let workers = Handle::current().metrics().num_workers();
@@ -43,7 +43,7 @@ pub(crate) async fn give_memory_back() {
     }
 }
 
-/// Allocates so often that the allocator tidies up: some 200 microseconds, once in a while for each thread.
+/// Allocates so often that the allocator gives pages back: some 200 microseconds, once in a while for each thread.
 fn tidy() {
     thread_local! {
         static LAST: Cell<Option<Instant>> = const { Cell::new(None) };

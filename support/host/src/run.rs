@@ -45,11 +45,11 @@ const LINGER: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Host {
-    /// Of HTTP requests.
+    /// The bounds of HTTP requests.
     pub http: HttpConfig,
-    /// Of HTTP connections.
+    /// The bounds of HTTP connections.
     pub serve: ServeConfig,
-    /// Of stdin and stdout.
+    /// The bounds of stdin and stdout.
     pub stdio: StdioConfig,
 }
 
@@ -57,15 +57,15 @@ pub struct Host {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// The arguments cannot be meant.
+    /// The arguments are invalid.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The address is taken or not ours.
+    /// The address is in use or not available on this machine.
     #[error("cannot listen on {address}: {error}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// The system's word.
+        /// The error of the system.
         error: io::Error,
     },
     /// Stdin, stdout or the signals failed.
@@ -74,11 +74,11 @@ pub enum HostError {
 }
 
 impl Host {
-    /// Serves `server` where `endpoint` says, until `stop` or, on stdin and stdout, the client's end. What runs then
-    /// may finish within [`ServeConfig::shutdown_deadline`] or [`StdioConfig::drain_time`].
+    /// Serves `server` at `endpoint` until `stop` or, on stdin and stdout, until the client closes its end. Running
+    /// requests may finish within [`ServeConfig::shutdown_deadline`] or [`StdioConfig::drain_time`].
     ///
     /// A server that listens prints its address on stderr, with the configuration for a client, under the name
-    /// `program`: with the token where stderr is a terminal, else with `TOKEN` in its place.
+    /// `program`. It contains the token if stderr is a terminal, otherwise `TOKEN` instead.
     ///
     /// # Errors
     /// [`HostError`] when it cannot start, or stdin or stdout break.
@@ -136,7 +136,7 @@ impl Host {
     }
 }
 
-/// [`serve`], with HTTPS if there is a certificate for it, which is followed meanwhile.
+/// [`serve`], with HTTPS if a certificate is given, which is read again when it changes.
 ///
 /// # Errors
 /// As for [`serve`].
@@ -165,10 +165,10 @@ where
     serve_with(listener, handshake, service, config, shutdown).await
 }
 
-/// Cancelled on SIGINT or SIGTERM; elsewhere than on Unix on Ctrl-C.
+/// Cancelled on SIGINT or SIGTERM; on systems other than Unix on Ctrl-C.
 ///
 /// # Errors
-/// The system gives no signals.
+/// The system does not deliver signals.
 pub fn stop_signal() -> Result<CancellationToken, io::Error> {
     let signalled = signalled()?;
     let stop = CancellationToken::new();
@@ -181,7 +181,7 @@ pub fn stop_signal() -> Result<CancellationToken, io::Error> {
     Ok(stop)
 }
 
-/// Comes back when the process is to stop. Signals are caught from the call on.
+/// The returned future resolves when the process should stop. Signals are caught from the call on.
 #[cfg(unix)]
 fn signalled() -> Result<impl Future<Output = ()>, io::Error> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -245,7 +245,7 @@ fn greet(
     ));
 }
 
-/// What stands before the endpoint: its path.
+/// The path check before the endpoint.
 #[derive(Debug, Clone)]
 struct Gate {
     mcp: StreamableHttpService,
@@ -279,7 +279,7 @@ fn refuse(status: StatusCode, problem: String) -> Response<GateBody> {
     response
 }
 
-/// Input that ends when the program is stopped, so that running calls finish as when the client closes it.
+/// Input that ends when the program is stopped, so that running calls finish as if the client had closed it.
 #[derive(Debug)]
 pub struct UntilStopped<R> {
     input: R,
@@ -287,7 +287,7 @@ pub struct UntilStopped<R> {
 }
 
 impl<R> UntilStopped<R> {
-    /// `input` until `stop` is cancelled: from then on it is at its end.
+    /// `input` until `stop` is cancelled; then end of file.
     pub fn new(input: R, stop: CancellationToken) -> Self {
         Self {
             input,

@@ -1,4 +1,4 @@
-//! What a person pastes into the configuration of a client to reach a server that listens.
+//! Snippets for the configuration of a client, to reach a server that listens.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ pub fn url(address: SocketAddr, names: &[String], is_https: bool) -> Option<Stri
     })
 }
 
-/// What reaches the server at `url` from Claude Code, Cursor, VS Code and Codex, in the forms that they document
+/// The configurations with which Claude Code, Cursor, VS Code and Codex reach the server at `url`, in their own forms
 /// (code.claude.com/docs/en/mcp, cursor.com/docs/context/mcp,
 /// code.visualstudio.com/docs/copilot/reference/mcp-configuration, developers.openai.com/codex/mcp).
 #[must_use]
@@ -43,7 +43,7 @@ pub fn snippets(program: &str, url: &str, token: Option<&str>) -> String {
     )
 }
 
-/// As a string of JSON, which is one of TOML too.
+/// A JSON string, which is also valid in TOML.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for c in text.chars() {

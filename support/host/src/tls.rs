@@ -30,7 +30,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// How many bytes of an answer wait for a blocked socket: one record of TLS. The connection has buffers too.
 const MAX_WAITING: usize = 16 * 1024;
 
-/// How often it is looked whether a file has changed.
+/// How often the files are checked for changes.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The options of HTTPS.
@@ -83,7 +83,7 @@ pub struct Https {
 }
 
 impl Tls {
-    /// The configuration by the arguments; `None` for plain HTTP.
+    /// The configuration from the arguments; `None` for plain HTTP.
     ///
     /// # Errors
     /// [`TlsError`], in a sentence for the person who gave them.
@@ -115,14 +115,14 @@ impl Tls {
 }
 
 impl Https {
-    /// What a listener does with each connection.
+    /// The handshake for a listener's connections.
     #[must_use]
     pub fn handshake(&self) -> impl Handshake + use<> {
         Shaking(TlsAcceptor::from(Arc::clone(&self.config)))
     }
 
-    /// Reads the files again when they change, for ever. Files that cannot be used change nothing, and are reported in
-    /// the log; open connections keep what they began with.
+    /// Reads the files again when they change, forever. Files that cannot be used change nothing, and are reported in
+    /// the log. Open connections keep their certificate.
     pub async fn follow(self) {
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -135,7 +135,7 @@ impl Https {
             }
             let is_first = read.replace(now).is_none();
             match self.files.read() {
-                // What is there at the first look may be newer than what was read at the start.
+                // The files at the first check may be newer than those that were read at the start.
                 Ok(new) => {
                     if self.current.set(new) && !is_first {
                         tracing::info!("the certificate was read again, as it has changed");
@@ -198,12 +198,12 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The certificate that counts.
+/// The certificate in use.
 #[derive(Debug)]
 struct Current(RwLock<Arc<CertifiedKey>>);
 
 impl Current {
-    /// Replaces it; whether it was another.
+    /// Replaces it. Returns whether the new one differs.
     fn set(&self, new: Arc<CertifiedKey>) -> bool {
         let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let is_other = current.cert != new.cert;

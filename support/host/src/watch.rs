@@ -1,4 +1,4 @@
-//! Watching folders and files: what changed, some milliseconds after it has.
+//! Watching folders and files: changes are reported some milliseconds later.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use notify::{Config, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, 
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// How long it must be quiet before changes are reported: an editor writes one file in several steps.
+/// How long no change must come before changes are reported: an editor writes one file in several steps.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// How long changes are held back while more of them come.
+/// How long changes are held back while more arrive.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How many changed paths are listed; more are reported as many.
+/// How many changed paths are listed; more are reported as too many to list.
 const MAX_PATHS: usize = 4_096;
 
 /// How often a file system without change notifications is polled.
@@ -30,7 +30,7 @@ pub enum Depth {
     Tree,
 }
 
-/// What has changed.
+/// The changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changes {
     /// Files and folders that were made, written, renamed or removed.
@@ -72,7 +72,7 @@ impl Watcher {
     /// instead.
     ///
     /// # Errors
-    /// [`WatchError`] for a path that is not there or may not be read.
+    /// [`WatchError`] for a path that does not exist or may not be read.
     pub fn new(paths: &[(&Path, Depth)]) -> Result<Self, WatchError> {
         let pending = Arc::new(Pending::default());
         let sources = match notified(paths, &pending) {
@@ -88,7 +88,7 @@ impl Watcher {
         })
     }
 
-    /// The changes since the last call, once there are some and it has been quiet for 20 ms, or after 100 ms. Dropping
+    /// Waits for changes since the last call, then until none has come for 20 ms, at most 100 ms. Dropping
     /// the future loses nothing.
     pub async fn changed(&mut self) -> Changes {
         loop {
@@ -138,7 +138,7 @@ fn watch_all(
     paths: &[(&Path, Depth)],
 ) -> Result<(), WatchError> {
     for (path, depth) in paths {
-        // A watcher that polls would take a path that is not there.
+        // A polling watcher would accept a path that does not exist.
         path.metadata()
             .map_err(|error| refused(path, notify::Error::io(error)))?;
         let mode = match depth {

@@ -1,4 +1,4 @@
-//! Every filter of `get_messages`, alone and together, and the other questions, asked again and again.
+//! Every filter of `get_messages`, alone and together, and the other queries, repeated many times.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::made::{END, SOURCES, word};
 use super::{Result, cpu_time, millis, percentile, say};
 
-/// How often each is asked, within a time limit.
+/// How often each query is repeated, within a time limit.
 const ROUNDS: u32 = 200;
 const PATIENCE: Duration = Duration::from_secs(5);
 const DAY: i64 = 86_400;
@@ -49,7 +49,7 @@ pub(crate) async fn measure(index: &Index, count: u64) -> Result<()> {
     time("`people`", "", ask).await
 }
 
-/// Asks again and again; gives a row of the table.
+/// Repeats a query and returns a row of the table.
 async fn time(name: &str, in_memory: &str, ask: impl AsyncFn() -> Result<usize>) -> Result<()> {
     let mut times = Vec::new();
     let mut found = 0;

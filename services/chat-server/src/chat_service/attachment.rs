@@ -7,7 +7,7 @@ use crate::import::{self, ImportError};
 use crate::model::AttachmentPlace;
 use crate::view;
 
-/// The largest file that is given out, in bytes.
+/// The largest file that is returned, in bytes.
 pub const MAX_ATTACHMENT_BYTES: u64 = 10 * 1024 * 1024;
 
 /// A file.

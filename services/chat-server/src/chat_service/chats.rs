@@ -41,7 +41,7 @@ pub struct ChatFilter {
     pub name_pattern: Option<String>,
 }
 
-/// The id of a source, in small letters, as ids are.
+/// The id of a source, in lower case like all ids.
 pub(super) fn id_of(source: &Option<String>) -> Option<String> {
     Some(source.as_ref()?.trim().to_lowercase())
 }
@@ -114,13 +114,13 @@ fn kind(asked: &str) -> Result<&'static str, Failure> {
     })
 }
 
-/// Sentences as one, if there are any.
+/// Joins sentences; `None` if there are none.
 pub(super) fn joined(parts: impl IntoIterator<Item = String>) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// A number in its bounds.
+/// Checks that a number is within its bounds.
 pub(super) fn within(
     parameter: &'static str,
     given: i64,

@@ -1,4 +1,4 @@
-//! What is not certain of chats: dates that can be read in two ways, and chats that are there twice.
+//! Doubts about chats: dates that can be read in two ways, and duplicate chats.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use crate::index::ChatKey;
 use crate::source::{Report, Twin};
 use crate::view;
 
-/// The most chats with doubtful dates that are listed for a source, and that are named in a sentence.
+/// The most chats with doubtful dates that are listed for a source, and the most that a sentence names.
 const MAX_TOLD: usize = 20;
 const MAX_NAMED: usize = 3;
 
-/// What the sources have reported, by source.
+/// The reports of the sources, by source.
 pub(super) struct Doubts(BTreeMap<String, Report>);
 
 /// The names of visible chats.
 pub(super) type Names = BTreeMap<ChatKey, String>;
 
 impl ChatService {
-    /// What the sources have reported.
+    /// The reports of the sources.
     pub(super) async fn doubts(&self) -> Result<Doubts, Failure> {
         let known = self.index().sources().await?.into_iter();
         Ok(Doubts(
@@ -28,7 +28,7 @@ impl ChatService {
         ))
     }
 
-    /// What is not complete and not certain in an answer about these chats, in words.
+    /// What is incomplete or uncertain in an answer about these chats, in words.
     pub(super) async fn note(
         &self,
         source: Option<&str>,
@@ -41,7 +41,7 @@ impl ChatService {
     }
 }
 
-/// What chats are called.
+/// The names of chats, by key.
 pub(super) fn names(seen: &[SeenChat]) -> Names {
     let named = |seen: &SeenChat| (seen.key.clone(), seen.shown.chat.name.clone());
     seen.iter().map(named).collect()
@@ -107,7 +107,7 @@ impl Doubts {
         })
     }
 
-    /// Chats that are there twice, in words: those of a source, or of all.
+    /// Duplicate chats, in words: those of one source, or of all sources.
     pub(super) fn twice(&self, seen: &[SeenChat], source: Option<&str>) -> Vec<String> {
         self.twins(&names(seen), source).collect()
     }

@@ -1,4 +1,4 @@
-//! Why something could not be answered: the same to tools, resources, prompts and the command line.
+//! Errors of requests: the same for tools, resources, prompts and the command line.
 
 use serde_json::{Value, json};
 
@@ -6,13 +6,13 @@ use crate::index::{ChatKey, IndexError};
 use crate::query::Invalid;
 use crate::view;
 
-/// A failure that who asked can act on.
+/// An error that the caller can act on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
     /// In `UPPER_SNAKE`.
     pub code: &'static str,
-    /// What was wrong and what would be right.
+    /// What is wrong and what is accepted.
     pub message: String,
     /// Details for programs; an object, or null for none.
     pub data: Value,
@@ -129,7 +129,7 @@ fn named(chats: &[view::Chat]) -> Vec<Value> {
     chats.iter().map(named).collect()
 }
 
-/// What was given, short enough for a sentence.
+/// The given value, short enough for a sentence.
 fn short(text: &str) -> String {
     const LONGEST: usize = 100;
     let clean = |c: char| if c.is_control() { '\u{FFFD}' } else { c };

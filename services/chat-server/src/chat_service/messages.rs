@@ -115,7 +115,7 @@ pub struct Around {
     pub after: Option<i64>,
 }
 
-/// What to try where nothing was found.
+/// What to try if nothing was found.
 const NOTHING_FOUND: &str = "nothing has all of this: try fewer words, OR between them, the beginning of a word, other \
     spellings, or no chat, sender, since and before";
 
@@ -138,14 +138,14 @@ impl ChatService {
         })
     }
 
-    /// The first message that fits and comes in from now on; none if none does in time.
+    /// The first matching message that arrives from now on; `None` if the time runs out.
     ///
     /// # Errors
     /// As for [`messages`](Self::messages).
     pub async fn wait(&self, asked: WaitQuestion) -> Result<view::Messages, Failure> {
         let patience = within("seconds", asked.seconds.unwrap_or(30), 1, 50)?;
         let mut following = self.follow().await?;
-        // Errors in the question are reported at once.
+        // Errors in the arguments are reported at once.
         let probe = Question {
             source: asked.source,
             chat: asked.chat,
@@ -201,7 +201,7 @@ impl ChatService {
         })
     }
 
-    /// The messages with these words, newest first, and what was said around them.
+    /// The messages with these words, newest first, and the messages around them.
     ///
     /// # Errors
     /// As for [`messages`](Self::messages).
@@ -260,7 +260,7 @@ impl ChatService {
         })
     }
 
-    /// A message and what was said around it.
+    /// A message and the messages around it.
     ///
     /// # Errors
     /// As for [`messages`](Self::messages), and `MESSAGE_NOT_FOUND`.
@@ -288,8 +288,8 @@ impl ChatService {
         })
     }
 
-    /// The id of a message by what is shown of it: where a number is left out, it is that of one of the messages of its
-    /// time.
+    /// The id of a message by its visible form. If a number is redacted from the id, the messages with the same time
+    /// are searched for the one that is shown like this.
     pub(super) async fn message_id(&self, chat: &ChatKey, shown: &str) -> Result<String, Failure> {
         let time = shown
             .split_once('-')
@@ -317,7 +317,7 @@ impl ChatService {
         Ok(ids.find(is_shown_so).unwrap_or_else(|| shown.to_owned()))
     }
 
-    /// What is not complete or not certain about these messages.
+    /// What is incomplete or uncertain about these messages.
     async fn note_on<'m>(
         &self,
         source: Option<&str>,
@@ -368,7 +368,7 @@ impl ChatService {
         })
     }
 
-    /// From when to when.
+    /// The parsed bounds `since` and `before`.
     pub(super) fn range(
         &self,
         source: Option<&str>,
@@ -387,7 +387,7 @@ impl ChatService {
     }
 }
 
-/// A part to look for; an empty one is in every text.
+/// A text to look for; `None` for an empty one, which every text contains.
 fn given(text: &Option<String>) -> Option<String> {
     text.clone().filter(|text| !text.is_empty())
 }

@@ -5,7 +5,7 @@ use crate::index::{self, Followed, Follower};
 use crate::view;
 use crate::view::uri::Listening;
 
-/// What happened.
+/// An event for listeners.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// A message came in.
@@ -16,7 +16,7 @@ pub enum News {
         source: String,
         /// How many.
         missed: u64,
-        /// From here [`ChatService::messages`] has them.
+        /// The cursor from which [`ChatService::messages`] returns them.
         cursor: String,
     },
 }
@@ -26,11 +26,11 @@ pub enum News {
 pub struct NewMessage {
     /// The message.
     pub message: view::Message,
-    /// From here [`ChatService::messages`] has those that come in after it.
+    /// The cursor from which [`ChatService::messages`] returns the messages after it.
     pub cursor: Option<String>,
 }
 
-/// What comes in from now on.
+/// The events that happen from now on.
 #[derive(Debug)]
 pub struct Following {
     service: ChatService,
@@ -123,7 +123,7 @@ impl Following {
 }
 
 impl News {
-    /// Whether it concerns a listener to this address. `chat` is the id of the chat, if it is known.
+    /// Whether the event is for a listener to this address. `chat` is the id of the chat, if it is known.
     #[must_use]
     pub fn concerns(&self, to: &Listening, chat: Option<&str>) -> bool {
         let is_source = |source: &str| to.source.as_deref().is_none_or(|wanted| wanted == source);

@@ -53,7 +53,7 @@ impl ChatService {
     ) -> Result<view::Statistics, Failure> {
         let source = id_of(&asked.source);
         let source = source.as_deref();
-        // As for messages: at first whether these are times, then whose days they mean.
+        // As for messages: first whether these are times, then the zone in which their days begin.
         self.range(source, &asked.since, &asked.before)?;
         let scope = self.scope(source, asked.chat.as_deref(), true).await?;
         let (since, before) = self.range(scope.source.as_deref(), &asked.since, &asked.before)?;
@@ -112,7 +112,7 @@ impl ChatService {
         let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
         self.settled(None).await;
         let seen = self.seen_senders().await?;
-        // All of them: only the visible messages decide who has written most, and who has this name.
+        // Without a limit: only the visible messages decide who has written most, and who has this name.
         let found = self.index().people(&self.0.aliases).await?.into_iter();
         let mut people: Vec<view::Person> = found
             .filter_map(|person| self.person(person, &seen))
@@ -141,7 +141,7 @@ impl ChatService {
         }
     }
 
-    /// For each source with chats that may not be seen: who wrote how much in the others.
+    /// For each source with hidden chats: how much each person wrote in its visible chats.
     async fn seen_senders(&self) -> Result<HashMap<String, HashMap<String, u64>>, Failure> {
         let mut seen = HashMap::new();
         for entry in self.registry().iter() {

@@ -1,6 +1,6 @@
-//! Redaction of every answer. Control characters, which a terminal would obey, become visible. Telephone numbers, if
-//! they are redacted: each becomes `phone-` and ten digits of base 16, the same for the same number, so that people can
-//! still be distinguished.
+//! Redaction of every answer. Control characters, which a terminal would obey, become visible. If telephone numbers are
+//! redacted, each becomes `phone-` and ten hexadecimal digits, the same for the same number, so that people can still
+//! be distinguished.
 //!
 //! A text that looks like a number counts as one: 7 digits or more with blanks, dashes, dots, slashes or parentheses
 //! between them, unless it is a date. So now and then an amount is left out, too.
@@ -11,7 +11,7 @@ use crate::model::{Attachment, AttachmentPlace, Body, Message, Participant, Reac
 /// The fewest digits of a number.
 const FEWEST: usize = 7;
 
-/// Leaves numbers out, or nothing.
+/// Redacts numbers, if that is configured.
 #[derive(Debug, Clone)]
 pub(super) struct Redactor {
     /// `None`: nothing is left out.
@@ -41,7 +41,7 @@ impl Redactor {
         });
     }
 
-    /// The id of a message. Signal's have the number of who wrote it, where there is nothing better.
+    /// The id of a message. Signal's ids contain the author's number if no better id is known.
     pub(super) fn message_id(&self, id: &mut String) {
         self.replace(id, &|number| number.starts_with('+'));
     }
@@ -109,7 +109,7 @@ impl Redactor {
             ..
         } in attachments
         {
-            // Files are called by dates and counts.
+            // Names of files contain dates and counts.
             name.iter_mut().for_each(|name| self.id(name));
             media_type.iter_mut().for_each(make_visible);
             if let AttachmentPlace::Missing(Some(why)) = place {
@@ -162,7 +162,7 @@ impl Redactor {
     }
 }
 
-/// A text without characters that a terminal obeys; ends of lines and tabs stay.
+/// A text without control characters that a terminal obeys; line ends and tabs stay.
 fn make_visible(text: &mut String) {
     let is_order = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if text.contains(is_order) {
@@ -171,7 +171,7 @@ fn make_visible(text: &mut String) {
     }
 }
 
-/// Whether a number is a part of something else: of a link (but for those that lead to a number), an account (IBAN), or
+/// Whether a number is a part of something else: of a link (except one that leads to a number), an account (IBAN), or
 /// degrees of a map.
 fn is_spared(before: &str, number: &str) -> bool {
     let token = before
@@ -206,7 +206,7 @@ fn stand_in(index: &Index, number: &str) -> String {
     format!("phone-{}", index.pseudonym(digits))
 }
 
-/// What is before the next number, the number, and what is after it.
+/// The text before the next number, the number, and the text after it.
 fn next_number(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     let mut end = 0;
@@ -232,7 +232,7 @@ fn next_number(text: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// Where what may be a number ends, in bytes: after its last digit.
+/// The byte position at which a possible number ends: after its last digit.
 fn end_of(run: &str) -> usize {
     let mut end = 0;
     let mut between = 0;
@@ -266,7 +266,7 @@ const fn is_between(c: char) -> bool {
     )
 }
 
-/// Digits of any script that has them in order, as the commonest do.
+/// The ASCII form of a digit of the most common scripts.
 fn digit(c: char) -> Option<char> {
     let zero = match c {
         '0'..='9' => return Some(c),

@@ -13,7 +13,7 @@ use crate::view::uri;
 pub(super) struct SeenChat {
     /// Where it is in the index.
     pub(super) key: ChatKey,
-    /// What is shown of it.
+    /// Its visible form.
     pub(super) shown: ChatSummary,
 }
 
@@ -36,7 +36,7 @@ impl ChatService {
         })
     }
 
-    /// The same, if it is there to be asked, or if what was kept of it is enough.
+    /// The same, if the source is connected, or if its stored messages are enough.
     pub(super) async fn connected(
         &self,
         id: &str,
@@ -61,7 +61,7 @@ impl ChatService {
         }
     }
 
-    /// Why nothing of a source is served, if so.
+    /// Why nothing of a source is served; `None` if it is served.
     pub(super) fn closed(&self, entry: &RegisteredSource) -> Option<Failure> {
         let id = entry.source.id();
         entry.is_closed().then(|| match self.reading(Some(id)) {
@@ -75,7 +75,7 @@ impl ChatService {
         })
     }
 
-    /// The chats of a source, or of all of the configuration, that may be seen: those with the latest activity first.
+    /// The visible chats of a source, or of all sources of the configuration; those with the latest activity first.
     pub(super) async fn seen_chats(&self, source: Option<&str>) -> Result<Vec<SeenChat>, Failure> {
         let chats = self.index().chats(source).await?;
         let seen = chats.into_iter().filter(|chat| {
@@ -91,7 +91,7 @@ impl ChatService {
             .collect())
     }
 
-    /// All chats that may be seen, as a question to the index.
+    /// All visible chats, as keys for a query to the index.
     pub(super) async fn scope_of(&self, source: Option<&str>) -> Result<Scope, Failure> {
         let is_open = |entry: &RegisteredSource| !entry.chats.has_lists();
         let all_may_be_seen = match source {
@@ -115,7 +115,7 @@ impl ChatService {
         })
     }
 
-    /// Where a question with these arguments looks. Without a chat, or with `*`, in all.
+    /// The scope of a request with these arguments. Without a chat, or with `*`, it is all chats.
     pub(super) async fn scope(
         &self,
         source: Option<&str>,

@@ -16,7 +16,7 @@ use crate::import::{self, Options};
 use crate::model::Chat;
 use crate::source::Event;
 
-/// How many names near to an entry are listed.
+/// How many names similar to an entry are listed.
 const NEAREST: usize = 3;
 
 #[derive(Debug, Clone, Args)]
@@ -32,7 +32,7 @@ pub(super) struct DayOrderArgs {
 }
 
 impl CheckConfigArgs {
-    /// Reads the names of all chats of the exports, and holds the lists against them.
+    /// Reads the names of all chats of the exports, and compares the lists with them.
     pub(super) async fn run(self, paths: &Paths) -> Result<ExitCode, CliError> {
         let config = paths.config()?;
         let mut output = Output::new();
@@ -96,7 +96,7 @@ fn check(source: &SourceConfig) -> Vec<String> {
         .collect()
 }
 
-/// The chats that were perhaps meant by an entry, with all forms of their ids.
+/// The chats that an entry may have meant, with all forms of their ids.
 fn advice(entry: &str, chats: &[Chat]) -> String {
     let mut near: Vec<(f64, &Chat)> = chats
         .iter()

@@ -10,7 +10,7 @@ use super::paths::Paths;
 use crate::config::Config;
 use crate::import::Format;
 
-/// The text, and where it is.
+/// The text and its path.
 pub(super) struct Document {
     pub(super) file: PathBuf,
     toml: DocumentMut,
@@ -28,7 +28,7 @@ impl Document {
         Ok(Self { file, toml })
     }
 
-    /// What it says.
+    /// The parsed configuration.
     pub(super) fn config(&self) -> Result<Config, CliError> {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         Config::parse(&self.toml.to_string(), folder).map_err(|error| wrong(&self.file, error))
@@ -75,7 +75,7 @@ impl Document {
         }
     }
 
-    /// Puts it where it was found, with the folders above it.
+    /// Writes the file to its path, and creates missing folders above it.
     pub(super) fn write(&self) -> Result<(), CliError> {
         if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder).map_err(|error| wrong(&self.file, error))?;
@@ -85,7 +85,7 @@ impl Document {
     }
 }
 
-/// A member that is a text.
+/// The value of a string member.
 pub(super) fn text<'t>(table: &'t Table, member: &str) -> Option<&'t str> {
     table.get(member)?.as_str()
 }

@@ -1,4 +1,4 @@
-//! Why a command could not do what it was asked.
+//! Errors of commands.
 
 use std::io;
 
@@ -15,13 +15,13 @@ pub(super) enum CliError {
     /// No configuration was found; holds an example of one.
     #[error("{0}")]
     NoConfig(String),
-    /// It cannot be meant.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The index.
+    /// The index failed.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The question cannot be answered.
+    /// The request cannot be answered.
     #[error("{}{}", .0, among(.0))]
     Asked(#[from] Failure),
     /// Anything else, in words.
@@ -30,7 +30,7 @@ pub(super) enum CliError {
     /// The answer cannot be written.
     #[error("cannot write the answer: {0}")]
     Write(#[from] io::Error),
-    /// The server cannot be made.
+    /// The server cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The server cannot be served.
@@ -45,7 +45,7 @@ impl CliError {
     }
 }
 
-/// The names that were perhaps meant.
+/// The names that may have been meant.
 fn among(failure: &Failure) -> String {
     let lists = ["sources", "candidates", "nearest"];
     let named = |value: &serde_json::Value| match value.as_str() {

@@ -19,7 +19,7 @@ use crate::import::{self, Format};
 use crate::index::IndexError;
 use crate::live::export::{Export, Progress};
 
-/// How many cells the bar of progress has.
+/// How many cells the progress bar has.
 const CELLS: u64 = 30;
 
 /// The exit code of an import that has left something out.
@@ -72,8 +72,8 @@ impl ImportArgs {
         Ok(code)
     }
 
-    /// The ids of the exports that are meant, and those of them that are new: a file or a folder that no source has yet
-    /// becomes one for each kind of export in it.
+    /// The ids of the named exports, and those of them that are new. A file or folder without a source becomes one
+    /// source for each kind of export in it.
     fn meant(&self, document: &mut Document) -> Result<(Vec<String>, Vec<String>), CliError> {
         let config = document.config()?;
         let exports: Vec<(&str, Format, &Path)> = config
@@ -188,7 +188,7 @@ impl ImportArgs {
     }
 }
 
-/// How many entries the last reading has left out.
+/// How many entries the last reading left out.
 fn left_out_of(export: &Export) -> u64 {
     export
         .progress()
@@ -218,7 +218,7 @@ fn report(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
     Ok(())
 }
 
-/// The first of what is odd.
+/// The first warnings and doubts.
 fn list(id: &str, odd: impl ExactSizeIterator<Item = impl Display>, what: &str) {
     let more = odd.len().saturating_sub(TOLD);
     for one in odd.take(TOLD) {

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
-/// For whom it is written.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(super) enum Format {
     /// Lines for people.
@@ -42,8 +42,8 @@ impl Output {
         self.line(&serde_json::to_string_pretty(value)?)
     }
 
-    /// A table: a line of names, and for each row what its JSON has under them, or at the place behind a colon (RFC
-    /// 6901). Lines end in CR and LF.
+    /// A table: a line of names, and for each row the values that its JSON has under these names, or at the JSON
+    /// Pointer after a colon (RFC 6901). Lines end in CR and LF.
     pub(super) fn table(&mut self, columns: &[&str], rows: &[impl Serialize]) -> io::Result<()> {
         let columns: Vec<(&str, String)> = columns
             .iter()
@@ -71,12 +71,12 @@ impl Output {
         write!(self.writer, "\r\n")
     }
 
-    /// A terminal would obey control characters, and what is in a file today is shown on one tomorrow.
+    /// A terminal would obey control characters, and a file may be shown on a terminal later.
     fn write(&mut self, text: &str) -> io::Result<()> {
         self.writer.write_all(visible(text).as_bytes())
     }
 
-    /// Writes what is still held back.
+    /// Flushes the buffer.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.writer.flush()
     }
@@ -88,7 +88,7 @@ pub(super) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{}", visible(line));
 }
 
-/// A text without characters that a terminal obeys: names of chats and of files are others' words.
+/// A text without characters that a terminal obeys: names of chats and of files come from other people.
 fn visible(text: &str) -> String {
     let visible = |c: char| match c {
         '\n' | '\t' => c,

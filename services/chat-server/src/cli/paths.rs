@@ -53,12 +53,12 @@ impl Paths {
         Ok(Config::read(&file)?)
     }
 
-    /// The chats behind the rules of the configuration.
+    /// The chat service with the privacy rules of the configuration.
     pub(super) async fn open(&self, mode: Mode) -> Result<ChatService, CliError> {
         self.open_with(&self.config()?, mode).await
     }
 
-    /// The same, by another configuration.
+    /// The same, with another configuration.
     pub(super) async fn open_with(
         &self,
         config: &Config,
@@ -77,7 +77,7 @@ impl Paths {
     }
 }
 
-/// Commits what is queued and lets go of the index.
+/// Commits queued batches and closes the index.
 pub(super) async fn close(service: &ChatService) {
     let index = service.index().clone();
     // Closing logs its own errors.

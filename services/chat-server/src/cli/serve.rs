@@ -15,7 +15,7 @@ use crate::mcp;
 /// How long a connection may take to send a request.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long what runs may go on after the signal, or after the client's end.
+/// How long running requests may continue after the signal, or after the client has closed its input.
 const DRAIN: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Args)]
@@ -37,7 +37,7 @@ impl ServeArgs {
         let stop = stop_signal()?;
         let service = paths.open(Mode::Runs).await?;
         let server = mcp::server(service.clone())?;
-        // The sources go on until the last request is answered.
+        // The sources continue until the last request is answered.
         let over = CancellationToken::new();
         let sources = tokio::spawn({
             let (service, over) = (service.clone(), over.clone());
@@ -55,7 +55,7 @@ impl ServeArgs {
 }
 
 /// The bounds under which `chat-server mcp` serves: 30 s for a connection to send a request, at most
-/// [`mcp::MAX_REQUESTS`] requests at once, 5 s for those that run at the end.
+/// [`mcp::MAX_REQUESTS`] requests at once, 5 s for running requests at the end.
 #[must_use]
 pub fn host() -> Host {
     let mut host = Host::default();

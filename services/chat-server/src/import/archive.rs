@@ -1,4 +1,4 @@
-//! Where the files of an export are: in a folder or in a zip; and which kind of export that makes.
+//! Access to the files of an export, which are in a folder or in a zip.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -8,7 +8,7 @@ use zip::ZipArchive;
 
 use super::{ImportError, io_at};
 
-/// How many entries of a folder or a zip are looked at.
+/// How many entries of a folder or a zip are examined.
 pub(super) const MAX_ENTRIES: usize = 100_000;
 
 /// The file of Telegram Desktop.
@@ -41,7 +41,7 @@ pub fn attachment(export: &Path, relative: &str) -> Result<Attached, ImportError
 /// [`attachment`], unless it has more than `most` bytes.
 ///
 /// # Errors
-/// [`ImportError::TooLarge`], and those of [`attachment`].
+/// [`ImportError::TooLarge`], and the errors of [`attachment`].
 pub fn attachment_within(
     export: &Path,
     relative: &str,
@@ -102,7 +102,7 @@ pub fn attachment_within(
     if !real.starts_with(&root) {
         return Err(refuse("leads out of the export"));
     }
-    // Looked at before it is opened: opening a pipe would wait for a writer.
+    // Checked before it is opened: opening a pipe would wait for a writer.
     let metadata = fs::metadata(&real).map_err(io_at(&real))?;
     if !metadata.is_file() {
         return Err(refuse("is not a file"));
@@ -188,7 +188,7 @@ pub(super) fn chat_texts(names: &[String]) -> Vec<String> {
     if let Some(name) = names.iter().find(|name| ios(name)) {
         return vec![name.clone()];
     }
-    // Beside a chat as WhatsApp names it other texts are what people have sent.
+    // Texts beside a chat with one of WhatsApp's names are files that people have sent.
     let known = |name: &&String| super::whatsapp::is_known_name(Path::new(name));
     match names.iter().any(|name| known(&name)) {
         true => names.iter().filter(known).cloned().collect(),

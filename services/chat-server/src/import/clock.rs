@@ -1,4 +1,4 @@
-//! Local times without a zone become moments.
+//! Conversion of local times without a zone to timestamps.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -6,9 +6,9 @@ use jiff::tz::TimeZone;
 
 /// The clock of the exporting device, one for each chat.
 ///
-/// When clocks are put back, an hour comes twice. A chat is written in order, so a time in that hour that would lie
-/// before the message before it is one of the second hour. The hour that is left out when they are put forward does
-/// not come; a time in it (of a clock set wrong) is read as if they had not been put forward.
+/// When clocks are put back, an hour occurs twice. A chat is written in order, so a time in that hour that would be
+/// earlier than the previous message belongs to the second hour. The hour that is skipped when clocks are put forward
+/// does not occur. A time in it (from a wrong clock) is read as if the clocks had not been put forward.
 #[derive(Debug, Clone)]
 pub(super) struct Clock {
     zone: TimeZone,
@@ -23,7 +23,7 @@ impl Clock {
         }
     }
 
-    /// The moment; `None` for a year that cannot be.
+    /// The timestamp; `None` for a year out of range.
     pub(super) fn timestamp(&mut self, local: DateTime) -> Option<Timestamp> {
         let ambiguous = self.zone.to_ambiguous_timestamp(local);
         let fold = ambiguous.is_ambiguous();

@@ -5,18 +5,18 @@ use std::collections::{HashMap, VecDeque};
 use jiff::civil::DateTime;
 use sha2::{Digest as _, Sha256};
 
-/// How many messages back an equal one is remembered. Exports are nearly in order, so equal ones of one time are closer
-/// together than that.
+/// How many distinct messages are remembered to count equal ones. Exports are nearly in order, so equal messages of one
+/// time are closer together than that.
 const REMEMBERED: usize = 65_536;
 
-/// Makes an id from what a message is: its chat, its time as written, its sender, its words, and which one of several
-/// equal ones it is. So an export that overlaps an earlier one gives the same ids. What is lost: where words count, a
-/// message that was edited or taken back between two exports is another one.
+/// Makes an id from the parts of a message: its chat, its time as written, its sender, its words, and its number among
+/// equal messages. So an export that overlaps an earlier one gives the same ids. The limit: where words count, a
+/// message that was edited or deleted between two exports gets another id.
 #[derive(Default)]
 pub(super) struct Identities {
-    /// How often what has been seen.
+    /// How often each digest has been seen.
     seen: HashMap<[u8; 16], u32>,
-    /// What has been seen, the oldest first.
+    /// The digests that have been seen, oldest first.
     order: VecDeque<[u8; 16]>,
 }
 
@@ -25,7 +25,7 @@ impl Identities {
         let mut sha = Sha256::new();
         let time = time.to_string();
         for part in [chat, &time, sender, words] {
-            // The length keeps what ends one part apart from what begins the next.
+            // The length separates the end of one part from the beginning of the next.
             sha.update((part.len() as u64).to_le_bytes());
             sha.update(part);
         }

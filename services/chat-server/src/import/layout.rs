@@ -1,4 +1,4 @@
-//! Which exports are at a place, found by looking: a file, a zip, an unpacked folder, or a folder of many of them.
+//! Finds the exports at a path: a file, a zip, an unpacked folder, or a folder of many of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,13 +11,13 @@ use sha2::{Digest as _, Sha256};
 use super::tree::{GLANCE, Tree};
 use super::{Format, ImportError, Options, archive, io_at, lines, whatsapp};
 
-/// How deep folders are looked through: an account as web pages has its chats in `chats/chat_001`.
+/// How deep folders are searched: an account as web pages has its chats in `chats/chat_001`.
 const MAX_DEPTH: usize = 4;
 
 /// How many files that are not an export are named.
 const MAX_NAMED: usize = 5;
 
-/// How an export is written.
+/// The layout of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Layout {
     /// `result.json`.
@@ -38,38 +38,38 @@ pub(super) struct Unit {
     pub(super) layout: Layout,
     /// The folder or the zip in which its files are.
     pub(super) tree: Tree,
-    /// Its main file in there.
+    /// Its main file in that folder or zip.
     pub(super) file: String,
-    /// The prefix of paths in it, which makes them paths in the whole export.
+    /// The prefix that turns its paths into paths of the whole export.
     pub(super) prefix: String,
 }
 
-/// What a place holds.
+/// The exports at a path.
 #[derive(Debug, Default)]
 pub(super) struct ExportUnits {
     pub(super) units: Vec<Unit>,
     /// Files that might have been exports, and why they are not.
     pub(super) others: Vec<(String, String)>,
-    /// Entries that were looked at.
+    /// The number of entries that were examined.
     looked: usize,
 }
 
-/// What to read from a path.
+/// The exports to read from a path.
 #[derive(Debug)]
 pub struct Plan {
-    /// What there is, and whether it is new.
+    /// The exports found, and whether each is new.
     pub(super) units: Vec<(Unit, bool)>,
     pub(super) others: Vec<(String, String)>,
-    /// Stands for the state of all files, once they are read.
+    /// A mark for the state of all files, once they are read.
     pub mark: String,
 }
 
 /// The state of all files.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 struct Mark {
-    /// What decides how they are read.
+    /// The settings that decide how they are read.
     how: String,
-    /// The size and the time of each, and the digest of its bytes.
+    /// The size and the modification time of each file, and the digest of its bytes.
     files: BTreeMap<String, (String, String)>,
 }
 
@@ -92,7 +92,7 @@ impl Unit {
             .unwrap_or_default()
     }
 
-    /// Its name among all.
+    /// Its name among all exports.
     pub(super) fn key(&self) -> String {
         format!("{}{}", self.prefix, self.file)
     }
@@ -145,10 +145,10 @@ impl Unit {
     }
 }
 
-/// What to read of the exports at `path`: those that have changed since the mark `before`, or all.
+/// The exports to read at `path`: those that have changed since the mark `before`, or all.
 ///
 /// # Errors
-/// [`ImportError::Unknown`] if there is nothing that can be read, with what was looked for and what was found.
+/// [`ImportError::Unknown`] if nothing can be read; it names what was looked for and what was found.
 pub fn plan(
     path: &Path,
     format: Option<Format>,
@@ -213,7 +213,7 @@ impl Plan {
     }
 }
 
-/// All exports at a place.
+/// All exports at a path.
 fn find(path: &Path) -> Result<ExportUnits, ImportError> {
     let metadata = fs::metadata(path).map_err(io_at(path))?;
     let mut found = ExportUnits::default();
@@ -269,7 +269,7 @@ impl ExportUnits {
                 if depth < MAX_DEPTH {
                     self.folder(root, &format!("{below}{name}/"), depth + 1)?;
                 }
-            // Beside an unpacked chat of iOS other texts are what people have sent.
+            // Texts beside an unpacked chat of iOS are files that people have sent.
             } else if entry.is_file() && (!ios || name == whatsapp::IOS_FILE) {
                 match self.file(&tree, &format!("{below}{name}"), &entry, false) {
                     Err(ImportError::Damaged { problem, .. }) => {
@@ -282,7 +282,7 @@ impl ExportUnits {
         Ok(())
     }
 
-    /// The export that is a file, if it is one; `is_meant`: the user named exactly this file.
+    /// The export in a file, if the file is one; `is_meant`: the user named exactly this file.
     fn file(
         &mut self,
         tree: &Tree,
@@ -390,7 +390,7 @@ fn is_sigexport(tree: &Tree, file: &str) -> bool {
     head.is_ok_and(|head| super::signal::looks_like(&head))
 }
 
-/// Nothing to read: what was looked for, what was found, what to do.
+/// The error if there is nothing to read: what was looked for, what was found, what to do.
 fn nothing(
     path: &Path,
     format: Option<Format>,

@@ -7,15 +7,15 @@ use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
 
 use super::{MAX_MESSAGE_BYTES, MAX_TEXT_BYTES};
 
-/// How much of a text is looked at to see how it is encoded, in bytes.
+/// How much of a text is examined to detect its encoding, in bytes.
 const GLANCE: u64 = 64 * 1024;
 
-/// Lines without their ends (LF or CRLF) and without a BOM. UTF-16 and Latin-1 are recognised; what is damaged becomes
-/// U+FFFD.
+/// Lines without their ends (LF or CRLF) and without a BOM. UTF-16 and Latin-1 are recognised; damaged bytes
+/// become U+FFFD.
 pub(super) struct Lines<R> {
     reader: BufReader<Take<Decoded<R>>>,
     first: bool,
-    /// How many bytes there may be yet.
+    /// How many more bytes may be read.
     left: u64,
 }
 
@@ -40,13 +40,13 @@ impl<R: Read> Read for Decoded<R> {
 /// A line.
 pub(super) enum Line {
     Text(String),
-    /// One above [`MAX_MESSAGE_BYTES`], which was passed over.
+    /// A line above [`MAX_MESSAGE_BYTES`], which was skipped.
     TooLong,
 }
 
 impl<R: Read> Lines<R> {
     /// # Errors
-    /// Those of the reader.
+    /// Errors of the reader.
     pub(super) fn new(mut reader: R) -> io::Result<Self> {
         let mut head = Vec::new();
         reader.by_ref().take(GLANCE).read_to_end(&mut head)?;
@@ -71,7 +71,7 @@ impl<R: Read> Lines<R> {
     /// The next line; `None` at the end.
     ///
     /// # Errors
-    /// Those of the reader, and a text above [`MAX_TEXT_BYTES`].
+    /// Errors of the reader, and a text above [`MAX_TEXT_BYTES`].
     pub(super) fn next(&mut self) -> io::Result<Option<Line>> {
         let mut line = Vec::new();
         let most = MAX_MESSAGE_BYTES as u64;
@@ -95,7 +95,7 @@ impl<R: Read> Lines<R> {
         })))
     }
 
-    /// The rest of a line, in as little memory as the reader has.
+    /// Skips the rest of a line, with no more memory than the reader's buffer.
     fn pass_over(&mut self) -> io::Result<()> {
         loop {
             let ready = self.reader.fill_buf()?;

@@ -28,7 +28,7 @@ pub(super) use folder::kind_of;
 
 use folder::Folder;
 
-/// What the owner is called in these exports.
+/// The owner's name in these exports.
 const ME: &str = "Me";
 
 /// The name of a sender that sigexport does not know.
@@ -41,16 +41,16 @@ const MAX_SENDERS: usize = 1_000;
 #[derive(Debug, Default)]
 struct SignalEntry {
     time: DateTime,
-    /// The moment, if the file has it.
+    /// The timestamp, if the file has it.
     at: Option<Timestamp>,
     sender: String,
     text: String,
-    /// The text of the message that is answered.
+    /// The text of the quoted message.
     quote: Option<String>,
     reactions: Vec<Reaction>,
     attachments: Vec<crate::model::Attachment>,
     deleted: bool,
-    /// Whether earlier wordings of it are known.
+    /// Whether earlier versions of it are known.
     edited: bool,
     /// What happened if it is not a message: a call.
     action: Option<(String, String)>,
@@ -86,7 +86,7 @@ pub(super) fn read(
             .map_err(io_at(&path))
         })
     };
-    // The first pass finds the kind of chat, and is silent: the second one warns.
+    // The first pass finds the kind of chat and gives no warnings; the second one does.
     let mut ignore = |_: Event| ControlFlow::Continue(());
     let mut no_progress = |_: u64, _: u64| {};
     let mut silent = Reading {
@@ -140,15 +140,15 @@ pub(super) fn read(
     })
 }
 
-/// What is known about the messages before.
+/// What is known about earlier messages.
 struct EarlierMessages {
     clock: Clock,
     identities: Identities,
-    /// The latest texts, as digests, and their messages, for quotes, which name none.
+    /// The digests of the latest texts, and their messages: a quote does not name its message.
     recent: VecDeque<([u8; 32], String)>,
 }
 
-/// How far back a quoted message is looked for.
+/// How many messages back a quoted message is searched for.
 const MAX_RECENT: usize = 1_000;
 
 fn message(
@@ -208,7 +208,7 @@ fn message(
     })
 }
 
-/// Reactions come one by one: those with the same emoji are one.
+/// Merges reactions with the same emoji: the file has one for each person.
 fn gather(reactions: impl Iterator<Item = (String, String)>) -> Vec<Reaction> {
     let mut gathered: Vec<Reaction> = Vec::new();
     let mut places = HashMap::new();
@@ -241,7 +241,7 @@ fn digest(text: &str) -> [u8; 32] {
 }
 
 /// A time as these files write it: local, seconds may be missing, a comma may follow the day. With an offset it is a
-/// moment as well.
+/// timestamp, too.
 fn moment(text: &str) -> Option<(DateTime, Option<Timestamp>)> {
     let text = text.trim().replace(", ", " ");
     if let Ok(at) = text.parse::<Timestamp>() {

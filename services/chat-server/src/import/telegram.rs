@@ -1,7 +1,7 @@
 //! Telegram Desktop's `result.json`: the whole account or one chat, read message by message.
 //!
 //! Ids of chats are written as the Bot API writes them, so that they are unique and the same in both: `123` a person,
-//! `-123` a group, `-100123` a supergroup or a channel. What is not kept: buttons below messages, thumbnails, the bot
+//! `-123` a group, `-100123` a supergroup or a channel. Not kept: buttons below messages, thumbnails, the bot
 //! by which a message was sent, the signature of an author in a channel, which words are bold or a mention of whom.
 
 mod chat;
@@ -29,18 +29,18 @@ pub(super) fn read(
     if !walked.sorted {
         return Ok(walked.ended);
     }
-    // Chats before the first sorted one were given already; they come once more, and count once.
+    // Chats before the first sorted one were sent already; they are sent again, and count once.
     reading.summary = Summary::default();
-    // The description of a chat comes after its messages: one pass to learn it, one to read.
+    // The description of a chat comes after its messages: one pass finds it, a second one reads the messages.
     let found = walk(unit, reading, None, true)?.found;
     Ok(walk(unit, reading, Some(found), false)?.ended)
 }
 
-/// What is wrong with other JSON.
+/// The error for JSON that is not an export.
 const NO_EXPORT: &str =
     "this JSON is not an export of Telegram Desktop: it has neither `chats` nor `messages`";
 
-/// What a walk has found.
+/// The result of a walk.
 struct Walked {
     sorted: bool,
     ended: ControlFlow<()>,
@@ -79,14 +79,14 @@ fn walk(
                 path,
                 problem: NO_EXPORT.to_owned(),
             }),
-            // What is too large is the file's fault, not the disk's.
+            // A file that is too large is an error of the export, not of the disk.
             Err(ScanError::Io(error)) if error.kind() != ErrorKind::InvalidData => {
                 Err(ImportError::Io { path, error })
             }
             Err(error) => Err(ImportError::Damaged {
                 path,
                 place: format!("near byte {} of {size}", json.done()),
-                // The scanner's words hold no value of the file but one character.
+                // The scanner's error contains nothing of the file except one character.
                 problem: error.to_string(),
             }),
         }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::{ImportError, MAX_TEXT_BYTES, MAX_UNPACKED_BYTES, archive, io_at};
 
-/// How much of a file is looked at to see what it is, in bytes.
+/// How much of a file is examined to detect its kind, in bytes.
 pub(super) const GLANCE: u64 = 64 * 1024;
 
 /// Where files are.
@@ -24,7 +24,7 @@ pub(super) enum Tree {
 }
 
 impl Tree {
-    /// A zip of chats of WhatsApp, or of larger things. What is in it is read up to three times.
+    /// A zip of WhatsApp chats, or of larger exports. Its contents are read up to three times.
     pub(super) fn zip(path: &Path, is_whatsapp: bool) -> Self {
         let most = match is_whatsapp {
             true => MAX_UNPACKED_BYTES,
@@ -36,7 +36,7 @@ impl Tree {
         }
     }
 
-    /// Opens a file for `use_it`, which is given its size, too.
+    /// Opens a file for `use_it`, which also receives its size.
     pub(super) fn read<T>(
         &self,
         name: &str,
@@ -60,7 +60,7 @@ impl Tree {
         }
     }
 
-    /// How large a file is, as far as that is known.
+    /// The size of a file, if it is known.
     pub(super) fn size(&self, name: &str) -> u64 {
         match self {
             Self::Folder(root) => fs::metadata(root.join(name)).map_or(0, |it| it.len()),
@@ -68,7 +68,7 @@ impl Tree {
         }
     }
 
-    /// When the file, or the zip it is in, was written last.
+    /// When the file, or the zip that contains it, was last written.
     pub(super) fn modified(&self, name: &str) -> Option<Timestamp> {
         let path = match self {
             Self::Folder(root) => root.join(name),

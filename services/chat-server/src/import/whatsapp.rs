@@ -1,6 +1,6 @@
 //! WhatsApp's "Export chat": a text of the telephone's own language and habits, alone, in a zip, or in a folder.
 //!
-//! The text is read twice: first to see how its dates are written and who takes part, then to take its messages.
+//! The text is read twice: first to find out how its dates are written and who takes part, then to read its messages.
 //!
 //! What the text does not contain, and so is lost: the zone, and seconds on Android; which of two equal hours it was
 //! when clocks are put back, unless the order shows it; where a name with a colon and a blank in it ends; a line in a
@@ -40,10 +40,10 @@ use survey::{Survey, SurveyResult};
 pub(super) use names::is_known as is_known_name;
 pub use order::DayOrder;
 
-/// How many lines of a file are looked at to see whether it is a chat.
+/// How many lines of a file are examined to decide whether it is a chat.
 const GLANCE: usize = 50;
 
-/// What iOS calls a chat.
+/// The file name that iOS gives a chat.
 pub(super) const IOS_FILE: &str = "_chat.txt";
 
 /// Receives the outcome of each chat, and may end the reading.
@@ -96,7 +96,7 @@ pub(super) fn read(
 
 fn survey(unit: &Unit, is_new: bool) -> Result<Option<Surveyed<'_>>, ImportError> {
     let name = match &unit.tree {
-        // A zip is called after the chat where the text in it is not.
+        // A zip is named after the chat if the text in it is not.
         Tree::Zip { path, .. } if !names::is_known(Path::new(&unit.file)) => names::of_file(path),
         tree => names::of_file(&tree.path().join(&unit.file)),
     };
@@ -119,7 +119,7 @@ fn survey(unit: &Unit, is_new: bool) -> Result<Option<Surveyed<'_>>, ImportError
     }))
 }
 
-/// What is not certain of one chat is likely as in the others that are written alike, if these agree.
+/// An uncertain date order of one chat becomes likely if the certain chats with the same header format agree.
 fn agree(chats: &mut [Surveyed<'_>]) {
     let mut certain: BTreeMap<Shape, BTreeSet<DayOrder>> = BTreeMap::new();
     for chat in &*chats {
@@ -226,7 +226,7 @@ fn read_chat(
     })
 }
 
-/// What is too large or cannot be unpacked is the file's fault, not the disk's.
+/// A file that is too large or cannot be unpacked is an error of the export, not of the disk.
 fn at(file: &str) -> impl FnOnce(io::Error) -> ImportError + '_ {
     move |error| match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => {

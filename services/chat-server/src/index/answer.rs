@@ -1,4 +1,4 @@
-//! Questions to the index and its answers.
+//! Queries to the index and their results.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub struct ChatKey {
     pub id: String,
 }
 
-/// What kind of thing a message is. One with words and a picture is both.
+/// The kind of a message. One with words and a picture is both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -64,11 +64,11 @@ pub enum Kind {
     Contact,
     /// A question with answers.
     Poll,
-    /// What the network itself says.
+    /// A service message of the network.
     Service,
     /// Something unknown.
     Unknown,
-    /// A call, which is something that the network says, too.
+    /// A call, which is also a service message.
     Call,
 }
 
@@ -95,8 +95,8 @@ pub struct MessageQuery {
     pub limit: usize,
     /// How many of the newest, or of those after the cursor, to pass over.
     pub offset: usize,
-    /// Go on from here: where a page ended, or where a follower that lagged has missed the first. From the latter on
-    /// messages come in the order of their sequence numbers.
+    /// Where to continue: the end of a page, or the first message that a lagging follower missed. In the latter case
+    /// messages are returned in the order of their sequence numbers.
     pub cursor: Option<Cursor>,
 }
 
@@ -132,18 +132,18 @@ impl MessageQuery {
 pub struct Page {
     /// The messages, in order.
     pub messages: Vec<StoredMessage>,
-    /// Where the next page begins, if there is one. Messages that come in meanwhile do not move it.
+    /// Where the next page begins, if there is one. Messages that arrive in the meantime do not move it.
     pub next: Option<Cursor>,
 }
 
-/// A chat and what happens in it.
+/// A chat and its activity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatSummary {
     /// The id of its source.
     pub source: String,
     /// The chat.
     pub chat: Chat,
-    /// How many have written in it.
+    /// How many people have written in it.
     pub writers: u32,
     /// How many messages it has.
     pub messages: u64,
@@ -154,7 +154,7 @@ pub struct ChatSummary {
 }
 
 impl ChatSummary {
-    /// Where it is.
+    /// Its source and its id.
     #[must_use]
     pub fn key(&self) -> ChatKey {
         ChatKey {
@@ -164,7 +164,7 @@ impl ChatSummary {
     }
 }
 
-/// A source and what it has brought.
+/// A source and its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceSummary {
     /// Its id.
@@ -221,7 +221,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Its bit in the table: fixed for ever.
+    /// Its bit in the table, which never changes.
     pub(super) const fn bit(self) -> i64 {
         match self {
             Self::Text => 1,

@@ -15,27 +15,27 @@ use crate::source::Report;
 const CANDIDATES: usize = 20;
 const NEAREST: usize = 5;
 
-/// What came of looking for a chat.
+/// The result of looking for a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundChat {
-    /// The one.
+    /// The only match.
     Found(Box<ChatSummary>),
-    /// Several have this name, or this in their name.
+    /// Several chats have this name, or have it in their name.
     Ambiguous {
         /// The first of them, those with the latest activity first.
         candidates: Vec<ChatSummary>,
         /// How many there are.
         total: usize,
     },
-    /// None.
+    /// No match.
     NotFound {
-        /// Chats with a name that is much alike, the most alike first.
+        /// Chats with a similar name, the most similar first.
         nearest: Vec<ChatSummary>,
     },
 }
 
 impl Index {
-    /// The sources that have brought something, by id.
+    /// The sources that have stored something, by id.
     ///
     /// # Errors
     /// [`IndexError::Unavailable`].
@@ -70,7 +70,7 @@ impl Index {
     }
 }
 
-/// What the column says; nothing if it cannot be read.
+/// The value of the column; the default if it cannot be read.
 fn report(column: Option<String>) -> Report {
     let report = column.and_then(|column| serde_json::from_str(&column).ok());
     report.unwrap_or_default()
@@ -166,8 +166,8 @@ pub fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
     }
 }
 
-/// Names that are much alike, or that have a word that is, by Jaro and Winkler, who look at letters in common and in
-/// place.
+/// The chats whose names, or words in them, are similar, by Jaro-Winkler, which compares common letters and their
+/// positions.
 fn nearest(chats: Vec<ChatSummary>, names: &[String], folded: &str) -> Vec<ChatSummary> {
     // A long name is rarely mistyped throughout, and comparing costs the product of the lengths.
     let short = |text: &str| text.chars().take(64).collect::<String>();

@@ -22,7 +22,7 @@ pub struct Around {
 
 impl Index {
     /// A message with up to `before` messages before it and `after` after it in its chat; `None` if it does not exist.
-    /// Very long ones may leave room for fewer.
+    /// If messages are very long, there may be fewer.
     ///
     /// # Errors
     /// [`IndexError::Invalid`] for more than [`MAX_AROUND`] on a side; [`IndexError::Unavailable`].

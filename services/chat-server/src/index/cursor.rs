@@ -1,4 +1,4 @@
-//! Where a page ends: opaque to who carries it, and refused if it is not one that this index has given.
+//! Where a page ends. A cursor is opaque to clients, and refused if this index has not issued it.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::query::Invalid;
 const TAG: usize = 9;
 /// The version, the kind of page end and two numbers.
 const PAYLOAD: usize = 18;
-/// Fixed for ever: another layout has another number.
+/// Never changes: another layout has another number.
 const VERSION: u8 = 1;
 
 /// An opaque position to continue from, as text of 36 letters that are allowed in a URI.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Cursor(String);
 
-/// What a cursor means.
+/// The meaning of a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageEnd {
     /// Among messages newest first: those older than this one are next.
@@ -28,7 +28,7 @@ pub(super) enum PageEnd {
     After { src: i64, sequence: Sequence },
 }
 
-/// What makes the cursors of one index its own.
+/// The key with which an index authenticates its cursors.
 #[derive(Clone)]
 pub(super) struct Secret([u8; 32]);
 
@@ -84,7 +84,7 @@ impl Secret {
     }
 
     /// # Errors
-    /// [`Invalid`] if the cursor was not given by this index, or was changed on the way.
+    /// [`Invalid`] if this index did not issue the cursor, or if it was changed.
     pub(super) fn open(&self, cursor: &Cursor) -> Result<PageEnd, Invalid> {
         self.try_open(cursor).ok_or_else(|| {
             Invalid::new(
@@ -118,7 +118,7 @@ impl Secret {
         }
     }
 
-    /// Differs from tags by the text between key and text.
+    /// Differs from tags by the constant between key and text.
     pub(super) fn pseudonym(&self, text: &str) -> String {
         let digest = Sha256::new()
             .chain_update(self.0)
@@ -127,7 +127,7 @@ impl Secret {
         HEXLOWER.encode(digest.finalize().get(..5).unwrap_or_default())
     }
 
-    /// Keyed by going first: what is hashed has one length, so nothing can be appended to it.
+    /// Keyed by putting the key first. The hashed data has a fixed length, so nothing can be appended to it.
     fn tag(&self, payload: &[u8]) -> impl Iterator<Item = u8> + use<> {
         let digest = Sha256::new().chain_update(self.0).chain_update(payload);
         digest.finalize().into_iter().take(TAG)

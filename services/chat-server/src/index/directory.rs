@@ -18,7 +18,7 @@ const LOCK: &str = "chats.lock";
 /// Files are private to their owner, in any directory. SQLite makes the files next to the database with its mode.
 const MODE: u32 = 0o600;
 
-/// How long one who only reads waits for the writer to make or to migrate the tables, and how often it looks.
+/// How long a process that only reads waits for the writer to create or migrate the tables, and how often it checks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -35,14 +35,14 @@ impl Drop for Lock {
     }
 }
 
-/// A directory that was found fit.
+/// A data directory that can be used.
 #[derive(Debug)]
 pub(super) struct Directory {
     dir: PathBuf,
 }
 
 impl Directory {
-    /// Takes a directory, made if missing, for its owner alone.
+    /// Opens a directory, created if missing, for its owner alone.
     pub(super) fn open(dir: &Path) -> Result<Self, IndexError> {
         let mut builder = DirBuilder::new();
         builder.recursive(true).mode(0o700);
@@ -73,8 +73,8 @@ impl Directory {
         }
     }
 
-    /// The writer's connection, for the holder of the lock. A file of an older format is migrated to the newest; a
-    /// foreign one is not touched.
+    /// The writer's connection, for the holder of the lock. A file of an older format is migrated to the newest; the
+    /// file of another program is not changed.
     pub(super) fn open_writer(&self, _lock: &Lock) -> Result<Connection, IndexError> {
         let database = self.database();
         own(&database).map_err(|error| self.unusable(&format_args!("{DATABASE}: {error}")))?;
@@ -87,7 +87,7 @@ impl Directory {
         Ok(connection)
     }
 
-    /// Waits until a writer in another process has made the tables.
+    /// Waits until a writer in another process has created the tables.
     pub(super) fn await_writer(&self) -> Result<(), IndexError> {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -105,8 +105,8 @@ impl Directory {
         }
     }
 
-    /// The format, if the file is ours. Asked through SQLite and never by reading the file: closing another handle to
-    /// the file would release the locks that SQLite has on it in this process (POSIX advisory locks).
+    /// The format, if the file is ours. It is read through SQLite, never from the file itself: closing another handle
+    /// to the file would release the locks that SQLite has on it in this process (POSIX advisory locks).
     fn judge(&self, connection: &Connection) -> Result<i32, IndexError> {
         let (application, found) =
             schema::header(connection).map_err(|error| self.foreign(&error))?;
@@ -150,7 +150,7 @@ fn unusable(dir: &Path, reason: &impl ToString) -> IndexError {
     }
 }
 
-/// Makes the file, if it is missing, before SQLite would with its default mode.
+/// Creates the file if it is missing, before SQLite creates it with its default mode.
 fn own(database: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(MODE);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::query::Invalid;
 
-/// Why the index was not opened, or did not do what it was asked. Holds nothing of a message.
+/// Why the index was not opened, or an operation failed. Contains nothing of a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
     /// The directory or the file in it cannot be used.
@@ -47,7 +47,7 @@ pub enum IndexError {
     /// A batch has too many events or too many bytes, or there are too many sources; nothing has changed.
     #[error("{0}")]
     TooLarge(String),
-    /// The question is not one that can be answered.
+    /// The query is invalid.
     #[error(transparent)]
     Invalid(#[from] Invalid),
 }

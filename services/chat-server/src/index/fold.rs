@@ -1,4 +1,4 @@
-//! One way of making words alike for everything that compares them: case, diacritics and compatibility forms do not
+//! Folding, for all code that compares words: case, diacritics and compatibility forms do not
 //! count. `Ö`, `ö` and `o` are the same, as are `ß` and `ss`.
 
 use std::ops::RangeInclusive;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The text with small letters, without diacritics, in compatibility form (NFKC), and with blanks for control
+/// The text in lower case, without diacritics, in compatibility form (NFKC), and with blanks for control
 /// characters.
 ///
 /// Marks that make another letter of it stay: the vowels of Indic scripts, the voicing of Japanese.
@@ -16,7 +16,7 @@ pub(super) fn fold(text: &str) -> String {
     folded
 }
 
-/// Whether a text has this in it; neither case nor diacritics count.
+/// Whether a text contains this; neither case nor diacritics count.
 #[must_use]
 pub fn contains(text: &str, part: &str) -> bool {
     fold(text).contains(&fold(part))
@@ -42,11 +42,11 @@ pub(super) fn fold_into(text: &str, folded: &mut String) {
     }
 }
 
-/// By the book, which is slow.
+/// The full Unicode algorithm, which is slow.
 fn exact(text: &str) -> impl Iterator<Item = char> {
     text.nfkd()
         .filter(|&c| !is_diacritic(c))
-        // By way of capitals, so that letters with several small forms become one: ß and ss, ς and σ.
+        // By way of upper case, so that letters with several lower-case forms become one: ß and ss, ς and σ.
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .filter(|&c| !is_diacritic(c))
@@ -157,7 +157,7 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() && !matches!(c, '\u{1F150}'..='\u{1F189}')
 }
 
-/// Symbols that are looked for as words are; not the tones of skin.
+/// Symbols that can be searched like words, except skin tones.
 const fn is_emoji(c: char) -> bool {
     matches!(c, '\u{2600}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}' | '\u{1F000}'..='\u{1F12F}' | '\u{1F18A}'..='\u{1F3FA}' | '\u{1F400}'..='\u{1FAFF}')
 }

@@ -21,33 +21,33 @@ use super::readers::Readers;
 /// How many messages are read at a time.
 const STRETCH: i64 = 256;
 
-/// How often one looks for what another process has written.
+/// How often a follower checks for messages that another process has written.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How long to wait before reading again what could not be read.
+/// How long to wait before a failed read is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What a follower receives.
+/// An event that a follower receives.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Followed {
     /// A new message.
     Message(Box<StoredMessage>),
-    /// It was too far behind, and does not receive these.
+    /// It was too far behind, and does not receive these messages.
     Lagged(Lag),
 }
 
-/// What a follower has missed of one source.
+/// The messages of one source that a follower has missed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lag {
     /// The source.
     pub source: String,
     /// How many messages.
     pub missed: u64,
-    /// From here [`messages`](Index::messages) gives them, in their order.
+    /// The cursor from which [`messages`](Index::messages) returns them, in their order.
     pub cursor: Cursor,
 }
 
-/// One who listens. It does not keep the index open.
+/// A listener. It does not keep the index open.
 #[derive(Debug)]
 pub struct Follower {
     readers: Arc<Readers>,
@@ -57,7 +57,7 @@ pub struct Follower {
     commits: watch::Receiver<u64>,
     max_lag: u64,
     offsets: Offsets,
-    /// Read and not yet returned.
+    /// Events that were read and not yet returned.
     ready: VecDeque<Followed>,
 }
 
@@ -73,8 +73,8 @@ struct Offsets {
 }
 
 impl Index {
-    /// Follows a source, or all sources and those that are still to come, from now on: each new message once, in the
-    /// order of commits, from any process.
+    /// Follows a source, or all sources including future ones, from now on: each new message once, in the order of
+    /// commits, from any process.
     ///
     /// # Errors
     /// [`IndexError::Unavailable`].
@@ -95,7 +95,7 @@ impl Index {
         Ok(self.follower(offsets))
     }
 
-    /// Follows a source from after one of its messages: first what the index has, then what comes.
+    /// Follows a source from after one of its messages: first stored messages, then new ones.
     #[must_use]
     pub fn follow_after(&self, source: &str, after: Sequence) -> Follower {
         self.follower(Offsets {
@@ -138,7 +138,7 @@ impl Index {
 }
 
 impl Follower {
-    /// What is next; `None` once the index is closed. A read that fails, as while the disk is away, is tried again.
+    /// The next event; `None` once the index is closed. A failed read is tried again, as while the disk is away.
     /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Followed> {
         loop {
@@ -155,7 +155,7 @@ impl Follower {
         }
     }
 
-    /// Waits until there may be something.
+    /// Waits until there may be new messages.
     async fn wait(&mut self) -> Option<()> {
         if self.writes.load(Ordering::Relaxed) {
             return self.commits.changed().await.ok();

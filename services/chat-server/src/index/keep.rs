@@ -1,4 +1,4 @@
-//! What becomes of a source's events in the tables, within the transaction that is open.
+//! Writing a source's events into the tables, within the open transaction.
 
 mod message;
 mod twins;
@@ -16,8 +16,8 @@ use super::stored::micros;
 use crate::model::{Chat, ChatKind, Participant};
 use crate::source::{Batch, Event};
 
-/// Applies a batch of a source, which is made known if it is not. The inner error is for a source too many, and then
-/// nothing has changed.
+/// Applies a batch of a source, which is added if it is new. The inner error means that there are too many sources;
+/// then nothing has changed.
 pub(super) fn keep(
     connection: &Connection,
     source: &str,
@@ -36,7 +36,7 @@ pub(super) fn keep(
     Ok(Ok(()))
 }
 
-/// A batch on its way in.
+/// A batch that is being applied.
 struct Keeper<'a> {
     connection: &'a Connection,
     src: i64,
@@ -44,16 +44,16 @@ struct Keeper<'a> {
     last: i64,
     /// The chats of the batch, by id.
     chats: HashMap<String, i64>,
-    /// Who has written in the batch, by id.
+    /// The senders of the batch, by id.
     people: HashMap<String, (Participant, i64)>,
-    /// How many messages more a chat has.
+    /// How many new messages a chat has.
     news: HashMap<i64, i64>,
     /// The change in how many messages a person has written in a chat.
     credits: HashMap<(i64, i64), i64>,
 }
 
 impl<'a> Keeper<'a> {
-    /// `None` for a source too many.
+    /// `None` if there are too many sources.
     fn new(connection: &'a Connection, source: &str) -> rusqlite::Result<Option<Self>> {
         let sql = "INSERT INTO source (id, last) SELECT ?1, 0 \
                    WHERE (SELECT count(*) FROM source WHERE id <> ?1) < ?2 \
@@ -109,7 +109,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Keeps a chat and gives its number.
+    /// Stores a chat and returns its number.
     fn chat(&mut self, chat: &Chat) -> rusqlite::Result<i64> {
         let sql = "INSERT INTO chat (src, id, name, kind, participants, messages) \
                    VALUES (?1, ?2, ?3, ?4, ?5, 0) \
@@ -180,7 +180,7 @@ impl<'a> Keeper<'a> {
         Ok(number)
     }
 
-    /// Writes what the batch comes to.
+    /// Writes the totals of the batch.
     fn finish(self, batch: &Batch) -> rusqlite::Result<()> {
         let sql = "UPDATE chat SET messages = messages + ?2 WHERE chat = ?1";
         let mut statement = self.statement(sql)?;
@@ -207,7 +207,7 @@ impl<'a> Keeper<'a> {
     }
 }
 
-/// Fixed for ever.
+/// The number of a kind in the tables, which never changes.
 const fn kind_number(kind: ChatKind) -> i64 {
     match kind {
         ChatKind::Unknown => 0,

@@ -4,13 +4,13 @@ use super::fold::words;
 use super::search::terms;
 use crate::query::Invalid;
 
-/// What a text must say: all of these, and nothing of what it must not.
+/// The conditions for a text: all of these clauses must hold.
 #[derive(Debug, Clone)]
 pub(super) struct Matcher {
     clauses: Vec<Clause>,
 }
 
-/// Any of some terms; or none of them.
+/// Holds if the text contains any of the terms; with `is_not`, if it contains none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clause {
     pub(super) terms: Vec<Term>,
@@ -20,14 +20,13 @@ pub(super) struct Clause {
 /// Consecutive words, folded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term {
-    /// At least one.
+    /// At least one word.
     pub(super) words: Vec<String>,
-    /// Whether the last is only how a word begins.
+    /// Whether the last word is only the beginning of a word.
     pub(super) prefix: bool,
 }
 
-/// A question to a table of [`schema`](super::schema) that holds for every message that matches, and perhaps for
-/// others.
+/// A query to a table of [`schema`](super::schema) that finds every matching message, and perhaps others.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Candidates {
     pub(super) sql: &'static str,
@@ -56,7 +55,7 @@ impl Matcher {
             .all(|clause| clause.terms.iter().any(|term| term.is_in(words)) != clause.is_not)
     }
 
-    /// What is looked for, to be marked where it was found.
+    /// The terms to mark in a text that matches.
     pub(super) fn terms(&self) -> Vec<Term> {
         let wanted = self.clauses.iter().filter(|clause| !clause.is_not);
         wanted
@@ -86,7 +85,7 @@ impl Term {
             .any(|window| self.is_at(window))
     }
 
-    /// Whether it is just these words.
+    /// Whether the term is exactly these words.
     pub(super) fn is_at(&self, window: &[String]) -> bool {
         let Some((last, before)) = self.words.split_last() else {
             return false;
@@ -107,7 +106,7 @@ impl Term {
     }
 }
 
-/// A string of FTS5: what is in it is never an operator (SQLite, "FTS5 Strings").
+/// A string of FTS5: its contents are never operators (SQLite, "FTS5 Strings").
 fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }

@@ -1,4 +1,4 @@
-//! Messages by what they are: filters, pages, one by its id.
+//! Queries for messages: by filters, in pages, or one by its id.
 
 mod fetch;
 mod filter;
@@ -24,11 +24,11 @@ pub(super) use walk::Position;
 pub(super) const PAGE_BYTES: usize = 4 << 20;
 
 impl Index {
-    /// The messages that fit, newest first: by their time, and those of one time the one that came in last first.
+    /// The matching messages, newest first: by time, and at the same time in reverse order of arrival.
     ///
     /// # Errors
     /// [`IndexError::Invalid`] for a limit out of bounds, an empty range of time or a cursor that this index has not
-    /// given; [`IndexError::Unavailable`].
+    /// issued; [`IndexError::Unavailable`].
     pub async fn messages(&self, query: &MessageQuery) -> Result<Page, IndexError> {
         query.check()?;
         let (query, secret) = (query.clone(), self.inner.secret.clone());
@@ -58,13 +58,13 @@ impl Index {
     }
 }
 
-/// Where a message is.
+/// The place of a message.
 pub(super) struct FoundMessage {
     pub(super) chat: i64,
     pub(super) position: Position,
 }
 
-/// Where a message is that was read in the same view.
+/// The place of a message that was read in the same view.
 pub(super) fn find_stored(
     view: &Connection,
     message: &StoredMessage,
@@ -97,7 +97,7 @@ pub(super) fn find(
         .optional()
 }
 
-/// A page of what fits and says `what` too.
+/// A page of the messages that match the query, and also `what`.
 pub(super) fn page(
     view: &Connection,
     query: &MessageQuery,
@@ -148,7 +148,7 @@ pub(super) fn page(
     Ok(page)
 }
 
-/// Where a page that ends with this message is followed by the next.
+/// The cursor after a page that ends with this message.
 pub(super) fn next(
     view: &Connection,
     query: &MessageQuery,

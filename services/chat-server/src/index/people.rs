@@ -1,4 +1,4 @@
-//! The participants of all sources, with those joined that are one person.
+//! The participants of all sources. Those that are one person are joined.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub const MAX_PEOPLE: usize = 100_000;
 /// Participants that are one person, as the owner of the accounts knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alias {
-    /// What to call the person.
+    /// The name to show.
     pub name: String,
     /// The id, username, telephone number or name of each participant, in any source.
     pub members: Vec<String>,
@@ -184,7 +184,7 @@ pub(super) fn digits(phone: &str) -> Option<String> {
     (digits.len() >= PHONE_DIGITS).then(|| digits.to_owned())
 }
 
-/// The aliases by what their members are called.
+/// The aliases by the names of their members.
 struct Members(HashMap<String, Vec<usize>>);
 
 impl Members {

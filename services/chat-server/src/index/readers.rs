@@ -14,7 +14,7 @@ use crate::query::Invalid;
 #[derive(Debug)]
 pub(super) struct Readers {
     database: PathBuf,
-    /// As many as there may be connections.
+    /// One permit for each connection that may be open.
     permits: Arc<Semaphore>,
     /// The unused ones. `None` once closed.
     idle: Mutex<Option<Vec<Connection>>>,
@@ -29,7 +29,7 @@ impl Readers {
         }
     }
 
-    /// Runs `read` on a separate connection, with one view of the tables. If the caller goes away, it is stopped.
+    /// Runs `read` on a separate connection, with one view of the tables. Dropping the future stops it.
     pub(super) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&Connection) -> Result<T, ReadError> + Send + 'static,
@@ -64,7 +64,7 @@ impl Readers {
         }
     }
 
-    /// Refuses further reads and closes what is not used now; the rest is closed after use.
+    /// Refuses further reads and closes unused connections; the others are closed after use.
     pub(super) fn close(&self) {
         self.permits.close();
         *self.idle() = None;
@@ -97,12 +97,12 @@ impl Readers {
     }
 }
 
-/// What a read may fail of.
+/// Why a read failed.
 #[derive(Debug)]
 pub(super) enum ReadError {
-    /// The question is at fault.
+    /// The query is invalid.
     Refused(IndexError),
-    /// The database is.
+    /// The database failed.
     Database(rusqlite::Error),
 }
 
@@ -132,10 +132,10 @@ fn in_view<T>(
     read(&view)
 }
 
-/// Where a read that runs can be interrupted; `None` before and after.
+/// The handle that interrupts a running read; `None` before and after the read.
 type RunningRead = Arc<Mutex<Option<InterruptHandle>>>;
 
-/// Interrupts the read when dropped, if it still runs.
+/// Interrupts the read when dropped, if it is still running.
 #[derive(Default)]
 struct Stop(RunningRead);
 
@@ -148,12 +148,12 @@ impl Drop for Stop {
     }
 }
 
-/// A read that runs.
+/// A running read.
 struct Turn(RunningRead);
 
 impl Turn {
     fn start(running: RunningRead, connection: &Connection) -> Result<Self, ReadError> {
-        // No caller waits for it any more.
+        // No caller is waiting for it.
         if Arc::strong_count(&running) == 1 {
             return Err(ReadError::Refused(IndexError::Unavailable));
         }

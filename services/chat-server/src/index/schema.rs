@@ -1,4 +1,4 @@
-//! The tables, how they came to be step by step, and how a connection to them is set up.
+//! The tables, their migrations, and how a connection to them is set up.
 //!
 //! Times are Unix microseconds. `msg` numbers messages in the order of commits over all sources; `seq` does so within
 //! one source, without gaps. Nothing is ever removed from `message`: a deleted message stays as a row without words.
@@ -20,8 +20,8 @@ pub(super) const FORMAT: i32 = STEPS.len() as i32;
 /// How long to wait for a foreign connection, such as a backup, to release the file.
 pub(super) const BUSY: Duration = Duration::from_secs(5);
 
-/// What leads from each format to the next, beginning with an empty file. Never changed once released: a change is
-/// another step.
+/// The migrations from each format to the next, beginning with an empty file. A released step never changes: a change
+/// is another step.
 const STEPS: &[&str] = &["
 CREATE TABLE secret (key BLOB NOT NULL) STRICT;
 INSERT INTO secret VALUES (randomblob(32));
@@ -103,22 +103,22 @@ INSERT INTO word (word, rank) VALUES ('secure-delete', 1);
 UPDATE message SET detail = replace(detail, '\"body\":\"unknown\"', '\"body\":{\"unknown\":\"\"}') WHERE kinds & 1024;
 "];
 
-/// The step after which all messages have to be learned again, since their words are split differently.
+/// The step after which all messages have to be indexed again, since their words are split differently.
 const RELEARN: i32 = 2;
 
-/// Opens the file for writing, with nothing changed in it, neither now nor by closing.
+/// Opens the file for writing. Neither opening nor closing changes the file.
 pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Else the bundled SQLite, which is built with STAT4, plans a statement again for every other value it is given,
-    // which takes ten times as long as carrying it out.
+    // Otherwise the bundled SQLite, which is built with STAT4, plans a statement again for every new value, which takes
+    // ten times as long as carrying it out.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 
-/// Whether there is nothing in the file yet.
+/// Whether the file is empty.
 pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| {
         row.get(0)
@@ -149,8 +149,8 @@ pub(super) fn migrate(connection: &Connection, format: i32) -> rusqlite::Result<
     Ok(())
 }
 
-/// Makes a connection the writer. What is deleted is overwritten, so that words that were taken back are gone from the
-/// file too. Memory-mapped reads stay off: a fault there kills the process.
+/// Makes a connection the writer. Deleted data is overwritten, so that deleted words do not remain in the file.
+/// Memory-mapped reads stay off: a fault there kills the process.
 pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; \

@@ -28,9 +28,9 @@ pub struct SearchQuery {
     pub text: String,
     /// Further conditions, how many hits, and where to continue.
     pub messages: MessageQuery,
-    /// How many messages of the chat to give before each hit.
+    /// How many messages of the chat to return before each hit.
     pub before: usize,
-    /// And how many after it.
+    /// How many messages of the chat to return after each hit.
     pub after: usize,
 }
 
@@ -99,7 +99,7 @@ impl Index {
     }
 }
 
-/// The page with what is around, and whether all of it found room.
+/// The page with the messages around each hit, and whether all hits fit into it.
 fn hits(
     view: &Connection,
     page: Page,

@@ -1,4 +1,4 @@
-//! Who writes how much, and when.
+//! Statistics: who writes how much, and when.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,10 +34,10 @@ pub struct StatisticsQuery {
     pub zone: TimeZone,
 }
 
-/// How many messages of people; what the network says, and calls, do not count.
+/// Counts of messages by people; service messages and calls do not count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// In all.
+    /// The total.
     pub messages: u64,
     /// When the first was sent.
     pub first: Option<Timestamp>,
@@ -49,7 +49,7 @@ pub struct Statistics {
     pub other_senders: u64,
     /// Without a sender: service messages, and deleted accounts.
     pub without_sender: u64,
-    /// On each day on which there was any.
+    /// On each day with at least one message.
     pub days: BTreeMap<Date, u64>,
     /// In each hour of the day, from 0.
     pub hours: [u64; 24],

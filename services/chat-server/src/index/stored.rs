@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::Kind;
 use crate::model::{Attachment, Body, Message, Participant, Reaction};
 
-/// What has no separate column. Empty members are left out; a plain text has none of them, and then no JSON is stored.
+/// The parts without a separate column. Empty members are left out; for a plain text all are, and no JSON is stored.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Detail {
@@ -87,7 +87,7 @@ impl Detail {
         self.attachments.clear();
     }
 
-    /// Adds or removes what one person gave. One who gives the same twice has given it once.
+    /// Adds or removes one person's reaction. The same reaction by the same person counts once.
     pub(super) fn react(&mut self, reaction: &Reaction, removed: bool) {
         if removed && reaction.emoji.is_empty() {
             self.take_back(&reaction.by);
@@ -138,7 +138,7 @@ fn change(known: &mut Reaction, by: &[String], removed: bool) {
                 known.count = known.count.saturating_sub(1);
             }
             (None, true) => {
-                // One of those who are counted but not named, if there are such.
+                // One of the people who are counted but not named, if there are any.
                 let named = u32::try_from(known.by.len()).unwrap_or(u32::MAX);
                 known.count = known.count.saturating_sub(1).max(named);
             }
@@ -147,7 +147,7 @@ fn change(known: &mut Reaction, by: &[String], removed: bool) {
     }
 }
 
-/// The words of a body: what is searched in.
+/// The words of a body, which can be searched.
 pub(super) fn words(body: &Body) -> String {
     match body {
         Body::Text(text) | Body::Unknown(text) | Body::Service { text, .. } => text.clone(),
@@ -166,8 +166,8 @@ pub(super) fn words(body: &Body) -> String {
     }
 }
 
-/// What a message is, one bit for each [`Kind`], after its words and the rest. One without words is what is attached to
-/// it.
+/// The kinds of a message, one bit for each [`Kind`], by its words and the other parts. A message without words has the
+/// kinds of its attachments.
 pub(super) fn kinds(text: &str, detail: &Detail) -> i64 {
     let body = match &detail.body {
         None if text.is_empty() && !detail.attachments.is_empty() => None,
@@ -190,7 +190,7 @@ pub(super) fn kinds(text: &str, detail: &Detail) -> i64 {
         .fold(0, |bits, kind| bits | kind.bit())
 }
 
-/// Whether what happened is a call, answered or not.
+/// Whether the action is a call, answered or not.
 #[must_use]
 pub fn is_call(action: &str) -> bool {
     matches!(action, "call" | "missed_call" | "phone_call" | "group_call")
@@ -207,13 +207,13 @@ pub(super) fn participant(row: &Row<'_>, first: usize) -> rusqlite::Result<Parti
     })
 }
 
-/// Microseconds, as in the tables: what is finer is lost.
+/// Microseconds, as in the tables; smaller fractions are lost.
 pub(super) fn micros(at: Timestamp) -> i64 {
     at.as_microsecond()
 }
 
 /// The time of a column.
 pub(super) fn timestamp(micros: i64) -> Timestamp {
-    // The tables hold only what came from a timestamp.
+    // The tables hold only values made from a timestamp.
     Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH)
 }

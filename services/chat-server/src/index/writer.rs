@@ -1,4 +1,4 @@
-//! The one thread that writes: it takes what is queued as one transaction and answers after the commit (group commit).
+//! The one thread that writes: it takes queued batches as one transaction and answers after the commit (group commit).
 
 use std::io;
 use std::ops::ControlFlow;
@@ -17,29 +17,29 @@ use super::error::IndexError;
 use super::keep;
 use crate::source::Batch;
 
-/// The most bytes of batches that wait or are being written, as [`weight`] counts them. A batch that finds no room
+/// The most bytes of batches that wait or are being written, as [`weight`] counts them. A batch that does not fit
 /// waits.
 const QUEUE_BYTES: usize = 32 << 20;
 
-/// The most bytes of one batch: the largest message of an export has room in a separate one.
+/// The most bytes of one batch: the largest message of an export fits into a batch of its own.
 const MAX_BATCH_BYTES: usize = QUEUE_BYTES / 4 * 3;
 
-/// What a batch counts for at least, so that no more than 256 wait.
+/// The least that a batch counts, in bytes, so that no more than 256 wait.
 const MIN_SHARE: usize = QUEUE_BYTES / 256;
 
 /// The most events after which a transaction takes no further batch.
 const GROUP_EVENTS: usize = 8_000;
 
-/// How long closing waits for what is queued.
+/// How long closing waits for queued batches.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// The thread's handle. Dropping it closes it.
+/// The handle of the thread. Dropping it closes the writer.
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// Bounded by what its jobs hold of the budget. A `None` asks to close it.
+    /// Bounded by the shares of the budget that its jobs hold. `None` closes it.
     queue: UnboundedSender<Option<Job>>,
     budget: Arc<Semaphore>,
-    /// `None` once a caller waits for its end.
+    /// `None` once a caller waits for the thread to end.
     thread: Mutex<Option<Thread>>,
 }
 
@@ -71,7 +71,7 @@ impl Writer {
         let handle = thread::Builder::new()
             .name("chat-index".into())
             .spawn(move || {
-                // Dropped in reverse, also by a panic: connection, lock, then the word that all ended.
+                // Dropped in reverse, also after a panic: connection, lock, then the signal that the thread has ended.
                 let _end: std_mpsc::Sender<()> = end;
                 let _lock = lock;
                 let connection = connection;
@@ -106,12 +106,12 @@ impl Writer {
         answer.await.unwrap_or(Err(IndexError::Unavailable))
     }
 
-    /// Lets the queue run empty and waits for that, at most [`DRAIN`].
+    /// Closes the queue and waits until it is empty, at most [`DRAIN`].
     pub(super) fn close(&self) {
         // A thread that has ended does not receive it.
         drop(self.queue.send(None));
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        // Under the lock, so that of two who close both return at the end.
+        // Under the lock, so that two callers that close both return at the end.
         let Some(Thread { handle, ended }) = thread.take() else {
             return;
         };
@@ -183,7 +183,7 @@ fn transact(
         Err(error) => error,
     };
     tracing::error!(%error, batches = group.len(), "a transaction of the index failed");
-    // A commit that failed may have ended the transaction or not.
+    // A failed commit may or may not have ended the transaction.
     let recovered = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
     let (failure, passing) = match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => (IndexError::Full, true),

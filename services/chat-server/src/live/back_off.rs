@@ -1,10 +1,10 @@
-//! How long to wait before trying again what has failed.
+//! The pauses between attempts after failures.
 
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-/// Waits longer after each failure, up to a bound, and not long again once something has worked.
+/// Waits longer after each failure, up to a bound. A success resets the wait.
 #[derive(Debug, Clone)]
 pub(super) struct BackOff {
     next: Duration,
@@ -21,12 +21,12 @@ impl BackOff {
         }
     }
 
-    /// It has worked.
+    /// Resets the wait after a success.
     pub(super) fn reset(&mut self) {
         self.next = self.first;
     }
 
-    /// Waits; `false` if stopped meanwhile.
+    /// Waits. `false` if stopped meanwhile.
     pub(super) async fn wait(&mut self, stop: &CancellationToken) -> bool {
         let pause = self.next;
         self.next = (pause * 2).min(self.most);

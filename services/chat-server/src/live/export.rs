@@ -21,17 +21,17 @@ const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// How many batches may wait between the reader and the index.
 const BATCHES: usize = 2;
 
-/// How often an export that is not there is looked for.
+/// How often a missing export is looked for.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// How far a reading is.
+/// The progress of a reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes that were read.
     pub done: u64,
     /// The bytes of the whole export.
     pub total: u64,
-    /// What was read, once it is at its end.
+    /// The result, once the reading has finished.
     pub summary: Option<Summary>,
 }
 
@@ -46,24 +46,24 @@ pub struct Export {
     options: Options,
     status: Status,
     progress: watch::Sender<Progress>,
-    /// Whether it was read once, or could not be.
+    /// Whether the first reading has finished or failed.
     settled: watch::Sender<bool>,
-    /// The fingerprint of what could not be read the last time, and why.
+    /// The fingerprint of an export that could not be read the last time, and why.
     damaged: Mutex<Option<(String, String)>>,
 }
 
-/// Why a reading has ended too soon.
+/// Why a reading ended early.
 enum Ended {
     /// The export, and what is wrong with it.
     Export(String),
-    /// The index accepts no more.
+    /// The index accepts no more batches.
     Index(SourceError),
     /// The program is to stop.
     Stopped,
 }
 
 impl Export {
-    /// The source; it reads when it is run.
+    /// Creates the source, which reads when it is run.
     #[must_use]
     pub fn new(
         id: String,
@@ -91,20 +91,20 @@ impl Export {
         }
     }
 
-    /// How far the present or the last reading is.
+    /// The progress of the current or the last reading.
     #[must_use]
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
     }
 
-    /// Resolves once it was read since the program began, was found to be known already, or could not be read.
+    /// Resolves once the export was read since the program began, was found unchanged, or could not be read.
     pub async fn settled(&self) {
         let mut settled = self.settled.subscribe();
         // The sender is here, so it does not end.
         let _settled = settled.wait_for(|settled| *settled).await;
     }
 
-    /// Whether it was.
+    /// Whether [`settled`](Self::settled) has resolved.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         *self.settled.borrow()
@@ -116,10 +116,10 @@ impl Export {
         &self.path
     }
 
-    /// Reads the export into `sink` if it is another one than the last time (or always, with `again`).
+    /// Reads the export into `sink` if it has changed since the last time (or always, with `again`).
     ///
     /// # Errors
-    /// What keeps it from being read, in words; what was read before that is kept.
+    /// Why it cannot be read, in words; the part that was read before is kept.
     pub async fn import(
         &self,
         sink: &dyn Sink,
@@ -133,7 +133,7 @@ impl Export {
         }
     }
 
-    /// Reads it, and remembers how that went.
+    /// Reads it, and records the outcome.
     async fn settle(
         &self,
         sink: &dyn Sink,
@@ -180,7 +180,7 @@ impl Export {
                     .map_err(Ended::Index),
             };
         }
-        // What is damaged is so until it changes: it is not read through again to find that.
+        // A damaged export stays damaged until it changes, so it is not read again.
         let damaged = self.damaged().clone().filter(|_| !again);
         if let Some((_, problem)) = damaged.filter(|(what, _)| *what == mark) {
             return Err(Ended::Export(problem));
@@ -232,7 +232,7 @@ impl Export {
             Ok(Ok(summary)) => summary,
             Ok(Err(error)) => {
                 let problem = error.to_string();
-                // A disk may be well again without a change of the export.
+                // A disk may recover without a change of the export.
                 if !matches!(error, ImportError::Io { .. }) {
                     *self.damaged() = Some((mark, problem.clone()));
                 }
@@ -273,7 +273,7 @@ impl Export {
         self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Resolves when something has happened where the export is.
+    /// Resolves when something has changed at the path of the export.
     async fn changed(&self, watcher: &mut Option<Watcher>) {
         if watcher.is_none() {
             *watcher = self.watcher();
@@ -289,7 +289,7 @@ impl Export {
         }
     }
 
-    /// A file is replaced by renaming, so its folder is what is watched.
+    /// A file is replaced by renaming, so its folder is watched.
     fn watcher(&self) -> Option<Watcher> {
         let (folder, depth) = match self.path.is_dir() {
             true => (self.path.as_path(), Depth::Tree),
@@ -310,7 +310,7 @@ impl Export {
     }
 }
 
-/// Gathers events to batches.
+/// Gathers events into batches.
 struct Batches {
     send: mpsc::Sender<Vec<Event>>,
     events: Vec<Event>,
@@ -331,7 +331,7 @@ impl Batches {
         }
     }
 
-    /// Waits for room. Breaks if the receiver is gone.
+    /// Waits until the queue has space. Breaks if the receiver is gone.
     fn send(&mut self) -> ControlFlow<()> {
         self.bytes = 0;
         let events = std::mem::take(&mut self.events);
@@ -385,7 +385,7 @@ impl ChatSource for Export {
             let mut watcher = if self.watch { self.watcher() } else { None };
             loop {
                 match self.settle(&*sink, false, &stop).await {
-                    // The export has not changed, so nothing would bring it back but being run again.
+                    // The export has not changed, so only another run reads it again.
                     Err(Ended::Index(error)) => return Err(error),
                     Err(Ended::Export(problem)) if !self.watch => return Err(SourceError(problem)),
                     Err(Ended::Export(problem)) => {

@@ -1,4 +1,4 @@
-//! A running `signal-cli daemon`: JSON-RPC, an object a line, over a Unix socket or TCP.
+//! A running `signal-cli daemon`: JSON-RPC, one object per line, over a Unix socket or TCP.
 //!
 //! Signal keeps no history for linked devices: messages that arrive without a listener are held by the daemon or lost
 //! with it, and received ones are kept in the index alone.
@@ -36,10 +36,10 @@ const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// How long a connection may take to come about, and then how long the first answer, and the names.
+/// How long connecting may take, and then how long the first answer and the names may take.
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 
-/// How long it must be silent before the program ends.
+/// How long the daemon must be silent before the program ends.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// The id of the request that subscribes to messages; the others are in [`inbox`].
@@ -59,7 +59,7 @@ type Reader = Box<dyn AsyncRead + Send + Unpin>;
 type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 impl SignalCli {
-    /// The source; it connects when it is run.
+    /// Creates the source, which connects when it is run.
     #[must_use]
     pub fn new(id: String, name: String, address: SignalAddress, account: Option<String>) -> Self {
         let status = Status::new(Connection::Disconnected(advice(
@@ -137,7 +137,7 @@ impl SignalCli {
                     Ok(())
                 }
             };
-            // What has arrived already is kept together, also if the connection breaks after it.
+            // Lines that have arrived are kept together, even if the connection breaks after them.
             while read.is_ok()
                 && events.len() < MAX_BATCH / 2
                 && let Some(line) = lines.next().now_or_never()
@@ -210,7 +210,7 @@ impl SignalCli {
         ]
     }
 
-    /// Reads a line; `None` is the end.
+    /// Reads a line; `None` at the end.
     fn read(
         &self,
         line: Option<io::Result<Result<String, &'static str>>>,
@@ -232,11 +232,11 @@ impl SignalCli {
     }
 }
 
-/// Why listening has ended.
+/// Why listening ended.
 enum Ended {
-    /// The daemon is away, and why.
+    /// The daemon is not reachable, and why.
     Daemon(String),
-    /// The index accepts no more.
+    /// The index accepts no more batches.
     Index(SourceError),
     /// The program is to stop.
     Stopped,

@@ -1,4 +1,4 @@
-//! Whether a source is there to be asked, as it last knew.
+//! The last known connection state of a source.
 
 use std::sync::{Mutex, PoisonError};
 

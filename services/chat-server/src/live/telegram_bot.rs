@@ -1,7 +1,7 @@
 //! A Telegram bot: the messages in its chats, from the first request on (long polling of the Bot API).
 //!
 //! The number of the last update is stored together with its content, and only then confirmed to Telegram, which holds
-//! updates for a day: nothing is lost or doubled when this program ends, at any moment.
+//! updates for a day. So nothing is lost or duplicated if this program ends at any moment.
 
 mod api;
 mod update;
@@ -20,7 +20,7 @@ use super::status::Status;
 use crate::source::{Batch, ChatSource, Connection, Sink, SourceError};
 use api::{Api, Failed};
 
-/// How long to wait before asking again, at first and at most.
+/// How long to wait before the next request after a failure, at first and at most.
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -35,7 +35,7 @@ pub struct TelegramBot {
 }
 
 impl TelegramBot {
-    /// The source; it asks when it is run.
+    /// Creates the source, which sends requests when it is run.
     #[must_use]
     pub fn new(id: String, name: String, base_url: String, token_file: PathBuf) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl TelegramBot {
         }
     }
 
-    /// Asks until that fails.
+    /// Requests updates until a request fails.
     async fn poll(
         &self,
         sink: &dyn Sink,
@@ -139,11 +139,11 @@ impl TelegramBot {
     }
 }
 
-/// Why asking has ended.
+/// Why the requests ended.
 enum Ended {
-    /// Telegram does not answer as it should.
+    /// Telegram does not answer as expected.
     Api(Failed),
-    /// The index accepts no more.
+    /// The index accepts no more batches.
     Index(SourceError),
 }
 

@@ -1,4 +1,4 @@
-//! Completion of sources and chats: what begins so, then what has it somewhere.
+//! Completion of sources and chats: first names that begin with the text, then names that contain it.
 
 use mcp_proto::{Completion, CompletionRequest, Context, RequestError, ServerBuilder};
 
@@ -32,7 +32,7 @@ async fn sources(
     Ok(Completion::all(fitting(&request.value, ids)))
 }
 
-/// The names of chats, of the source if that is settled.
+/// The names of chats, only of one source if it is given.
 async fn chats(
     state: State,
     request: CompletionRequest,

@@ -1,4 +1,4 @@
-//! Failures in MCP: tool errors, and errors of requests with `data.code`.
+//! Failures in MCP: tool errors, and JSON-RPC errors with `data.code`.
 
 use std::future::Future;
 
@@ -36,7 +36,7 @@ impl From<Failure> for RequestError {
     }
 }
 
-/// Arguments that do not fit the schema of their tool are what a wrong value is.
+/// Arguments that do not match the schema of their tool get the same error as an invalid value.
 pub(super) fn unfit(_tool: &str, _arguments: &Value, findings: &[Finding]) -> ToolError {
     let reasons: Vec<String> = findings
         .iter()

@@ -1,5 +1,5 @@
-//! From what comes in to those who have subscribed: each new message is one `notifications/resources/updated` for the
-//! URI that was subscribed to, with the message in its `_meta`.
+//! New messages for subscribers: each is one `notifications/resources/updated` for the subscribed URI, with the message
+//! in its `_meta`.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -17,18 +17,18 @@ use crate::view::uri::{self, Listening};
 const META_MESSAGE: &str = "chat-server/message";
 /// The cursor with which [`ChatService::messages`] continues after it.
 const META_CURSOR: &str = "chat-server/cursor";
-/// `_meta` key of an update that stands for many: source, how many, and the cursor from which they are read.
+/// `_meta` key of an update that stands for many messages: source, how many, and the cursor from which to read them.
 const META_MISSED: &str = "chat-server/missed";
 
 /// How many messages are sent at once before listeners get time to receive them: fewer than the library's lag limit.
 const BURST: usize = 64;
-/// How long they get.
+/// How long listeners get for that.
 const BREATH: Duration = Duration::from_millis(2);
 
 /// The most subscriptions whose chat is known by its id; older ones are matched by the name of the chat.
 const MAX_KNOWN: usize = 4_096;
 
-/// The messages that come in, from the first subscription on.
+/// The messages that arrive, from the first subscription on.
 #[derive(Debug)]
 pub(super) struct Feed {
     server: OnceLock<WeakServer>,
@@ -39,7 +39,7 @@ pub(super) struct Feed {
     _end: DropGuard,
 }
 
-/// The ids of chats by the URI that was subscribed to.
+/// The ids of chats by subscribed URI.
 #[derive(Debug, Default)]
 struct SubscribedChats {
     ids: HashMap<String, String>,
@@ -62,11 +62,11 @@ impl Default for Feed {
 impl Feed {
     /// Sets the server whose listeners are notified.
     pub(super) fn belongs_to(&self, server: &Server) {
-        // Once, by the code that has made both.
+        // Called once, by the code that creates both.
         let _ = self.server.set(server.downgrade());
     }
 
-    /// Whether a client may subscribe to this. Once it has resolved, no new message is missed.
+    /// Checks whether a client may subscribe to this. Once it has resolved, no new message is missed.
     pub(super) async fn admit(&self, service: &ChatService, uri: &str) -> Result<(), Failure> {
         let listening = match Listening::parse(uri) {
             None => {
@@ -93,7 +93,7 @@ impl Feed {
         started.await.map(drop)
     }
 
-    /// Whether an update belongs to a URI that was subscribed to.
+    /// Whether an update belongs to a subscribed URI.
     pub(super) fn concerns(&self, subscribed: &str, update: &ResourceUpdate) -> bool {
         let news = update
             .detail

@@ -18,7 +18,7 @@ const SUMMARIZE: &str = "summarize_conversation";
 const QUESTIONS: &str = "open_questions";
 const ACTIONS: &str = "action_items";
 
-/// How many messages a prompt has, and how many names of those who take part.
+/// How many messages a prompt includes, and how many names of participants.
 const MESSAGES: i64 = 100;
 const NAMED: usize = 50;
 

@@ -20,7 +20,7 @@ use crate::view::uri::{ALL_MESSAGES, ATTACHMENT, MESSAGES};
 const TEXT: &str = "text/plain";
 const BYTES: &str = "application/octet-stream";
 
-/// What an address of messages says, written for a model.
+/// The query parameters of a messages URI, explained for a model.
 const QUERY: &str = "Lines `[timestamp] sender: content`, newest first. since and before: 7d, 2025-01-13 or RFC 3339; \
     sender and search: parts of name and text; limit: 1 to 1000, 100 by default; offset counts from the newest; cursor \
     is next_cursor of _meta.";
@@ -91,7 +91,7 @@ async fn text(service: &ChatService, uri: &ResourceUri) -> Result<ResourceConten
         offset: number("offset", uri.get("offset"))?,
         cursor: given("cursor"),
         topic: None,
-        // A resource has no parameter for it, and stored messages are better than none.
+        // A resource has no parameter `stored`, and stored messages are better than none.
         stored: Some(true),
         chat,
     };
@@ -145,7 +145,7 @@ async fn read_attachment(
     Ok(blob.into())
 }
 
-/// The chats that are known now, by source and id. The key of a page is the address of its last chat.
+/// The known chats, by source and id. The key of a page is the URI of its last chat.
 async fn list(state: State, page: PageRequest, _: Context) -> Result<Page<Resource>, RequestError> {
     let asked = ChatQuestion {
         limit: Some(MAX_CHATS),

@@ -1,4 +1,4 @@
-//! The tools: all of them read.
+//! The tools, all of them read-only.
 
 use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use schemars::JsonSchema;
@@ -94,8 +94,8 @@ fn reading(name: &str, title: &str, description: &str) -> Tool {
         .with_timeout(REQUEST_TIMEOUT)
 }
 
-/// The answer of a tool: without an output schema, which would cost more tokens than it is worth. Arguments refuse
-/// unknown members, so that a model gets an error for a misspelt one.
+/// The answer of a tool, without an output schema, which would cost more tokens than it is worth. Unknown arguments are
+/// refused, so that a model gets an error for a misspelt one.
 type Answer = Result<CallToolResult, ToolError>;
 
 /// No arguments.

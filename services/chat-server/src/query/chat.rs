@@ -1,4 +1,4 @@
-//! Which chat: `Antti`, `telegram:Antti`, `*`.
+//! Names of chats in queries: `Antti`, `telegram:Antti`, `*`.
 
 use super::{Invalid, quoted};
 

@@ -1,4 +1,4 @@
-//! When: `7d`, a date, or a moment.
+//! Times in queries: `7d`, a date, or a timestamp.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -78,7 +78,7 @@ fn date(text: &str) -> Option<Date> {
     shaped(text, "dddd-dd-dd").then(|| text.parse().ok())?
 }
 
-/// RFC 3339, which is stricter than what jiff reads: a date, `T`, a time with seconds, and an offset.
+/// RFC 3339, which is stricter than the forms that jiff reads: a date, `T`, a time with seconds, and an offset.
 fn moment(text: &str) -> Option<Timestamp> {
     let (date, rest) = text.split_at_checked(10)?;
     let (separator, rest) = rest.split_at_checked(1)?;
@@ -100,7 +100,7 @@ fn moment(text: &str) -> Option<Timestamp> {
     fits.then(|| text.parse().ok())?
 }
 
-/// Whether each character is what the shape says: `d` a digit, `±` a sign, others themselves.
+/// Whether each character matches the shape: `d` is a digit, `±` a sign, others stand for themselves.
 fn shaped(text: &str, shape: &str) -> bool {
     let mut wanted = shape.chars();
     let fits = text.chars().all(|c| match wanted.next() {

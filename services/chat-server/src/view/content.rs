@@ -1,4 +1,4 @@
-//! What a message says, in one text: `[Image] Our boat`.
+//! The content of a message as one text: `[Image] Our boat`.
 
 use std::fmt::Write as _;
 

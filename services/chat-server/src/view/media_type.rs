@@ -1,4 +1,4 @@
-//! What kind of file it is, for networks that only give its name.
+//! The media type of a file, for networks that only give its name.
 
 use crate::model::{Attachment, AttachmentPlace};
 
@@ -49,7 +49,7 @@ const BY_END: [(&str, &str); 37] = [
     ("zip", "application/zip"),
 ];
 
-/// The media type of a file: what its source says, or what its name ends in.
+/// The media type of a file: from its source, or by the end of its name.
 #[must_use]
 pub fn media_type(attachment: &Attachment) -> Option<&str> {
     let by_name = |name: &str| {

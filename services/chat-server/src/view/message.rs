@@ -7,7 +7,7 @@ use super::{content, media_type, uri};
 use crate::index::{StoredMessage, is_call};
 use crate::model::{self, AttachmentPlace, Body, Reaction};
 
-/// What indents the lines of a message but the first, so that none of them looks like another message.
+/// The indentation of all lines of a message except the first, so that none looks like another message.
 const INDENT: &str = "    ";
 
 /// A message.
@@ -24,7 +24,7 @@ pub struct Message {
     /// Who sent it. For a service message, and for a deleted account, the id is empty and the name explains it in
     /// parentheses.
     pub sender: Sender,
-    /// What it says. What is not words begins with `[Image]`, `[Video]`, `[Audio]`, `[File] name`, `[Sticker]`,
+    /// Its content. Anything but words begins with `[Image]`, `[Video]`, `[Audio]`, `[File] name`, `[Sticker]`,
     /// `[Location]`, `[Contact]`, `[Poll]` or `[Deleted]`.
     pub content: String,
     /// When it was sent, in UTC (RFC 3339).
@@ -37,7 +37,7 @@ pub struct Message {
     /// The topic of the forum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// service for what the network says, call for calls; absent for messages of people.
+    /// service for service messages of the network, call for calls; absent for messages of people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<&'static str>,
     /// Who wrote it first, if it was passed on.
@@ -48,7 +48,7 @@ pub struct Message {
     /// When it was edited last, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edited_at: Option<String>,
-    /// Whether it was taken back.
+    /// Whether it was deleted.
     pub deleted: bool,
     /// How people reacted.
     pub reactions: Vec<Reaction>,

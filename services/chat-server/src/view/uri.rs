@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 pub const MESSAGES: &str =
     "messages://{source}/{chat}{?since,before,sender,search,limit,offset,cursor}";
 
-/// The messages of all chats of a source, or of one of them: the address under which its new ones are notified, too.
+/// The messages of all chats of a source, or of one of them; new messages are notified under this address, too.
 pub const ALL_MESSAGES: &str =
     "messages://{source}/*{?chat,since,before,sender,search,limit,offset,cursor}";
 
@@ -18,7 +18,7 @@ const PARAMETERS: [&str; 8] = [
     "since", "before", "sender", "search", "limit", "offset", "cursor", "chat",
 ];
 
-/// What needs no encoding (RFC 3986, `unreserved`).
+/// The characters that need no encoding (RFC 3986, `unreserved`).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

@@ -1,5 +1,5 @@
-//! The arguments that say who may call over HTTP, and what they mean: tokens of the operator's, tokens of an
-//! authorization server's, or one token for everything.
+//! The arguments that set who may call over HTTP, and their meaning: the operator's tokens, tokens of an authorization
+//! server, or one token for everything.
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::net::SocketAddr;
@@ -74,18 +74,17 @@ pub struct Asking {
 #[derive(Debug)]
 pub struct RequiredAuthorization {
     authorization: Authorization,
-    /// The token for the snippets, if there is one for everything; whether there are other tokens to be pasted.
+    /// The token for the snippets, if one token is valid for everything; then whether the operator has any tokens.
     token: Option<String>,
     has_tokens: bool,
     files: Vec<Reload>,
 }
 
-/// Among the extensions of a request: it came over a socket that only the owner of the server can reach. No token is
-/// required there.
+/// An extension of a request that came over a socket that only the server's owner can reach. It needs no token.
 #[derive(Debug, Clone, Copy)]
 pub struct Local;
 
-/// The tokens of the operator's, and those of an authorization server's.
+/// The operator's tokens, and the tokens of an authorization server.
 #[derive(Debug)]
 struct Tokens {
     one: Option<BearerTokens>,
@@ -103,7 +102,7 @@ impl Asking {
     /// Who may call a server that listens on an address.
     ///
     /// # Errors
-    /// It was not decided, or in two ways at once.
+    /// The arguments do not decide this, or decide it in two ways.
     pub fn callers(&self, address: SocketAddr) -> Result<Callers, EndpointError> {
         match (self.is_some(), self.allow_anyone) {
             (true, true) => Err(EndpointError::TwoDecisions),
@@ -114,7 +113,7 @@ impl Asking {
         }
     }
 
-    /// The authorization by the arguments; `None` without one.
+    /// The authorization that the arguments require; `None` if they require none.
     ///
     /// # Errors
     /// [`EndpointError`], in a sentence for the person who gave them.
@@ -208,7 +207,7 @@ impl RequiredAuthorization {
         }
     }
 
-    /// Reads the files again when they change, until what this gives is dropped.
+    /// Reads the files again when they change, until the returned [`JoinSet`] is dropped.
     #[must_use = "the files are followed as long as it is kept"]
     pub fn follow(self) -> JoinSet<()> {
         self.files.into_iter().map(Reload::follow).collect()
@@ -224,7 +223,7 @@ impl Authorizer for Tokens {
                     scopes: Scopes::of([ADMIN]),
                 });
             }
-            // A token of the operator's may look like any other: those that are known go first.
+            // An operator's token may look like a JWT, so the known tokens are checked first.
             let known = [self.one.as_ref(), self.listed.as_deref()];
             let mut denied = Denied::Missing;
             for known in known.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Keys that several servers share: what one of them has sealed, such as a request state or a cursor, the others open.
+//! Keys that several servers share, so that each can open the request states and cursors that another has sealed.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -31,7 +31,7 @@ pub struct KeysFile {
     pub keys_file: Option<PathBuf>,
 }
 
-/// The keys of a file, and what keeps them fresh.
+/// The keys of a file, and the reader that keeps them current.
 #[derive(Debug)]
 pub struct SharedKeys {
     reload: Reload,
@@ -40,10 +40,10 @@ pub struct SharedKeys {
 }
 
 impl KeysFile {
-    /// Reads the file; `None` if there is nothing to read.
+    /// Reads the file; `None` if no file was named.
     ///
     /// # Errors
-    /// [`EndpointError::SharedKeys`], in a sentence for the person who gave it.
+    /// [`EndpointError::SharedKeys`], in a sentence for the person who named the file.
     pub fn open(&self) -> Result<Option<SharedKeys>, EndpointError> {
         let Some(path) = &self.keys_file else {
             return Ok(None);
@@ -63,7 +63,7 @@ impl KeysFile {
 }
 
 impl SharedKeys {
-    /// Puts them in the place of those of a server, and those that the file has later, until what this gives is
+    /// Replaces the keys of a server with these, and again whenever the file changes, until the returned [`JoinSet`] is
     /// dropped. A file that cannot be used changes nothing.
     #[must_use]
     pub fn give(self, to: Keys) -> JoinSet<()> {
@@ -112,7 +112,7 @@ fn read(text: &str) -> Result<Vec<Key>, String> {
     }
 }
 
-/// The key in a line, or what is wrong with that, without a part of it.
+/// The key in a line, or an error that contains no part of the line.
 fn key(line: &str) -> Result<Key, String> {
     let bytes = match line.len() == 64 {
         true => HEXLOWER_PERMISSIVE.decode(line.as_bytes()),
@@ -125,7 +125,7 @@ fn key(line: &str) -> Result<Key, String> {
     Key::try_from(bytes).map_err(|_| format!("has {length} bytes, and a key has 32"))
 }
 
-/// Whether others than the owner and a group of its cannot read or write the file.
+/// Checks that only the owner and the file's group can read the file, and only the owner can write it.
 fn is_private(path: &Path) -> Result<(), String> {
     let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
     match open_mode(&metadata) {

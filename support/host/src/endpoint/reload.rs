@@ -10,13 +10,13 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::files::Stamp;
 
-/// How often it is looked whether a file has changed.
+/// How often a file is checked for changes.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Accepts a text, or returns what is wrong with it.
 type Take = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
-/// A file and what takes its text. What cannot be read or taken changes nothing.
+/// A file and the receiver of its text. A text that cannot be read or is not accepted changes nothing.
 pub(crate) struct Reload {
     path: PathBuf,
     max_bytes: u64,
@@ -39,7 +39,7 @@ impl Reload {
         Ok((new.text()?, new))
     }
 
-    /// Gives every further text to `take`, which returns what is wrong with it.
+    /// Passes every later text to `take`, which returns what is wrong with it.
     pub(super) fn then(
         mut self,
         take: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
@@ -48,7 +48,7 @@ impl Reload {
         self
     }
 
-    /// Reads it again whenever it changes, for ever.
+    /// Reads the file again whenever it changes, forever.
     pub(crate) async fn follow(mut self) {
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

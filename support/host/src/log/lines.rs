@@ -1,4 +1,4 @@
-//! Lines on their way to stderr: what logs never waits for the reader of the log.
+//! Lines on their way to stderr: code that logs never waits for the reader of the log.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use std::time::Duration;
 /// further lines are dropped, and counted.
 const MAX_WAITING: usize = 1024 * 1024;
 
-/// About what a waiting line takes besides its text.
+/// About how many bytes a waiting line takes besides its text.
 const OVERHEAD: usize = 64;
 
 /// How long the end of the program waits until the last lines are written.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// The way to the thread that writes. What is written at once is a line.
+/// The channel to the writing thread. Each write is one line.
 pub(super) struct Lines {
     sender: Sender<Message>,
     counts: Arc<Counts>,
@@ -52,7 +52,7 @@ impl Lines {
         self.counts.dropped_lines.load(Ordering::Relaxed)
     }
 
-    /// Waits until what is waiting is written, for a second at most. Later lines are lost.
+    /// Waits until the waiting lines are written, for a second at most. Later lines are lost.
     pub(super) fn finish(&self) {
         let (ended, end) = mpsc::channel();
         if self.sender.send(Message::End(ended)).is_ok() {

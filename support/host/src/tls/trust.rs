@@ -1,4 +1,4 @@
-//! The other end of HTTPS: which servers a client trusts, and its handshake with one.
+//! The client's end of HTTPS: which servers a client trusts, and its handshake with one.
 
 use std::fmt;
 use std::io;
@@ -62,11 +62,11 @@ impl Trust {
         Ok(Self(TlsConnector::from(Arc::new(config))))
     }
 
-    /// Performs the TLS handshake with the server of a name or address, over a connection to it. It has no time limit
-    /// of its own.
+    /// Performs the TLS handshake with the server of a name or address, over a connection to it. The handshake has no
+    /// time limit here.
     ///
     /// # Errors
-    /// It is not trusted or does not use TLS, in a sentence that names a remedy.
+    /// The server is not trusted or does not use TLS, in a sentence that names a remedy.
     pub async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         host: &str,

@@ -1,5 +1,5 @@
-//! Signal's own export: `main.jsonl`, a frame a line as in its backups (people and groups, chats, then their messages),
-//! and the bytes of files in `files/`, named by their digests.
+//! Signal's own export: `main.jsonl`, with one frame per line as in its backups (people and groups, chats, then their
+//! messages), and the bytes of files in `files/`, named by their digests.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -141,7 +141,7 @@ impl BackupState {
                 .pointer("/snapshot/title/title")
                 .and_then(Value::as_str);
             let name = name.unwrap_or("Group").to_owned();
-            // The key of a group gives access to it: its digest does not.
+            // The key of a group gives access to the group; the digest of the key does not.
             let key = text(group, "masterKey").unwrap_or_else(|| name.clone());
             let digest: String = HEXLOWER
                 .encode(&Sha256::digest(key))
@@ -216,7 +216,7 @@ impl BackupState {
         Some(Event::Chat(new_chat))
     }
 
-    /// A message; of a version of an edited one, `first` is the first version.
+    /// A message; for a later version of an edited message, `first` is the first version.
     fn message(&self, item: &Value, first: Option<i64>) -> Option<Message> {
         let sent = number(item, "dateSent")?;
         let author = text(item, "authorId").and_then(|id| self.people.get(&id));
@@ -255,7 +255,7 @@ impl BackupState {
         Some(message)
     }
 
-    /// What a message says.
+    /// The content of a message.
     fn fill(&self, message: &mut Message, kind: &str, said: &Value) {
         let body = |value: &Value| {
             value
@@ -327,7 +327,7 @@ impl BackupState {
                 };
             }
             "remoteDeletedMessage" | "adminDeletedMessage" => message.deleted = true,
-            // It may be seen once, and is not kept.
+            // View-once media are not kept.
             "viewOnceMessage" => message.body = Body::Unknown("[View once]".to_owned()),
             "paymentNotification" => {
                 let parts = ["amountMob", "note"]
@@ -378,7 +378,7 @@ impl BackupState {
         }
     }
 
-    /// Where the bytes of a file are: its name is the digest of its bytes, or how it was encrypted.
+    /// Where the bytes of a file are. It is named by the digest of its bytes, or by how it was encrypted.
     fn place(&self, pointer: &Value) -> AttachmentPlace {
         let locator = pointer.get("locatorInfo").unwrap_or(pointer);
         let digests = ["plaintextHash", "encryptedDigest", "digest"]
@@ -425,12 +425,12 @@ fn uuid(text: &str) -> Option<String> {
     )
 }
 
-/// The time at which a message was sent and its author are what Signal knows it by.
+/// Signal identifies a message by its author and the time at which it was sent.
 fn id_of(at: i64, author: &str) -> String {
     format!("{at}-{author}")
 }
 
-/// A member that is a text, or a number in words.
+/// A member that is a string, or a number as text.
 pub(super) fn text(value: &Value, name: &str) -> Option<String> {
     match value.get(name)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -439,7 +439,7 @@ pub(super) fn text(value: &Value, name: &str) -> Option<String> {
     }
 }
 
-/// A number, which large ones are as a string.
+/// A number; large ones are written as strings.
 pub(super) fn number(value: &Value, name: &str) -> Option<i64> {
     value.get(name).and_then(as_number)
 }

@@ -1,4 +1,4 @@
-//! `data.json`: an object a line, in spite of its name.
+//! `data.json`: one object per line, in spite of its name.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -89,12 +89,12 @@ fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<SignalEntry>
     })
 }
 
-/// A string that says something.
+/// A string that is not empty.
 fn said(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 
-/// Who and what: `["Anna", "👍"]`, or an object with these names. A person without a name is null.
+/// A person and an emoji: `["Anna", "👍"]`, or an object with these names. A person without a name is null.
 fn reaction(reaction: &Value) -> Option<(String, String)> {
     let member = |name: &str, at: usize| reaction.get(name).or_else(|| reaction.get(at));
     let name = member("name", 0).and_then(said).unwrap_or_default();
@@ -112,7 +112,7 @@ fn unquoted(quote: &str) -> String {
 
 fn attachment(attachment: &Value, folder: &Folder) -> Option<Attachment> {
     let member = |name: &str| attachment.get(name).and_then(said);
-    // Attachments that are all gone are one without a name and of this kind.
+    // If all attachments are missing, one without a name and of this kind stands for them.
     if let Some(why) = member("missing_kind") {
         let name = member("name").or_else(|| member("path")?.rsplit('/').next());
         return Some(missing(why, name));

@@ -5,9 +5,9 @@ use crate::model::{Attachment, AttachmentKind, AttachmentPlace};
 /// The folder of a chat in that of the export.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// The prefix of paths in it, which makes them paths in the export.
+    /// The prefix that turns its paths into paths of the export.
     pub(super) prefix: String,
-    /// The same for what is next to it; `None` if only the chat's folder exists.
+    /// The same for files next to the chat's folder; `None` if only that folder exists.
     beside: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl Folder {
     }
 }
 
-/// What kind a file is, by the end of its name.
+/// The kind of a file, by the end of its name.
 pub(in crate::import) fn kind_of(name: &str) -> AttachmentKind {
     let end = name
         .rsplit_once('.')

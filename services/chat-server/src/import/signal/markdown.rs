@@ -1,7 +1,7 @@
 //! `chat.md`: `[2023-01-31 18:03:01] Anna: text`, continued lines, quotes, reactions, links to files.
 //!
-//! What it cannot distinguish: a name with a colon and a blank in it, and the text after it; a line of a text that
-//! looks like the head of a message, or like reactions; calls, which are words in it.
+//! What the format cannot distinguish: a name with a colon and a blank in it from the text after it; a line of a text
+//! that looks like the head of a message, or like reactions; calls, which are words in it.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use crate::model::{Attachment, AttachmentPlace};
 /// The text in place of a deleted message.
 const DELETED: &str = "(This message was deleted)";
 
-/// What begins the path of a link within the export.
+/// The beginning of a link's path within the export.
 const LINK: &str = "](.";
 
 /// How the link of a file continues.
@@ -129,7 +129,7 @@ fn finish(mut entry: SignalEntry, text: &str, folder: &Folder) -> SignalEntry {
     entry
 }
 
-/// The quote that is answered, and the text. A quote is in separate lines, after the head.
+/// The quoted message, and the text. A quote is in separate lines, after the head.
 fn quoted(text: &str) -> (Option<String>, &str) {
     let (first, below) = text.split_once('\n').unwrap_or((text, ""));
     let mut rest = below.trim_start_matches(['\n', ' ']);
@@ -167,7 +167,7 @@ fn reactions_of(line: &str) -> Option<(Vec<(String, String)>, &str)> {
     name.is_empty().then_some((reactions, rest))
 }
 
-/// Takes `(( 👍 ))`, a sticker without a file, and the words for files that are gone out of a line.
+/// Removes `(( 👍 ))`, a sticker without a file, and the words for missing files from a line.
 fn without_words(line: &str, folder: &Folder, attachments: &mut Vec<Attachment>) -> String {
     let inner = line.trim().strip_prefix("(( ");
     if let Some(label) = inner.and_then(|line| line.strip_suffix(" ))")) {
@@ -183,7 +183,7 @@ fn without_words(line: &str, folder: &Folder, attachments: &mut Vec<Attachment>)
     line.to_owned()
 }
 
-/// Takes `[name](./media/…)`, `![name](./media/…)` and stickers out of a line.
+/// Removes `[name](./media/…)`, `![name](./media/…)` and stickers from a line.
 fn without_files(line: &str, folder: &Folder, attachments: &mut Vec<Attachment>) -> String {
     let mut kept = String::new();
     let mut rest = line;

@@ -1,11 +1,11 @@
-//! What Signal itself says in its own export: calls, changes of groups, timers.
+//! Signal's service messages in its own export: calls, changes of groups, timers.
 
 use serde_json::Value;
 
 use super::app::{list, number, text};
 use crate::model::Body;
 
-/// What Signal itself says.
+/// A service message of Signal.
 pub(super) fn update(said: &Value, by: &str) -> Body {
     let Some((kind, detail)) = said.as_object().and_then(|update| update.iter().next()) else {
         return Body::Service {

@@ -1,4 +1,4 @@
-//! What the file says of a chat.
+//! The description of a chat in the file.
 
 use crate::model::{Chat, ChatKind};
 

@@ -1,11 +1,11 @@
-//! What a message has in addition to its text.
+//! The parts of a message besides its text.
 
 use serde_json::{Map, Value};
 
 use super::text::{member, number, plain};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};
 
-/// A file with this path, or with the reason why it has none in parentheses.
+/// A file with this path, or, in parentheses, the reason why it has no path.
 pub(super) fn attachment(kind: AttachmentKind, path: &str, name: Option<String>) -> Attachment {
     Attachment {
         kind,
@@ -17,7 +17,7 @@ pub(super) fn attachment(kind: AttachmentKind, path: &str, name: Option<String>)
     }
 }
 
-/// Makes the path of a file one in the whole export.
+/// Turns the path of a file into a path of the whole export.
 pub(super) fn put_below(attachment: &mut Attachment, prefix: &str) {
     if let AttachmentPlace::Export(path) = &mut attachment.place {
         path.insert_str(0, prefix);
@@ -117,7 +117,7 @@ fn poll(poll: &Map<String, Value>) -> Body {
     }
 }
 
-/// How deep a value is described.
+/// How many levels of a value are described.
 const MAX_DEPTH: usize = 4;
 
 /// The description of a value: its title and its items first, then each member with its name. An invoice is an object

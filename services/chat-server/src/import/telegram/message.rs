@@ -16,7 +16,7 @@ const DELETED: &str = "Deleted Account";
 /// Older than any message of Telegram: 1980.
 const NEVER: Timestamp = Timestamp::constant(315_532_800, 0);
 
-/// A message of the file; what is wrong with one that cannot be read.
+/// A message of the file, or why it cannot be read.
 pub(super) fn message(
     entry: &Map<String, Value>,
     options: &Options,
@@ -41,7 +41,7 @@ pub(super) fn message(
     };
     let attachments = media::attachments(entry);
     let body = match body {
-        // Pictures that may be seen once are not exported.
+        // View-once pictures are not exported.
         Body::Text(text)
             if text.is_empty()
                 && attachments.is_empty()
@@ -51,7 +51,7 @@ pub(super) fn message(
         }
         body => body,
     };
-    // Old files have a time in 1970 for what was never edited.
+    // Old files have a time in 1970 for messages that were never edited.
     let edited = time(entry, "edited", &mut clock.clone()).filter(|at| *at > NEVER);
     let elsewhere = entry.contains_key("reply_to_peer_id");
     let reply_to = number(entry, "reply_to_message_id").filter(|_| !elsewhere);

@@ -1,7 +1,7 @@
 //! Telegram Desktop's export as web pages: `messages.html`, `messages2.html` and so on, a thousand messages each.
 //!
-//! What pages do not contain, and so is lost: the ids of chats and people, who are known by their names; when service
-//! messages came, which get the time of the message before; custom emojis and the kinds of files beyond what is shown.
+//! What pages do not contain, and so is lost: the ids of chats and people, who are identified by their names; the times
+//! of service messages, which get the time of the message before; custom emojis, and kinds of files that are not shown.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -97,13 +97,13 @@ pub(in crate::import) fn read(
     Ok(ControlFlow::Continue(()))
 }
 
-/// What is known while pages are read.
+/// The state while pages are read.
 struct State {
     chat: Chat,
     prefix: String,
     me: Option<String>,
     clock: Clock,
-    /// Of the message before: a message below it may be by the same person.
+    /// The sender of the message before: a message below it may be by the same person.
     sender: Option<Participant>,
     last: Option<Timestamp>,
 }
@@ -148,7 +148,7 @@ impl State {
         }
     }
 
-    /// `None` for what is not a message: the line between two days.
+    /// `None` if it is not a message but the line between two days.
     fn message(&mut self, element: ElementRef<'_>) -> Option<Result<Message, &'static str>> {
         let id = element.attr("id")?.strip_prefix("message")?.to_owned();
         let body = child(element, "body")?;
@@ -351,7 +351,7 @@ fn reactions(element: ElementRef<'_>) -> Vec<Reaction> {
     by_class(element, "reaction").map(one).collect()
 }
 
-/// The name of who wrote a message; none below another by the same person.
+/// The sender's name; `None` if the message before is by the same person.
 fn sender(message: ElementRef<'_>) -> Option<String> {
     child(child(message, "body")?, "from_name").map(own_text)
 }

@@ -1,7 +1,7 @@
 //! JSON as Telegram writes it, piece by piece: unwanted values are skipped, wanted ones are returned unchanged.
 //!
-//! Telegram writes control characters as `\xNN`, which is not JSON: here it becomes `\u00NN`. Values have a bound on
-//! their size and on their depth, of any kind.
+//! Telegram writes control characters as `\xNN`, which is not JSON: here it becomes `\u00NN`. The size and the depth of
+//! every value are bounded.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -12,19 +12,19 @@ use crate::import::MAX_MESSAGE_BYTES;
 /// How much is read at a time, in bytes.
 const CHUNK: usize = 64 * 1024;
 
-/// How deep objects and lists may lie in one another; an export has about a dozen.
+/// How deep objects and lists may be nested; an export has about a dozen.
 const MAX_DEPTH: usize = 500;
 
-/// What some editors write at the beginning.
+/// The byte order mark, which some editors write at the beginning.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Why it cannot be read on.
+/// Why the reading cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ScanError {
-    /// The disk's word, or what is too large.
+    /// An I/O error, or a value that is too large.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is not JSON, or not as it should be.
+    /// It is not JSON, or not as expected.
     #[error("{0}")]
     Damaged(String),
     /// The consumer has stopped the reading.
@@ -34,16 +34,16 @@ pub(super) enum ScanError {
 
 pub(super) type Scanned<T> = Result<T, ScanError>;
 
-/// A reader of JSON, and where it is.
+/// A reader of JSON, and its position.
 pub(super) struct Scanner<'f> {
     file: &'f mut dyn Read,
     chunk: Vec<u8>,
-    /// How much of the chunk there is, and how much of that was taken.
+    /// How much of the chunk is filled, and how much of that was taken.
     filled: usize,
     at: usize,
     /// The bytes before the chunk.
     before: u64,
-    /// The value that was given last.
+    /// The value that was returned last.
     value: Vec<u8>,
 }
 
@@ -64,7 +64,7 @@ impl<'f> Scanner<'f> {
         self.before + self.at as u64
     }
 
-    /// What is ready to be taken; empty at the end.
+    /// The bytes that are ready to be taken; empty at the end.
     fn ready(&mut self) -> Scanned<&[u8]> {
         while self.at == self.filled {
             self.before += self.filled as u64;
@@ -134,7 +134,7 @@ impl<'f> Scanner<'f> {
         }
     }
 
-    /// Gives the name of each member of an object to `each`, which takes its value.
+    /// Passes the name of each member of an object to `each`, which takes its value.
     pub(super) fn members(
         &mut self,
         mut each: impl FnMut(&mut Self, &str) -> Scanned<()>,
@@ -163,7 +163,7 @@ impl<'f> Scanner<'f> {
         Ok(())
     }
 
-    /// Nothing but blanks follows.
+    /// Checks that only blanks follow.
     pub(super) fn end(&mut self) -> Scanned<()> {
         match self.peek()? {
             None => Ok(()),
@@ -211,7 +211,7 @@ impl<'f> Scanner<'f> {
     }
 }
 
-/// Where in a value a byte is.
+/// The position of a byte within a value.
 #[derive(Default)]
 struct Walk {
     at: At,
@@ -230,7 +230,8 @@ enum At {
 }
 
 impl Walk {
-    /// Goes on through a part of it: how much of that belongs to it, and whether it is over.
+    /// Continues with a part of the value. Returns how much of the part belongs to it, and whether the value is
+    /// complete.
     fn take(&mut self, part: &[u8], mut value: Option<&mut Vec<u8>>) -> Scanned<(usize, bool)> {
         let (mut at, mut copied) = (0, 0);
         let mut copy = |from: usize, to: usize, more: &[u8]| -> Scanned<()> {

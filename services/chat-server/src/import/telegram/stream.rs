@@ -1,4 +1,4 @@
-//! Walking through the file: what is wanted is taken, one message at a time; everything else is passed over.
+//! Walking through the file: messages are taken one at a time, everything else that is not needed is skipped.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::import::clock::Clock;
 use crate::model::{Body, Message};
 use crate::source::Event;
 
-/// How many messages between two words about progress.
+/// How many messages between two reports of progress.
 const MESSAGES_A_STEP: u32 = 1_000;
 
 /// How many messages of a forum are remembered, to follow replies to the topic that they belong to.
@@ -25,25 +25,25 @@ const MAX_CHATS: usize = 100_000;
 /// The reading of one file.
 pub(super) struct Export<'e, 'r, 't, 'p> {
     reading: &'e mut Reading<'r, 't, 'p>,
-    /// The prefix of file paths, which makes them paths in the whole export.
+    /// The prefix that turns file paths into paths of the whole export.
     prefix: String,
     /// The messages of a chat that belong to a topic of a forum, with its name; at most [`MAX_TOPICS`].
     topics: HashMap<String, Arc<str>>,
-    /// The owner, as messages name him: `user123`.
+    /// The owner's id, as in messages: `user123`.
     me: Option<String>,
     since_progress: u32,
-    /// What a first walk found about each chat, in the order of the file; without one, chats are described before their
+    /// What a first walk found about each chat, in the order of the file. `None`: chats are described before their
     /// messages, as Telegram writes them.
     heads: Option<std::vec::IntoIter<Head>>,
-    /// The heads that a first walk finds, which takes nothing.
+    /// The heads that a first walk finds; that walk takes no messages.
     survey: Option<Vec<Head>>,
     /// A chat has its messages before its id or its kind: a tool has sorted the members, and a first walk is needed.
     pub(super) sorted: bool,
-    /// Whether there was anything to be read.
+    /// Whether anything was found to read.
     pub(super) something: bool,
 }
 
-/// What a first walk finds.
+/// The findings of a first walk.
 #[derive(Debug)]
 pub(super) struct FirstWalk {
     heads: Vec<Head>,
@@ -72,20 +72,20 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         }
     }
 
-    /// For a first walk, which only looks at what chats say of themselves.
+    /// For a first walk, which only reads the descriptions of chats.
     pub(super) fn surveying(mut self) -> Self {
         self.survey = Some(Vec::new());
         self
     }
 
-    /// With what the first walk has found.
+    /// Adds the result of the first walk.
     pub(super) fn knowing(mut self, found: FirstWalk) -> Self {
         self.heads = Some(found.heads.into_iter());
         self.me = found.me;
         self
     }
 
-    /// What the first walk has found.
+    /// The result of the first walk.
     pub(super) fn found(self) -> FirstWalk {
         FirstWalk {
             heads: self.survey.unwrap_or_default(),
@@ -111,7 +111,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         Ok(id)
     }
 
-    /// A topic begins with the service message that creates it; what answers a message of it belongs to it.
+    /// A topic begins with the service message that creates it; replies to its messages belong to it.
     fn find_topic(&mut self, message: &mut Message) {
         let created = match &message.body {
             Body::Service { action, .. } if action == "topic_created" => {
@@ -132,7 +132,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         }
     }
 
-    /// Takes what a message is, which ends before this byte.
+    /// Handles a message, which ends before this byte.
     fn message(
         &mut self,
         chat: &str,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// How deep pieces of a rich message may lie in one another.
+/// How deep pieces of a rich message may be nested.
 const MAX_DEPTH: usize = 32;
 
 /// The plain text. A link behind other words is added in parentheses after them.
@@ -10,7 +10,7 @@ pub(super) fn plain(text: &Value) -> String {
     match text {
         Value::String(text) => text.clone(),
         Value::Array(pieces) => pieces.iter().map(piece).collect(),
-        // Newer files wrap the answers of polls and their like once more.
+        // Newer files wrap the answers of polls and similar texts in another object.
         Value::Object(object) => object.get("text").map(shallow).unwrap_or_default(),
         _ => String::new(),
     }
@@ -68,7 +68,7 @@ pub(super) fn rich(message: &Value) -> String {
     lines.join("\n")
 }
 
-/// A member that is a string and says something.
+/// A member that is a string and not empty.
 pub(super) fn member<'m>(object: &'m Map<String, Value>, name: &str) -> Option<&'m str> {
     object.get(name)?.as_str().filter(|text| !text.is_empty())
 }

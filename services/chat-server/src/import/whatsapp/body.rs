@@ -15,7 +15,7 @@ const MAX_WORDS: usize = 500;
 /// The mark before WhatsApp's own texts.
 pub(super) const OWN: char = '\u{200e}';
 
-/// What a message says.
+/// The content of a message.
 #[derive(Debug)]
 pub(super) struct ParsedBody<'t> {
     pub(super) sender: Option<&'t str>,
@@ -23,7 +23,7 @@ pub(super) struct ParsedBody<'t> {
     pub(super) attachments: Vec<Attachment>,
     pub(super) edited: bool,
     pub(super) deleted: bool,
-    /// What identifies the message: its words, the same with or without exported files.
+    /// The words that identify the message, the same with or without exported files.
     pub(super) identity: String,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn split(rest: &str) -> Option<(&str, &str)> {
     is_name.then_some((sender, text))
 }
 
-/// Reads what follows the head; `ios` is whether an iPhone has written it.
+/// Reads the text after the head; `ios` is whether an iPhone has written it.
 pub(super) fn read(rest: &str, ios: bool) -> ParsedBody<'_> {
     let Some((sender, text)) = split(rest) else {
         return ParsedBody {
@@ -116,7 +116,7 @@ pub(super) fn read(rest: &str, ios: bool) -> ParsedBody<'_> {
     said
 }
 
-/// What WhatsApp says.
+/// A notice of WhatsApp.
 fn notice(text: String) -> Body {
     let folded = folded(&text);
     let mut calls = words().calls.iter();
@@ -144,7 +144,7 @@ pub(super) fn plain(text: &str) -> String {
     plain
 }
 
-/// A text as the lists of words have it; nothing if it is too long to be in them.
+/// A text in the form of the word lists; empty if it is too long to be in them.
 pub(super) fn folded(text: &str) -> String {
     let words = text
         .trim_matches(is_blank)
@@ -172,8 +172,8 @@ fn without_edited(text: &str) -> (&str, bool) {
     }
 }
 
-/// Whether words in angle brackets behind a text are WhatsApp's, in a language without a table: behind its mark, and no
-/// name of a file. There is nothing else that it writes there.
+/// Whether words in angle brackets after a text are WhatsApp's, in a language without a table: they follow its mark,
+/// and are not the name of a file. WhatsApp writes nothing else there.
 fn is_own(before: &str, words: &str) -> bool {
     let text = before.trim_end_matches(is_direction);
     text.len() < before.len()

@@ -24,7 +24,7 @@ pub(super) fn read(text: &str, ios: bool) -> Option<File> {
     let (before, tail) = text.trim_end_matches(is_blank).rsplit_once(OWN)?;
     let reference = exported(tail, true).or_else(|| omitted(tail, true))?;
     let before = before.trim_matches(is_blank);
-    // "offer.pdf • 3 pages" is the file and not about it.
+    // "offer.pdf • 3 pages" is the file itself, not a caption.
     match before.split_once(" • ") {
         Some((name, pages)) if !pages.contains('\n') && is_file(name) => {
             Some(reference.with(Some(name), String::new()))
@@ -102,7 +102,7 @@ fn exported(line: &str, own: bool) -> Option<FileReference<'_>> {
     (known && is_file(name)).then_some(FileReference::Exported(name))
 }
 
-/// What kind of file was left out. Without angle brackets it must be `certain` that these are WhatsApp's words.
+/// The kind of the file that was left out. Without angle brackets it must be `certain` that these are WhatsApp's words.
 fn omitted(line: &str, certain: bool) -> Option<FileReference<'static>> {
     let inner = line
         .strip_prefix('<')
@@ -118,7 +118,7 @@ fn is_attached(word: &str) -> bool {
     words().attached.contains(&folded(word))
 }
 
-/// Whether it can be the name of a file, and of nothing above it.
+/// Whether it can be the name of a file, without a folder.
 fn is_file(name: &str) -> bool {
     let end = name
         .rsplit_once('.')

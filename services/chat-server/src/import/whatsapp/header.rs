@@ -6,7 +6,7 @@
 use super::halves::{half_of, hour_of};
 use super::order::WrittenDate;
 
-/// How a file writes its headers. What is written otherwise in it is quoted.
+/// The format of a file's headers. A line in another format is quoted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Shape {
     frame: Frame,
@@ -34,22 +34,22 @@ enum Frame {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header<'l> {
     pub(super) shape: Shape,
-    /// Its date as written.
+    /// The date as written.
     pub(super) date: WrittenDate,
-    /// Hour, minute, second, by the clock of 24 hours.
+    /// Hour, minute, second, on a 24-hour clock.
     pub(super) clock: [i8; 3],
-    /// What follows it.
+    /// The text after the head.
     pub(super) rest: &'l str,
 }
 
 impl Shape {
-    /// Whether an iPhone writes so.
+    /// Whether an iPhone writes this format.
     pub(super) fn is_ios(self) -> bool {
         self.frame != Frame::Dash
     }
 }
 
-/// Words that some languages write behind the time.
+/// Words that some languages write after the time.
 const CLOCKS: [&str; 3] = ["uhr", "ч", "h"];
 
 /// The head of a line, if it has one.

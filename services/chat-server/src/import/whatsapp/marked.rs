@@ -1,10 +1,10 @@
-//! Places and polls, which are texts of a special form.
+//! Locations and polls, which are texts of a special form.
 
 use super::body::{folded, is_blank};
 use super::words::words;
 use crate::model::Body;
 
-/// What begins the link to a place.
+/// The beginning of the link to a location.
 const MAP: &str = "https://maps.google.com/?q=";
 
 /// `location: https://maps.google.com/?q=47.3,8.5`, in any language; a name may be on a separate line before it.

@@ -1,4 +1,4 @@
-//! What a chat is called, by the name of its file.
+//! The name of a chat, taken from the name of its file.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn person(stem: &str) -> String {
     }
 }
 
-/// The chat's name in the name of a file by WhatsApp, in some language.
+/// The chat's name in a file name that WhatsApp writes, in any language.
 fn known(stem: &str) -> Option<&str> {
     let names = &words().file_names;
     names.iter().find_map(|(before, after)| {
@@ -45,7 +45,7 @@ pub(in crate::import) fn is_known(path: &Path) -> bool {
         .is_some_and(|stem| known(without_copy(stem.to_string_lossy().trim())).is_some())
 }
 
-/// Without the ` (2)` of a second download.
+/// Removes the ` (2)` of a second download.
 fn without_copy(stem: &str) -> &str {
     let inner = stem
         .strip_suffix(')')

@@ -40,16 +40,16 @@ pub(super) enum Confidence {
     Certain,
 }
 
-/// What was decided.
+/// The decision.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decision {
     pub(super) order: DayOrder,
     pub(super) confidence: Confidence,
     /// The evidence for it, in words.
     pub(super) why: &'static str,
-    /// The order that would fit as well.
+    /// The other order that fits.
     pub(super) alternative: Option<DayOrder>,
-    /// What is added to years: those of the Buddhist calendar are 543 ahead.
+    /// The number that is added to years: years of the Buddhist calendar are 543 ahead.
     pub(super) years: i16,
 }
 
@@ -84,7 +84,7 @@ const MUCH: u64 = 4;
 /// How much closer together messages must lie in one order than in the other.
 const DENSER: i64 = 4;
 
-/// What the dates of a file say about their order.
+/// The evidence in the dates of a file about their order.
 #[derive(Debug, Clone)]
 pub(super) struct Votes {
     /// Dates after this day lie in the future.
@@ -103,7 +103,7 @@ pub(super) struct Votes {
     separator: Option<char>,
 }
 
-/// How well one order fits.
+/// The evidence for and against one order.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     /// Days that do not exist, or are before WhatsApp existed.
@@ -112,9 +112,9 @@ struct Tally {
     future: u64,
     /// Days after the file's own date.
     late: u64,
-    /// Days well before that of the message before.
+    /// Days well before the day of the message before.
     falls: u64,
-    /// Files that are named by that day.
+    /// Messages whose file is named by that day.
     named: u64,
     /// Days between messages that follow one another, in all.
     gaps: i64,
@@ -145,12 +145,13 @@ impl Default for Votes {
 }
 
 impl Votes {
-    /// The file's own date. Nothing in it should be later, but not all that move files keep their dates.
+    /// The file's own date. Nothing in the file should be later, but not every program that moves files keeps their
+    /// dates.
     pub(super) fn until(&mut self, day: Date) {
         self.written = Some(day.saturating_add(1.day()));
     }
 
-    /// A date, and the day by which a file of the message is named.
+    /// Adds a date, and the day in the name of the message's file.
     pub(super) fn add(&mut self, written: &WrittenDate, named: Option<Date>) {
         self.count += 1;
         self.separator = Some(written.separator);
@@ -181,7 +182,7 @@ impl Votes {
         }
     }
 
-    /// What it comes to; the year that no calendar of ours has if none fits.
+    /// The decision, or an error if the dates fit no order in a known calendar.
     pub(super) fn decide(&self) -> Result<Decision, String> {
         let plain = self.decide_in(0);
         if plain.as_ref().is_some_and(|(_, readable)| *readable) || self.count == 0 {
@@ -202,7 +203,7 @@ impl Votes {
     fn decide_in(&self, calendar: usize) -> Option<(Decision, bool)> {
         let tallies = self.tallies.get(calendar)?;
         let mut ranked: Vec<(DayOrder, &Tally)> = ORDERS.into_iter().zip(tallies).collect();
-        // The first of equals is as most of the world writes.
+        // Of equal orders the first is the one that most of the world writes.
         ranked
             .sort_by_key(|(_, tally)| (tally.wrong(), tally.late, std::cmp::Reverse(tally.named)));
         let [(best, first), (next, second), _] = *ranked.as_slice() else {

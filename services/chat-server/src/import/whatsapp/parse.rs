@@ -16,7 +16,7 @@ use crate::import::{MAX_MESSAGE_BYTES, Reading};
 use crate::model::{AttachmentPlace, Message, Participant};
 use crate::source::Event;
 
-/// How many lines between two words about progress.
+/// How many lines between two reports of progress.
 const LINES_A_STEP: u64 = 512;
 
 /// The second walk.
@@ -27,7 +27,7 @@ pub(super) struct Parse<'c> {
     /// Later times are in the future.
     pub(super) now: Timestamp,
     pub(super) me: Option<&'c str>,
-    /// The prefix of file names, which makes them paths in the export.
+    /// The prefix that turns file names into paths of the export.
     pub(super) prefix: &'c str,
     pub(super) clock: Clock,
     pub(super) identities: Identities,
@@ -56,7 +56,7 @@ impl ChatSize {
 /// A message whose lines are being gathered.
 pub(super) struct Begun {
     time: DateTime,
-    /// What follows the header: sender and text, or what WhatsApp says.
+    /// The text after the header: sender and text, or a notice of WhatsApp.
     text: String,
 }
 
@@ -95,7 +95,7 @@ impl Parse<'_> {
         })
     }
 
-    /// Takes a line, and gives the message that it ends.
+    /// Takes a line, and sends the message that it ends.
     fn line(
         &mut self,
         line: &str,
@@ -185,16 +185,17 @@ impl Parse<'_> {
     }
 }
 
-/// The time with the lower of day and month as the month: so a message has the same id in each date order, and a
-/// wrongly read one is corrected and not duplicated.
+/// The time with the lower of day and month as the month. So a message has the same id in each date order, and a wrong
+/// date is corrected without duplicating the message.
 fn without_order(time: DateTime) -> DateTime {
     let (day, month) = (time.day(), time.month());
     let swapped = time.with().month(month.min(day)).day(month.max(day));
-    // There is such a day: a day up to 12 is in every month.
+    // It does not fail: swapped numbers are at most 12, and every month has these days.
     swapped.build().unwrap_or(time)
 }
 
-/// The time as the telephones write it that write least: so a chat of two of them has its messages once.
+/// The time without seconds, which some telephones do not write. So exports of one chat from two telephones give the
+/// same ids.
 fn without_seconds(time: DateTime) -> DateTime {
     time.with().second(0).build().unwrap_or(time)
 }

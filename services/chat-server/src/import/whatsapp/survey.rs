@@ -17,29 +17,29 @@ const MAX_SENDERS: usize = 2_000;
 /// How many header formats are distinguished in one file.
 const MAX_SHAPES: usize = 16;
 
-/// What the first walk finds.
+/// The findings of the first walk.
 #[derive(Default)]
 pub(super) struct Survey {
     shapes: Vec<(Shape, u64, Votes)>,
-    /// That of the first line that is not empty: no quote begins a file.
+    /// The shape of the first line that is not empty: a file never begins with a quote.
     first: Option<Shape>,
-    /// Senders, by shape of the header, so that what is quoted does not count.
+    /// Senders, by shape of the header, so that quoted messages do not count.
     senders: BTreeMap<(Shape, String), u64>,
     /// Whether a notice quotes the chat's name: a member has created the group.
     named: bool,
     /// The file's own date: nothing in it is later.
     until: Option<Date>,
-    /// About how many bytes there are.
+    /// About how many bytes of text were read.
     pub(super) bytes: u64,
 }
 
-/// What it comes to.
+/// The result of the first walk.
 pub(super) struct SurveyResult {
     pub(super) shape: Shape,
     /// The order of its dates, or why they cannot be read.
     pub(super) order: Result<Decision, String>,
     pub(super) kind: ChatKind,
-    /// The owner's name: of two people the one that is not the chat's name.
+    /// The owner's name: of two senders, the one whose name is not the chat's.
     pub(super) me: Option<String>,
 }
 

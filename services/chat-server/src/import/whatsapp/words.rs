@@ -119,10 +119,10 @@ pub(super) struct Words {
     pub(super) deleted_by: Vec<String>,
     /// The words after an edited message, without their angle brackets.
     pub(super) edited: HashSet<String>,
-    /// What begins the words for a call, and what it is; the missed ones first.
+    /// The beginning of the words for a call, and the kind of call; missed calls first.
     pub(super) calls: Vec<(String, &'static str)>,
     pub(super) unseen: HashSet<String>,
-    /// The words before the link to a place.
+    /// The words before the link to a location.
     pub(super) places: HashSet<String>,
     /// Words for parts of the day.
     pub(super) halves: Vec<(String, Half)>,
@@ -187,7 +187,7 @@ impl Words {
                 .calls
                 .extend(fold(&table.call).map(|text| (text, "call")));
         }
-        // The longest first: "WhatsApp Chat with " before what is a part of it.
+        // The longest first: "WhatsApp Chat with " before any part of it.
         words
             .file_names
             .sort_by_key(|(before, _)| std::cmp::Reverse(before.len()));

@@ -1,4 +1,4 @@
-//! Messages that come, come again, are edited, are taken back, or are reacted to.
+//! Messages that arrive, arrive again, are edited, are deleted, or get reactions.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -18,12 +18,12 @@ pub(super) struct KnownMessage {
     detail: Option<String>,
 }
 
-/// What becomes of the reactions that are known when a message comes again.
+/// What happens to the known reactions when a message arrives again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reactions {
-    /// The message has brought those that there are.
+    /// The message has its current reactions, which replace the known ones.
     Replaced,
-    /// The message has brought none, and they stay.
+    /// The message has no reactions, and the known ones stay.
     Kept,
 }
 
@@ -44,8 +44,8 @@ impl Keeper<'_> {
             .optional()
     }
 
-    /// A message that comes for the first time, or again, and replaces its older version. A deleted message does not
-    /// return with an older export, nor does an older wording.
+    /// A message that arrives for the first time, or again, and then replaces its older version. An older export
+    /// restores neither a deleted message nor an older version.
     pub(super) fn message(
         &mut self,
         chat: i64,
@@ -70,7 +70,7 @@ impl Keeper<'_> {
         let at = micros(message.timestamp);
         let edited = message.edited.map(micros);
         let expires = message.expires.map(micros);
-        // Most are new: that is tried before what is known is looked for.
+        // Most messages are new, so an insert is tried before the known message is searched for.
         let sql = "INSERT INTO message \
                    (src, seq, chat, id, at, person, kinds, edited, deleted, text, detail, topic, expires) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
@@ -126,7 +126,7 @@ impl Keeper<'_> {
         self.relearn(&known, &text)
     }
 
-    /// The newest wording counts, in any order of edits.
+    /// The newest version counts, in whatever order edits arrive.
     pub(super) fn edit(&self, known: &KnownMessage, text: &str, at: i64) -> rusqlite::Result<()> {
         if known.deleted || known.edited.is_some_and(|edited| edited > at) {
             return Ok(());
@@ -145,7 +145,7 @@ impl Keeper<'_> {
         self.relearn(known, text)
     }
 
-    /// Takes back what has disappeared by now.
+    /// Deletes messages whose time to disappear has come.
     pub(super) fn expire(&self) -> rusqlite::Result<()> {
         let sql = "SELECT msg, person, edited, deleted, text, detail FROM message \
                    WHERE expires <= ?1 AND expires IS NOT NULL AND deleted = 0 LIMIT 1000";
@@ -194,12 +194,12 @@ impl Keeper<'_> {
         self.learn(known.msg, text)
     }
 
-    /// Makes a message's words findable.
+    /// Adds a message's words to the search index.
     fn learn(&self, msg: i64, text: &str) -> rusqlite::Result<()> {
         learn(self.connection, msg, text)
     }
 
-    /// Takes back what [`learn`](Self::learn) did with the same text: the table cannot look it up.
+    /// Reverts [`learn`](Self::learn) with the same text, which the table itself does not store.
     fn unlearn(&self, msg: i64, text: &str) -> rusqlite::Result<()> {
         let words = joined(text);
         if words.is_empty() {
@@ -211,7 +211,7 @@ impl Keeper<'_> {
     }
 }
 
-/// Makes the words of all messages findable, in a table that is empty.
+/// Adds the words of all messages to an empty search index.
 pub(in crate::index) fn relearn_all(connection: &Connection) -> rusqlite::Result<()> {
     let mut statement =
         connection.prepare("SELECT msg, text FROM message WHERE text <> '' ORDER BY msg")?;

@@ -1,8 +1,8 @@
-//! One chat that is there twice, since two devices or two people have exported it: found by messages that say the same
+//! Duplicate chats: two devices or two people have exported the same one. They are found by messages with the same text
 //! at the same time.
 //!
-//! Messages are looked at here and there in the time that both chats have in common. Where chats have real ids, two of
-//! one source are always two: a person may post the same in both.
+//! Sample messages are compared over the time that both chats have in common. Where chats have real ids, two chats of
+//! one source are never duplicates: a person may post the same text in both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::source::Twin;
 
-/// How many messages of a chat are looked at.
+/// How many messages of a chat are sampled.
 const SAMPLES: i64 = 64;
 
 /// How many of them are also searched in other time zones, and how many characters they need for it.
 const SHIFTED: usize = 4;
 const TELLING: usize = 20;
 
-/// The fewest that must be the same; and at least half of those that could be.
+/// The fewest samples that must be the same; at least half of all compared samples must be, too.
 const FEWEST: u32 = 3;
 
 /// How many chats are compared, those with the most messages.
@@ -32,7 +32,7 @@ const MINUTE: i64 = 60_000_000;
 /// How many half hours the clocks of two places may be apart.
 const HALF_HOURS: i64 = 28;
 
-/// A chat and its time.
+/// A chat and its range of time.
 #[derive(Clone, Copy)]
 struct Span {
     chat: i64,
@@ -47,7 +47,7 @@ struct Sample {
     text: String,
 }
 
-/// The chats that are there twice, one of the two in this source.
+/// The duplicate chats, one of the two in this source.
 pub(super) fn find(connection: &Connection, src: i64) -> rusqlite::Result<Vec<Twin>> {
     let spans = spans(connection)?;
     let sources = sources(connection)?;
@@ -115,7 +115,7 @@ fn sources(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     sources.collect()
 }
 
-/// Messages of people with words, here and there in a time of a chat.
+/// Samples of messages with words that people wrote, spread over a time of a chat.
 fn samples(connection: &Connection, span: Span) -> rusqlite::Result<Vec<Sample>> {
     let sql = "SELECT msg, at, person, text FROM message INDEXED BY message_by_chat \
                WHERE chat = ?1 AND at >= ?2 AND at <= ?3 AND kinds & 512 = 0 AND text <> '' ORDER BY at, msg LIMIT 1";
@@ -139,8 +139,8 @@ fn samples(connection: &Connection, span: Span) -> rusqlite::Result<Vec<Sample>>
     Ok(samples)
 }
 
-/// The chats with the same message at that time, on a clock that is ahead by this much. In the chat itself it must have
-/// another sender, who is the same person under another name.
+/// The chats with the same message at that time, on a clock that is ahead by `shift`. In the chat itself the message
+/// must have another sender, who is the same person under another name.
 fn same(
     connection: &Connection,
     sources: &[i64],
@@ -169,7 +169,7 @@ fn same(
     Ok(chats)
 }
 
-/// How many messages of one chat are in another, and of how many that could be; `None` if those are too few.
+/// How many samples of one chat are in another, and how many were compared; `None` if too few are the same.
 fn compared(
     connection: &Connection,
     sources: &[i64],

@@ -1,4 +1,4 @@
-//! A message out of the tables.
+//! Reading a message from the tables.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Row};
@@ -24,7 +24,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
         None => None,
     };
     let expires = row.get::<_, Option<i64>>(16)?.map(timestamp);
-    // It may be due and not be taken back yet.
+    // Its time to disappear may have come before it is deleted.
     let is_gone = expires.is_some_and(|at| at <= Timestamp::now());
     let mut text = row.get(8)?;
     if is_gone {

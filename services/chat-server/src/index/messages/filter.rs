@@ -1,4 +1,4 @@
-//! What a question comes to in numbers of the tables, and whether a row fits it.
+//! A query in terms of numbers of the tables, and whether a row matches it.
 
 use std::collections::HashSet;
 
@@ -28,14 +28,14 @@ pub(in crate::index) struct Range {
     before: i64,
 }
 
-/// What must hold of a row, but for its place and time.
+/// The conditions for a row, except its place and time.
 #[derive(Debug)]
 pub(in crate::index) struct Filter {
-    /// One of these has written it.
+    /// One of these people has written it.
     pub(in crate::index) persons: Option<HashSet<i64>>,
-    /// It is in one of these. Set only where the lists that are walked do not see to it.
+    /// It is in one of these chats. Set only if the lists that are walked do not ensure this.
     pub(in crate::index) chats: Option<HashSet<i64>>,
-    /// It says all this.
+    /// It matches all of these.
     pub(in crate::index) matchers: Vec<Matcher>,
     /// It has one of these bits; 0 for any.
     kinds: i64,
@@ -89,7 +89,7 @@ impl Range {
         }
     }
 
-    /// Newer than every message before its end.
+    /// A position newer than every message before the end of the range.
     pub(in crate::index) const fn end(self) -> Position {
         Position {
             at: self.before,
@@ -103,7 +103,7 @@ impl Range {
 }
 
 impl Filter {
-    /// Looks up who may have sent it. `sender` and `search` without a character are as good as none.
+    /// Looks up who may have sent it. An empty `sender` or `search` counts as absent.
     pub(in crate::index) fn resolve(
         view: &Connection,
         scope: &Scope,
@@ -130,7 +130,7 @@ impl Filter {
         !self.matchers.is_empty()
     }
 
-    /// Whether a row fits: after its position it has person, chat, kinds and text.
+    /// Whether a row matches: after its position it has person, chat, kinds and text.
     pub(in crate::index) fn passes(&mut self, row: &Row<'_>) -> rusqlite::Result<bool> {
         if let Some(persons) = &self.persons {
             let person: Option<i64> = row.get(2)?;
@@ -161,7 +161,7 @@ impl Filter {
     }
 }
 
-/// What the owner may call himself.
+/// The word by which owners may refer to themselves.
 const ME: &str = "me";
 
 /// Whether a number is the requested one, which may lack the country code.
@@ -193,7 +193,7 @@ fn persons(view: &Connection, scope: &Scope, sender: &str) -> rusqlite::Result<H
     Ok(persons)
 }
 
-/// The first microsecond that is not before it.
+/// The first microsecond that is not before the timestamp.
 fn round_up(at: Timestamp) -> i64 {
     let down = micros(at);
     let whole = Timestamp::from_microsecond(down);

@@ -1,4 +1,4 @@
-//! How the messages that fit are found.
+//! How the matching messages are found.
 //!
 //! The matching messages are mostly among the newest, or frequent: then a walk from the newest soon finds enough. If it
 //! does not after [`PATIENCE`] messages, matches are rare, and an index lists all candidates: few enough to be sorted.
@@ -13,13 +13,13 @@ use super::walk::{Basket, By, Ended, MAX_LISTS, Position, position, walk};
 use crate::index::answer::{MessageQuery, Sequence};
 use crate::index::matcher::Matcher;
 
-/// How many messages are looked at before another way is tried. At about a microsecond each.
+/// How many messages are examined before another way is tried, at about a microsecond each.
 const PATIENCE: usize = 8_192;
 
 /// The most candidates that an index may give. Reading one costs as much as walking past several.
 const MAX_CANDIDATES: usize = 32_768;
 
-/// How many to pass over, and how many to give.
+/// How many messages to skip, and how many to return.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::index) struct Window {
     pub(in crate::index) offset: usize,
@@ -36,7 +36,7 @@ impl From<&MessageQuery> for Window {
 }
 
 impl From<Window> for Basket {
-    /// One more, which shows whether there are more.
+    /// Wants one message more, which shows whether there is another page.
     fn from(window: Window) -> Self {
         Self {
             skip: window.offset,
@@ -112,7 +112,7 @@ pub(in crate::index) fn select(
     Ok(basket.rows)
 }
 
-/// Puts those of the candidates that fit into the basket, newest first.
+/// Puts the matching candidates into the basket, newest first.
 fn sift(
     view: &Connection,
     candidates: &[i64],

@@ -1,5 +1,5 @@
 //! Newest first through several lists at once: each is read from an index in order, and the newest of their heads is
-//! next. Nothing is sorted and nothing is read that is not looked at.
+//! next. Nothing is sorted, and only rows that are examined are read.
 
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
@@ -8,10 +8,10 @@ use rusqlite::{CachedStatement, Connection, Row, Rows, params};
 
 use super::filter::{Filter, Range};
 
-/// The most lists that are walked at once: each is a statement that is open.
+/// The most lists that are walked at once: each is an open statement.
 pub(in crate::index) const MAX_LISTS: usize = 64;
 
-/// Where a message is among all, by time and then by number.
+/// The position of a message among all, by time and then by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::index) struct Position {
     pub(in crate::index) at: i64,
@@ -26,7 +26,7 @@ impl Position {
     };
 }
 
-/// What the lists are lists of.
+/// What the lists are by: one for each source, chat or person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::index) enum By {
     Source,
@@ -39,13 +39,13 @@ pub(in crate::index) enum By {
 pub(in crate::index) enum Ended {
     /// No messages are left.
     AtEnd,
-    /// There is enough.
+    /// Enough messages were found.
     Enough,
-    /// After as many messages as were to be looked at; this was the last.
+    /// As many messages as allowed were examined; this was the last.
     Tired(Position),
 }
 
-/// What a walk finds: after `skip`, up to `want`.
+/// The messages that a walk finds: after `skip`, up to `want`.
 #[derive(Debug)]
 pub(in crate::index) struct Basket {
     pub(in crate::index) skip: usize,
@@ -67,7 +67,7 @@ impl Basket {
     }
 }
 
-/// Puts into the basket what fits and is older than `from`. Looks at no more than `most` messages.
+/// Puts matching messages older than `from` into the basket. Examines no more than `most` messages.
 pub(in crate::index) fn walk(
     view: &Connection,
     (by, lists): (By, &[i64]),
@@ -130,7 +130,7 @@ fn next(rows: &mut Rows<'_>, list: usize, filter: &mut Filter) -> rusqlite::Resu
     }))
 }
 
-/// The columns that [`Filter::passes`] looks at.
+/// The columns that [`Filter::passes`] examines.
 fn sql(by: By, filter: &Filter) -> String {
     let (index, column) = match by {
         By::Source => ("message_by_source", "src"),

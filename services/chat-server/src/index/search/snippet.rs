@@ -1,11 +1,11 @@
-//! The part of a text where something was found, with what was found marked.
+//! The part of a text where something was found, with the matches marked.
 
 use std::fmt::Write as _;
 
 use crate::index::fold::{is_blankless, runs, words_at};
 use crate::index::matcher::Term;
 
-/// How many words are shown before the first that was found, and how many at most.
+/// How many words are shown before the first match, and how many at most.
 const BEFORE: usize = 10;
 const MOST: usize = 40;
 /// The most characters of one piece: some scripts have no blanks between words.
@@ -23,12 +23,12 @@ pub struct Snippet {
 pub struct Piece {
     /// The text, as it is written; `…` for what was left out.
     pub text: String,
-    /// Whether it was looked for.
+    /// Whether it is a match.
     pub found: bool,
 }
 
 impl Snippet {
-    /// As one text, with `open` and `close` around what was found.
+    /// As one text, with `open` and `close` around each match.
     #[must_use]
     pub fn marked(&self, open: &str, close: &str) -> String {
         let mut text = String::new();
@@ -83,7 +83,7 @@ impl Snippet {
     }
 }
 
-/// For each run of the text whether it belongs to something that was looked for.
+/// For each run of the text, whether it belongs to a match.
 fn marks(text: &str, terms: &[Term]) -> Vec<bool> {
     let mut marks = vec![false; runs(text).count()];
     let (owners, all): (Vec<usize>, Vec<String>) = words_at(text).into_iter().unzip();

@@ -7,13 +7,13 @@ use crate::query::Invalid;
 /// The most words of one search.
 const MAX_WORDS: usize = 64;
 
-/// The fewest letters with which a word may begin that is found by its beginning.
+/// The fewest letters of a word's beginning by which the word is found.
 const BEGINNING: usize = 3;
 
 const FORMS: &str = "give words (each is found by its beginning, too), \"phrases in quotes\", OR between alternatives, \
                      -word for what must not be there, or an emoji";
 
-/// Takes a text apart. A quote that is not closed goes to the end; characters of no word only part words.
+/// Parses a text. A quote that is not closed extends to the end; characters outside words only separate words.
 ///
 /// # Errors
 /// [`Invalid`] if it has no word to find, or more than [`MAX_WORDS`].
@@ -63,7 +63,7 @@ pub(in crate::index) fn parse(parameter: &'static str, text: &str) -> Result<Vec
     }
 }
 
-/// A word or a phrase as it is written.
+/// A word or a phrase as written.
 struct Piece<'t> {
     text: &'t str,
     quoted: bool,
@@ -113,7 +113,7 @@ fn term(text: &str, quoted: bool, starred: bool) -> Option<Term> {
         words.pop();
     }
     let last = words.last()?;
-    // Korean writes what Latin writes with two or three letters in one, and endings without a blank.
+    // One Korean letter stands for two or three Latin ones, and endings follow without a blank.
     let is_long = last.chars().count() >= BEGINNING
         || last.contains(|c| matches!(c, '\u{AC00}'..='\u{D7A3}'));
     let prefix = starred

@@ -1,4 +1,4 @@
-//! What one envelope says: a message, an edit, a reaction, something taken back. Receipts and typing are passed over.
+//! Parsing of one envelope: a message, an edit, a reaction, a deletion. Receipts and typing indicators are ignored.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -70,10 +70,10 @@ pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>)
 /// A data message, and its sender.
 struct DataMessage<'e> {
     data: &'e Value,
-    /// When the message was sent that this one replaces.
+    /// The time of the message that this one replaces.
     edited: Option<i64>,
     author: Participant,
-    /// For the owner's own messages: the other person, if it is not in a group.
+    /// For the owner's own messages: the other person, unless the chat is a group.
     mine: Option<Option<Participant>>,
 }
 
@@ -142,7 +142,7 @@ impl DataMessage<'_> {
                     names.person(text(quote, "authorUuid"), text(quote, "authorNumber"), None)?;
                 Some(id_of(time_of(quote, "id")?, &author.id))
             });
-            // What may be seen once is not kept.
+            // View-once media are not kept.
             if data.get("viewOnce").and_then(Value::as_bool) != Some(true) {
                 message.attachments = attachments(data);
             }
@@ -169,7 +169,7 @@ impl DataMessage<'_> {
     }
 }
 
-/// Its content; `None` if it has none that is kept.
+/// Its content; `None` if nothing of it is kept.
 fn body(data: &Value, author: &Participant) -> Option<Body> {
     if let Some(poll) = data.get("pollCreate") {
         let options = poll
@@ -310,7 +310,7 @@ fn message(at: i64, author: Participant, body: Body) -> Option<Message> {
     })
 }
 
-/// The time at which a message was sent and its author are what Signal knows it by.
+/// Signal identifies a message by its author and the time at which it was sent.
 fn id_of(at: i64, author: &str) -> String {
     format!("{at}-{author}")
 }

@@ -1,4 +1,4 @@
-//! What the daemon says on one connection: names first, then what came before them.
+//! The daemon's lines on one connection: names first, then the envelopes that arrived before the names.
 
 use serde_json::Value;
 
@@ -6,11 +6,11 @@ use super::envelope;
 use super::names::Names;
 use crate::source::Event;
 
-/// The ids of the questions that ask for names.
+/// The ids of the requests for names.
 pub(super) const GROUPS: u64 = 1;
 pub(super) const CONTACTS: u64 = 2;
 
-/// The most envelopes that wait for names, and the most bytes of their lines. One more, and all are read.
+/// The most envelopes that wait for names, and the most bytes of their lines. Beyond that all of them are handled.
 const MAX_WAITING: usize = 1_000;
 const MAX_WAITING_BYTES: usize = 16 * 1024 * 1024;
 

@@ -1,11 +1,11 @@
-//! Lines of a daemon. One that cannot be read is passed over, and is not the end of the connection.
+//! Lines of a daemon. A line that cannot be read is skipped and does not end the connection.
 
 use std::io;
 
 use bytes::BytesMut;
 use tokio_util::codec::{Decoder, LinesCodec, LinesCodecError};
 
-/// Cuts lines out of bytes; what is wrong with one is an item, since a reader would stop at an error.
+/// Splits bytes into lines. A bad line is an item and not an error, since a reader would stop at an error.
 #[derive(Debug)]
 pub(super) struct Lines(LinesCodec);
 

@@ -12,7 +12,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
-/// How long a connection may take to come about.
+/// How long connecting may take.
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 
 /// How long Telegram waits for updates, in seconds.
@@ -24,25 +24,25 @@ const GRACE: Duration = Duration::from_secs(30);
 /// The largest answer, in bytes.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
-/// How many updates to ask for at once: no more than one batch of the index has room for, chats included.
+/// How many updates to request at once: together with their chats they fit into one batch of the index.
 const UPDATES: usize = 100;
 
-/// The API under one token.
+/// The API with one token.
 pub(super) struct Api {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     updates: Uri,
 }
 
-/// Why an answer did not come, without the token.
+/// Why a request failed, without the token.
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) problem: String,
-    /// How long Telegram wants to be left alone.
+    /// How long Telegram asks clients to wait.
     pub(super) retry_after: Option<Duration>,
 }
 
 impl Failed {
-    /// What an error says, and the errors behind it.
+    /// The texts of an error and of its sources.
     pub(super) fn of(error: &dyn Error) -> Self {
         let mut problem = error.to_string();
         let mut behind = error.source();
@@ -123,7 +123,7 @@ impl Api {
         let (status, body) = tokio::time::timeout(time, answer)
             .await
             .map_err(|_| late())??;
-        // As of a gateway that has its own words.
+        // For example from a gateway with its own error page.
         let answer: Value = serde_json::from_slice(&body)
             .map_err(|_| Failed::because(format!("HTTP {status}, and the answer is not JSON")))?;
         match answer.get("result") {

@@ -1,4 +1,4 @@
-//! What one update says, in the common model.
+//! One update in terms of the common model.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -55,7 +55,7 @@ pub(super) fn read(update: &Value, events: &mut Vec<Event>) {
     {
         let (id, message) = (chat.id.clone(), Box::new(read));
         events.push(Event::Chat(chat));
-        // An edited message comes whole, and replaces its older version; reactions have separate updates.
+        // An edited message arrives whole, and replaces its older version. Reactions have separate updates.
         events.push(match new {
             Some(_) => Event::Message { chat: id, message },
             None => Event::Revised { chat: id, message },
@@ -195,7 +195,7 @@ fn person(user: Option<&Value>) -> Option<Participant> {
     let user = user?;
     let id = user.get("id")?.as_i64()?;
     Some(Participant {
-        // As exports write it, so that a person is the same in both.
+        // The form of exports, so that a person is the same in both.
         id: format!("user{id}"),
         name: full_name(user).unwrap_or_else(|| format!("user{id}")),
         username: text(user, "username").map(str::to_owned),
