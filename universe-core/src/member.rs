@@ -24,7 +24,7 @@ pub struct Member {
     pub need: Need,
     /// Meaning, unit and usual range, as a fragment.
     pub doc: &'static str,
-    /// Where a number makes sense. Outside of it there is a warning, or in strict mode a finding.
+    /// The range in which a number makes sense. Outside it there is a warning, or in strict mode a finding.
     pub range: Range,
 }
 
