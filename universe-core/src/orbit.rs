@@ -75,8 +75,8 @@ impl Orbit {
         Self::deserialize(members).unwrap_or_default()
     }
 
-    /// The position relative to the parent at `time` seconds. The angle grows evenly with time, and the parent is at the
-    /// centre of the ellipse, moved by the offsets. A rogue planet follows its own path.
+    /// The position relative to the parent at `time` seconds. The angle grows evenly with time, and the parent is at
+    /// the centre of the ellipse, moved by the offsets. A rogue planet follows its own path.
     #[must_use]
     pub fn place(&self, time: f64) -> Vector3 {
         match (&self.rogue_planet, self.is_rogue_planet) {

@@ -1,4 +1,4 @@
-//! What the body of a request says of a universe.
+//! The name and state of a universe in the body of a request.
 
 use mcp_proto::json::Meter;
 use serde_json::{Map, Value};
