@@ -1,4 +1,4 @@
-//! Writes answers: tables for people, JSON for programs. Names come from others, so they are escaped for terminals.
+//! Writes answers: tables for people, JSON for programs. Names come from others and cannot control the terminal.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};

@@ -1,4 +1,4 @@
-//! The name and state of a universe in the body of a request.
+//! The body of a request that describes a universe.
 
 use mcp_proto::json::Meter;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Makes a batch durable exactly once, even if the store cannot tell whether a write succeeded.
+//! Makes a batch durable once, even if the store cannot tell whether a write succeeded.
 
 use std::collections::HashMap;
 use std::time::Duration;
