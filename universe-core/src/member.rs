@@ -28,7 +28,7 @@ pub struct Member {
     pub range: Range,
 }
 
-/// Where a number makes sense.
+/// The range in which a number makes sense.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
     /// Any number does.
