@@ -1,8 +1,8 @@
 //! [`CommandService`]: the one way to read and change universes, used by REST and MCP alike.
 //!
 //! Each universe in use has one writer, a task that owns its state. A command is applied, made durable together with
-//! whatever else is waiting, and only then acknowledged and seen by readers. Order of acknowledgement, of the log and
-//! of its tails are the same order: that of the revisions.
+//! other waiting commands, and only then acknowledged and shown to readers. Acknowledgements, the log and its tails
+//! all have the same order: that of the revisions.
 
 mod batch;
 mod entry;
@@ -84,7 +84,7 @@ impl CommandService {
         Self(Arc::new(inner), None)
     }
 
-    /// The same for a caller: what it may not read is not listed, and reads as if it were not there.
+    /// The same service for a caller. Universes that the caller may not read are not listed, and are not found.
     #[must_use]
     pub(crate) fn within(&self, reach: Reach) -> Self {
         let limited = !reach.is_everywhere(Access::Read);
@@ -111,10 +111,10 @@ impl CommandService {
         self.0.limits.strictness
     }
 
-    /// Notifies `watcher` of every change that is made through this service from now on, as long as the service is.
+    /// Notifies `watcher` of every change made through this service from now on, for the life of the service.
     ///
-    /// It is called where the change is made, so it must be quick, and must not panic. Of what others write into a
-    /// store that is shared it is notified when this service reads it.
+    /// The watcher is called where the change is made, so it must be quick and must not panic. Changes by other writers
+    /// to a shared store are reported when this service reads them.
     pub fn watch(&self, watcher: impl Fn(Change<'_>) + Send + Sync + 'static) {
         self.0.watchers.add(watcher);
     }
@@ -158,8 +158,8 @@ impl CommandService {
         })
     }
 
-    /// Creates a universe under an id that is made of the key. One that was created so before with the same state is
-    /// answered as it was created.
+    /// Creates a universe under an id derived from the key. If it was created before with the same state, it is
+    /// returned as it was created.
     ///
     /// # Errors
     /// [`ServiceError::KeyReused`] if that one had another state, or has another name and no history yet. Otherwise as
@@ -210,8 +210,8 @@ impl CommandService {
         self.ask(id, |reply| Job::Read { reply }).await
     }
 
-    /// Sees to it that watchers hear what others write to a universe in a store that is shared, as long as there is
-    /// room in memory for it: of those that have been asked for least recently they hear no more.
+    /// Makes watchers receive the changes that others make to a universe in a shared store, as long as it fits in
+    /// memory. The universes that were requested least recently are dropped first, and their changes not reported.
     ///
     /// # Errors
     /// As for [`CommandService::get`].
@@ -225,7 +225,7 @@ impl CommandService {
             .map_err(|error| ServiceError::reading(id, &error))
     }
 
-    /// How many copies the store keeps of everything, where it knows.
+    /// The number of copies that the store keeps, if it is known.
     #[must_use]
     pub fn copies(&self) -> Option<usize> {
         self.store().copies()
@@ -241,7 +241,7 @@ impl CommandService {
         Ok(writer::is_current(universe, &record))
     }
 
-    /// A universe as it was at a revision, under its present name. Replays the log, from the newest snapshot before it.
+    /// A universe as it was at a revision, under its current name. Replays the log from the newest snapshot before it.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], [`ServiceError::NoRevision`], or the store's failure.
@@ -251,7 +251,7 @@ impl CommandService {
         Ok(loaded.universe)
     }
 
-    /// Sets the state to what it was at a revision, as a change of its own: nothing is lost of the history.
+    /// Sets the state to what it was at a revision, as a new change: the history is kept in full.
     ///
     /// # Errors
     /// As for [`CommandService::at`] and [`CommandService::replace`].
@@ -366,9 +366,9 @@ impl CommandService {
         self.ask(id, |reply| Job::Delete { expected, reply }).await
     }
 
-    /// Lets every writer do what is waiting for it, and refuses what comes later as unavailable.
+    /// Lets every writer finish its queued jobs, and refuses later ones as unavailable.
     ///
-    /// Waits at most five seconds for them; a write under way after that goes on by itself.
+    /// Waits at most five seconds for the writers. A write that is still running then continues in the background.
     pub async fn close(&self) {
         let ends = self.writers().close();
         if tokio::time::timeout(CLOSE_TIME, join_all(ends))

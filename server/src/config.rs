@@ -1,4 +1,4 @@
-//! What was given on the command line and in the environment → what it means.
+//! Reads the configuration from the command line and the environment.
 
 mod access;
 mod settings;

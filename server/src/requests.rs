@@ -1,5 +1,5 @@
-//! What is kept of each request: a line in the log, who asked for what and how it went, never what was in it; and its
-//! part in the figures.
+//! The record of each request: a line in the log and its part in the metrics. The line has the caller, the request and
+//! its outcome, never its content.
 
 use std::cell::Cell;
 use std::sync::Arc;

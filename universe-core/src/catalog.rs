@@ -1,4 +1,4 @@
-//! The commands described: for people, for language models, and as JSON Schema.
+//! Descriptions of the commands, for people and language models, and as JSON Schema.
 
 mod bodies;
 mod groups;
@@ -22,12 +22,12 @@ pub struct Category {
     pub commands: &'static [CommandSpec],
 }
 
-/// One command described.
+/// The description of one command.
 #[derive(Debug)]
 pub struct CommandSpec {
     /// Which command; [`CommandKind::name`] is the value of its `type`.
     pub kind: CommandKind,
-    /// What it does, in one sentence or two.
+    /// What it does, in one or two sentences.
     pub description: &'static str,
     /// Its members besides `type`, as in something new ([`Mode::New`](crate::member::Mode::New)).
     pub fields: &'static Table,
@@ -63,7 +63,7 @@ impl CommandSpec {
         serde_json::from_str(self.example).unwrap_or_default()
     }
 
-    /// The JSON Schema of this command alone, with the members of its objects and what they mean.
+    /// The JSON Schema of this command alone, with the members of its objects and their meanings.
     pub fn schema(&self) -> Value {
         schema::command(self, Detail::Full)
     }

@@ -1,4 +1,4 @@
-//! Judges JSON against the member tables: types and presence, all findings at once.
+//! Checks JSON against the member tables: types and presence, all findings at once.
 //!
 //! Lenient on purpose: unknown members are kept, numbers may be out of their usual range, nested
 //! objects may be partial. Recursion follows the tables, which nest a handful of levels, never the

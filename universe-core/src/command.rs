@@ -1,4 +1,4 @@
-//! Commands: what can be asked of a universe, read once and checked in full.
+//! Commands that change a universe, parsed once and checked in full.
 
 mod action;
 mod kind;
@@ -26,7 +26,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// Which of the commands it is.
+    /// The kind of this command.
     pub fn kind(&self) -> CommandKind {
         self.kind
     }

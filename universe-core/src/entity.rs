@@ -1,8 +1,8 @@
-//! The entities of a universe: bodies, groups, and the records that stand for themselves.
+//! The entities of a universe: bodies, groups, and records outside the hierarchies.
 //!
-//! An entity keeps its members as JSON, unknown ones included, except those that tie it to others:
+//! An entity keeps its members as JSON, unknown ones included, except its links to other entities:
 //! these are typed, so that the hierarchies can be changed in logarithmic time. The JSON stays text
-//! until something looks into it.
+//! until it is first read.
 
 pub(crate) mod members;
 pub(crate) mod parts;
@@ -60,8 +60,8 @@ impl Star {
         self.members.get(member)
     }
 
-    /// Its members, but for `id`, `parentId` and `children`, as a type of the caller's; `None` if they do not fit.
-    /// Keeps nothing in memory, unlike [`get`](Self::get): for looking at many bodies once.
+    /// Its members, except `id`, `parentId` and `children`, as a type of the caller; `None` if they do not fit.
+    /// Keeps nothing in memory, unlike [`get`](Self::get), so use it to read many bodies once.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         self.members.parsed()
     }
@@ -130,7 +130,7 @@ pub struct GroupChild {
     pub(crate) members: Members,
 }
 
-/// What an entry in a group points at.
+/// The kind of entity that an entry in a group refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildKind {
     /// A body, `"system"` in JSON.
@@ -160,7 +160,7 @@ impl GroupChild {
         &self.id
     }
 
-    /// What the id is the id of.
+    /// The kind of entity that has this id.
     pub fn kind(&self) -> ChildKind {
         self.kind
     }
@@ -192,7 +192,7 @@ impl Record {
         self.members.get(member)
     }
 
-    /// Its members as a type of the caller's; `None` if they do not fit. Keeps nothing in memory.
+    /// Its members as a type of the caller; `None` if they do not fit. Keeps nothing in memory.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         self.members.parsed()
     }

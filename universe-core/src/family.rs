@@ -1,4 +1,4 @@
-//! The families of entities, for those who treat all of them alike.
+//! The families of entities, for code that treats all of them alike.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ pub enum Family {
     Nebulae,
 }
 
-/// An entity of any family, as JSON its members.
+/// An entity of any family. As JSON, it is the object of its members.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Entity<'s> {
     /// A body.
@@ -112,12 +112,12 @@ impl State {
 }
 
 impl<'s> Entity<'s> {
-    /// A member by its JSON name, other than those that tie it to others.
+    /// A member by its JSON name, other than its links to other entities.
     pub fn get(self, member: &str) -> Option<&'s Value> {
         self.members().get(member)
     }
 
-    /// Whether it has a member, other than those that tie it to others. Costs as little as [`text`](Self::text).
+    /// Whether it has a member, other than its links to other entities. Costs as little as [`text`](Self::text).
     pub fn has(self, member: &str) -> bool {
         self.members().has(member)
     }
@@ -135,8 +135,8 @@ impl<'s> Entity<'s> {
         self.text("name")
     }
 
-    /// A member that is text, by its JSON name, other than those that tie it to others. Costs less than
-    /// [`get`](Self::get) and keeps nothing in memory: for looking at many entities.
+    /// A text member by its JSON name, other than its links to other entities. Costs less than
+    /// [`get`](Self::get) and keeps nothing in memory, so use it to read many entities.
     pub fn text(self, member: &str) -> Option<Cow<'s, str>> {
         self.members().text_of(member)
     }

@@ -1,10 +1,10 @@
-//! What is wrong with an input: every finding at once, each with its place, a bounded number.
+//! The errors in an input: all of them at once, each with its path, up to a limit.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// One thing that is wrong, and where.
+/// One error in an input, and its path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Where: a JSON Pointer (RFC 6901) into the input, empty for the input itself. Names of more
@@ -58,7 +58,7 @@ impl Findings {
         self.omitted
     }
 
-    /// How many there are, kept or not.
+    /// The number of all findings, kept or not.
     pub(crate) fn count(&self) -> usize {
         self.kept.len() + self.omitted
     }

@@ -1,4 +1,4 @@
-//! Universes made from a seed: the same one for the same seed and parameters, byte for byte, on every machine.
+//! Generates universes from a seed. The same seed and parameters give the same bytes on every machine.
 //!
 //! Random numbers are xoshiro128** ([`Random`]), a separate stream for each part of a universe. Logarithms, sines and
 //! powers come from `libm`, which is plain Rust; all other operations (sums, products, quotients, square roots) are
@@ -35,7 +35,7 @@ use system::System;
 
 /// The most systems of a universe.
 pub const MAX_SYSTEMS: u32 = 50;
-/// The most bodies of a system: the most planets, with the most moons each, and what comes besides. So a universe has
+/// The most bodies of a system: the most planets, each with the most moons, and all other bodies. So a universe has
 /// at most 50 times as many.
 pub const MAX_BODIES: usize = 360;
 /// The most characters of a seed that is text.
@@ -50,7 +50,7 @@ pub enum Seed {
     Number(f64),
 }
 
-/// How a system is built: what circles what.
+/// How a system is built: which bodies orbit which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preset {
     /// Mostly one star, a few planets, few moons.
@@ -61,7 +61,7 @@ pub enum Preset {
     MultiStarHeavy,
     /// Three to six planets with 4 to 25 moons each.
     MoonRich,
-    /// Hardly a planet.
+    /// Hardly any planets.
     SparseOutpost,
     /// Moons that have moons.
     DeepHierarchy,
@@ -122,7 +122,7 @@ impl Recipe {
     /// Reads `{seed, preset, style, scale, systems}`, of which all but the seed may be left out.
     ///
     /// # Errors
-    /// Everything that is wrong with it, with the nearest names.
+    /// Everything that is wrong with the recipe, with the nearest names.
     pub fn read(given: &Value) -> Result<Self, Findings> {
         read::recipe(given)
     }
@@ -143,11 +143,11 @@ impl Recipe {
         })
     }
 
-    /// The universe, at time 0. It has nothing that [`Strictness::Strict`] would refuse. More than [`MAX_SYSTEMS`]
-    /// systems are not made.
+    /// The universe, at time 0. It passes the checks of [`Strictness::Strict`]. At most [`MAX_SYSTEMS`]
+    /// systems are generated.
     ///
     /// # Errors
-    /// What the checks find wrong with it; a test proves that they find nothing.
+    /// The findings of the checks; a test shows that there are none.
     pub fn universe(&self) -> Result<State, Findings> {
         let mut master = Random::new(&self.seed);
         let mut universe = Universe::default();

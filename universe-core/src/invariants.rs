@@ -1,4 +1,4 @@
-//! What holds in every universe after any commands.
+//! The invariants of every universe, after any commands.
 
 use std::collections::HashSet;
 
@@ -15,10 +15,10 @@ impl State {
     ///
     /// 1. The key of an entity is its `id`.
     /// 2. A body with a parent is listed exactly once, by that parent; the parent exists.
-    ///    A body without a parent is listed by none, and at most once in `rootIds`.
+    ///    A body without a parent is not listed by any body, and at most once in `rootIds`.
     /// 3. The same for groups, `rootGroupIds` and the entries of type `group`; here a group
     ///    without a parent is in `rootGroupIds` exactly once.
-    /// 4. No body is above itself, and no group.
+    /// 4. No body and no group is its own ancestor.
     /// 5. A group lists a system at most once.
     /// 6. `time` is finite.
     ///

@@ -28,10 +28,10 @@
 //! ```
 //!
 //! - [`State`] is the universe: persistent, so that clones and snapshots are free and a change costs
-//!   what it touches. It always holds the invariants that [`State::check`] names.
-//! - [`Command::from_value`] reads and judges a command, [`State::apply`] applies it: the result is
+//!   what it touches. It always satisfies the invariants listed at [`State::check`].
+//! - [`Command::from_value`] reads and checks a command, [`State::apply`] applies it: the result is
 //!   a new universe and [`Event`]s, or a [`Refusal`] that changed nothing.
-//! - [`generate`] makes universes from a seed, [`orbit`] says where their bodies are at a time.
+//! - [`generate`] creates universes from a seed, [`orbit`] computes where their bodies are at a time.
 //! - [`catalog`] describes the commands for people, language models and JSON Schema validators.
 //!
 //! Ids are any text. Numbers and unknown members survive exactly. Nothing recurses along a

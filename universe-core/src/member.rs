@@ -24,11 +24,11 @@ pub struct Member {
     pub need: Need,
     /// Meaning, unit and usual range, as a fragment.
     pub doc: &'static str,
-    /// Where a number makes sense. Outside of it there is a warning, or in strict mode a finding.
+    /// The range in which a number makes sense. Outside it there is a warning, or in strict mode a finding.
     pub range: Range,
 }
 
-/// Where a number makes sense.
+/// The range in which a number makes sense.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
     /// Any number does.

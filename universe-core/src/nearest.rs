@@ -1,4 +1,4 @@
-//! The known names that come nearest to a name that is not known.
+//! Finds the known names nearest to an unknown name.
 
 /// A text longer than this is near to no name; it also bounds the work. Bytes.
 const MAX_GIVEN: usize = 40;
@@ -7,9 +7,8 @@ const MAX_NAME: usize = 2 * MAX_GIVEN;
 /// The most edits between names that count as near.
 const MAX_EDITS: usize = 3;
 
-/// The names that differ least from `given`, if they differ little: by up to three edits, and by no more than half of
-/// the name. Case, `_`, `-` and blanks do not count. Empty if none is near or `given` is longer than 40 bytes;
-/// a name of more than 80 bytes is left out.
+/// The names nearest to `given`: at most three edits away, and at most half of the name. Case, `_`, `-` and blanks do
+/// not count. Empty if no name is near or `given` is longer than 40 bytes. Names of more than 80 bytes are left out.
 pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     if given.len() > MAX_GIVEN {
         return Vec::new();
@@ -39,7 +38,7 @@ pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Vec
     near
 }
 
-/// A hint to follow what is wrong with `given`: `; did you mean A or B?`, or nothing if no name is near.
+/// A hint to append to an error about `given`: `; did you mean A or B?`, or nothing if no name is near.
 pub fn hint<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     match nearest(given, names).as_slice() {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! Where bodies are: a pure function of the simulated time.
+//! The positions of bodies: a pure function of the simulated time.
 //!
 //! Sines, cosines and roots come from `libm`, in plain Rust, so the same universe has the same places on every machine.
 
@@ -75,8 +75,8 @@ impl Orbit {
         Self::deserialize(members).unwrap_or_default()
     }
 
-    /// Where it is relative to its parent at `time` seconds. The angle grows evenly with time, and the parent is at the
-    /// centre of the ellipse, moved by the offsets. A rogue planet goes its own way.
+    /// The position relative to the parent at `time` seconds. The angle grows evenly with time, and the parent is at
+    /// the centre of the ellipse, moved by the offsets. A rogue planet follows its own path.
     #[must_use]
     pub fn place(&self, time: f64) -> Vector3 {
         match (&self.rogue_planet, self.is_rogue_planet) {
@@ -85,7 +85,7 @@ impl Orbit {
         }
     }
 
-    /// Where it is relative to its parent at an angle, degrees. For drawing the whole orbit.
+    /// The position relative to the parent at an angle in degrees. For drawing the whole orbit.
     #[must_use]
     pub fn at(&self, degrees: f64) -> Vector3 {
         let turned = turn(
@@ -100,7 +100,7 @@ impl Orbit {
         plus(turned, offset.map(or))
     }
 
-    /// Half of the long diameter of its ellipse, world units.
+    /// The semi-major axis of its ellipse, in world units.
     #[must_use]
     pub fn semi_major_axis(&self) -> f64 {
         self.semi_major_axis.unwrap_or(or(self.orbital_distance))
@@ -114,8 +114,8 @@ impl Orbit {
 }
 
 impl State {
-    /// Where a body is in the world at `time` seconds: the sum of what it and those above it are away from their
-    /// parents.
+    /// The position of a body in the world at `time` seconds: the sum of its own position relative to its parent and
+    /// those of all bodies above it.
     #[must_use]
     pub fn place(&self, star: &Star, time: f64) -> Vector3 {
         let mut place = star.orbit().place(time);

@@ -1,4 +1,4 @@
-//! The one step: a universe and a command make the next universe, or a refusal.
+//! The reducer: applies a command to a universe and returns the next universe, or a refusal.
 
 mod group_hierarchy;
 mod groups;
@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::refusal::Refusal;
 use crate::state::State;
 
-/// What an accepted command makes of a universe.
+/// The result of an accepted command.
 #[derive(Debug, Clone)]
 pub struct Applied {
     /// The universe afterwards.
@@ -21,7 +21,7 @@ pub struct Applied {
     pub events: Vec<Event>,
 }
 
-/// What a family of commands does to its own copy of the universe.
+/// The effect of a family of commands on a copy of the universe.
 type Outcome = Result<Event, Refusal>;
 
 impl State {
@@ -34,7 +34,7 @@ impl State {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] if the command names what does not exist or would break an invariant.
+    /// A [`Refusal`] if the command names something that does not exist or would break an invariant.
     pub fn apply(&self, command: &Command) -> Result<Applied, Refusal> {
         let mut state = self.clone();
         let event = match &command.action {

@@ -1,4 +1,4 @@
-//! A command that was understood, but that this universe does not allow.
+//! The error for a valid command that this universe does not allow.
 
 use crate::entity::Id;
 use crate::event::{Event, Reason};
@@ -19,7 +19,7 @@ impl Refusal {
         self.code
     }
 
-    /// One sentence that names what was wrong and what would be right.
+    /// One sentence that says what was wrong and what would be right.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -21,7 +21,7 @@ pub use parts::{EscapedPart, StateText, TextPart};
 use sequence::Sequence;
 pub use text::{ReadValue, TextError};
 
-/// Entities that stand for themselves, by id.
+/// Entities outside the hierarchies, by id.
 pub(crate) type Records = OrdMap<Id, Record>;
 
 /// A universe: every body, group and region, and the simulated time.
@@ -29,7 +29,7 @@ pub(crate) type Records = OrdMap<Id, Record>;
 /// A persistent value: cloning is O(1), a changed copy shares all it does not change, and no copy
 /// is ever disturbed by another. `State::default()` is the empty universe at time 0.
 ///
-/// It always holds the invariants that [`State::check`] names, after any commands. As JSON it is one object with the
+/// It satisfies the invariants listed at [`State::check`] after any commands. As JSON it is one object with the
 /// members `stars`, `rootIds`, `groups`, `rootGroupIds`, `belts`, `smallBodyFields`, `protoplanetaryDisks`, `nebulae`
 /// and `time`, followed by unknown members of the imported object; entities are in the order of their ids.
 #[derive(Debug, Clone, Default)]
@@ -66,7 +66,7 @@ impl State {
         self.stars.values().map(|star| &**star)
     }
 
-    /// How many bodies there are.
+    /// The number of bodies.
     pub fn star_count(&self) -> usize {
         self.stars.len()
     }

@@ -11,7 +11,7 @@ use crate::finding::{Findings, Path, Quoted};
 use crate::member::{Kind, Member, Mode, Table};
 use crate::nearest;
 
-/// What becomes of an input that is odd.
+/// How to treat an input that is odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
     /// It is accepted unchanged, with warnings.

@@ -1,8 +1,8 @@
-//! What nodes that use one store share of their clients: sessions, what of these is at work, tasks, and which nodes are
+//! State of clients that nodes share through one store: sessions, their running calls, tasks, and which nodes are
 //! alive.
 //!
-//! What is in a record is opaque here. `PostgresStore` and `NatsStore` have them with the same meaning and bounds; one
-//! suite of tests judges both.
+//! The store does not read the content of records. `PostgresStore` and `NatsStore` keep them with the same meaning and
+//! bounds, and the same test suite covers both.
 
 mod lease;
 pub mod logs;
@@ -25,10 +25,9 @@ use crate::UniverseLog;
 pub(crate) use self::lease::millis;
 pub(crate) use self::lease::{LEASE, Lease, REFRESHES};
 
-/// A store that many nodes use, and where they share what they have of their clients. What it gives outlives it.
+/// A store through which many nodes share the state of their clients. The values that its methods return outlive it.
 pub trait SharedStore: UniverseLog {
-    /// This node among those that use the store. Its lease begins when it, or one of the others here, is first asked
-    /// for.
+    /// This node among the nodes that use the store. Its lease begins with the first call of any method of this trait.
     fn nodes(&self) -> Arc<dyn Nodes>;
 
     /// The sessions of clients.
@@ -41,7 +40,7 @@ pub trait SharedStore: UniverseLog {
     fn tasks(&self, bounds: TaskBounds) -> Arc<dyn Tasks>;
 }
 
-/// What a record is known by: a hash.
+/// The key of a record: a hash.
 pub(crate) type Key = [u8; 32];
 
 /// The hash of parts of a name.
@@ -53,12 +52,12 @@ pub(crate) fn hash(parts: &[&[u8]]) -> Key {
     hash.finalize().into()
 }
 
-/// What a session is known by.
+/// The key of a session.
 pub(crate) fn session_key(name: &str) -> Key {
     hash(&[name.as_bytes()])
 }
 
-/// What a task is known by. Not as a session of the same name: nodes are notified of both in one way.
+/// The key of a task. It differs from that of a session of the same name, because one notification serves both.
 pub(crate) fn task_key(name: &str) -> Key {
     hash(&[b"task ", name.as_bytes()])
 }

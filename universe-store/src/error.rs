@@ -1,5 +1,5 @@
-//! What can go wrong at the port, one type per kind of call, in fragments fit to follow "universe
-//! sol: ".
+//! The errors of the store port, one type for each kind of call. Their texts are fragments that can follow
+//! "universe sol: ".
 
 use super::{Head, Revision};
 
@@ -15,13 +15,13 @@ pub enum CreateError {
         /// The limit in bytes.
         max: usize,
     },
-    /// No room; nothing was created.
+    /// The store is full; nothing was created.
     #[error("the store is full")]
     Full,
     /// The store does not work now; nothing was created.
     #[error("the store is unavailable")]
     Unavailable,
-    /// The store failed in between; it may have been created.
+    /// The store failed during the call; the universe may have been created.
     #[error("the store failed; the universe may have been created")]
     Unknown,
 }
@@ -44,13 +44,13 @@ pub enum AppendError {
         /// The limit in bytes.
         max: usize,
     },
-    /// No room; nothing was appended.
+    /// The store is full; nothing was appended.
     #[error("the store is full")]
     Full,
     /// The store does not work now; nothing was appended.
     #[error("the store is unavailable")]
     Unavailable,
-    /// The store failed in between; the batch may have landed.
+    /// The store failed during the call; the batch may have been appended.
     #[error("the store failed; the entries may have been appended")]
     Unknown,
 }
@@ -67,18 +67,18 @@ pub enum DeleteError {
     /// No universe has this id.
     #[error("no such universe")]
     NotFound,
-    /// No room to note it down; nothing was deleted.
+    /// No space to record the deletion; nothing was deleted.
     #[error("the store is full")]
     Full,
     /// The store does not work now; nothing was deleted.
     #[error("the store is unavailable")]
     Unavailable,
-    /// The store failed in between; the universe may be gone.
+    /// The store failed during the call; the universe may have been deleted.
     #[error("the store failed; the universe may have been deleted")]
     Unknown,
 }
 
-/// Why a snapshot was not kept. It is a cache: nothing is lost but time.
+/// Why a snapshot was not kept. Snapshots are a cache: only time is lost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// The snapshot is of a revision that the universe has not reached.
@@ -96,7 +96,7 @@ pub enum SnapshotError {
         /// The limit in bytes.
         max: usize,
     },
-    /// The store has no room or does not work now.
+    /// The store is full or does not work now.
     #[error("the store is unavailable")]
     Unavailable,
 }
@@ -104,7 +104,7 @@ pub enum SnapshotError {
 /// Why the log was not trimmed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrimError {
-    /// The new beginning is not an entry between the present one and the head, or records another command.
+    /// The new beginning is not an entry between the current beginning and the head, or records another command.
     #[error("the log has no such entry between its beginning and its head")]
     NotThere,
     /// No universe has this id.
@@ -116,7 +116,7 @@ pub enum TrimError {
         /// The limit in bytes.
         max: usize,
     },
-    /// The store has no room or does not work now; nothing has changed, or all that was to change.
+    /// The store is full or does not work now. The log was trimmed completely or not at all.
     #[error("the store is unavailable")]
     Unavailable,
 }
@@ -124,7 +124,7 @@ pub enum TrimError {
 /// Why something could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// What is stored is not what was written.
+    /// The stored data is not the data that was written.
     #[error("what is stored is damaged")]
     Damaged,
     /// No universe has this id.
@@ -141,14 +141,14 @@ pub enum TailError {
     /// No universe has this id.
     #[error("no such universe")]
     NotFound,
-    /// The tail was to start beyond the head, so its reader knows another universe than this: it
-    /// must read anew.
+    /// The tail was to start beyond the head, so its reader knows a different universe and
+    /// must read this one again.
     #[error("the universe is at revision {head}, before the one to go on from")]
     Ahead {
         /// The head's revision.
         head: Revision,
     },
-    /// The log was trimmed beyond the entry that was to come next, so its reader must read the universe as it is.
+    /// The log was trimmed beyond the next entry, so the reader must read the current state of the universe.
     #[error("the log is kept from revision {oldest} on")]
     Trimmed {
         /// The oldest revision that can be read.
@@ -156,7 +156,7 @@ pub enum TailError {
         /// The head's revision.
         head: Revision,
     },
-    /// Entries that were to come next cannot be read; a tail after the last of them goes on.
+    /// The next entries cannot be read. A tail can continue after the last of them.
     #[error("the log is damaged at the revisions {first} to {last}")]
     Damaged {
         /// The first of them.

@@ -1,11 +1,11 @@
-//! What becomes of a write whose transaction fails, in every adapter that has transactions.
+//! The errors of writes whose transaction fails, for all adapters that have transactions.
 
 use super::{AppendError, CreateError, DeleteError, SnapshotError, TrimError};
 
-/// How a transaction ended that did not end well.
+/// How a transaction failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// No room on the disk; nothing has changed.
+    /// The disk is full; nothing has changed.
     Full,
     /// Nothing has changed.
     Unavailable,

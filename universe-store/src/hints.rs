@@ -1,4 +1,4 @@
-//! How far universes come, for those who look into the log themselves.
+//! Hints about the revisions of universes, for callers that read the log themselves.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ enum At<H> {
     End,
 }
 
-/// The revisions that a universe comes to, as [`UniverseLog::hints`](crate::UniverseLog::hints) has it.
+/// The revisions that a universe reaches, as described at [`UniverseLog::hints`](crate::UniverseLog::hints).
 pub(super) fn hints<H: History>(
     history: H,
     live: Arc<Live>,
@@ -28,7 +28,7 @@ pub(super) fn hints<H: History>(
             At::Begin(history, live, id) => {
                 let (uni, _) = history.locate(&id).await.ok()?;
                 let listening = live.subscribe(uni)?;
-                // What came before it listened is looked at now.
+                // The caller now reads the entries from before the subscription.
                 Some((Revision::MAX, At::Listening(listening)))
             }
             At::Listening(mut listening) => match listening.next().await {

@@ -1,4 +1,4 @@
-//! Names and numbers: which universe, which command, which revision.
+//! Identifiers of universes and commands, and revision numbers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,10 +14,10 @@ use uuid::Uuid;
 #[serde(try_from = "String")]
 pub struct UniverseId(Arc<str>);
 
-/// Why a text is no [`UniverseId`].
+/// Why a text is not a [`UniverseId`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidId {
-    /// It has no bytes or too many.
+    /// It is empty or too long.
     #[error("a universe id has 1 to {} bytes, this has {len}", UniverseId::MAX_LEN)]
     Length {
         /// The length found, in bytes.
@@ -26,7 +26,7 @@ pub enum InvalidId {
     /// It has a control character.
     #[error("a universe id has no control characters, this has one at byte {at}")]
     Control {
-        /// Where, in bytes.
+        /// Its offset, in bytes.
         at: usize,
     },
 }
@@ -56,7 +56,7 @@ impl UniverseId {
         Self(Uuid::new_v4().to_string().into())
     }
 
-    /// The one of a universe that a client makes under a key.
+    /// The id of a universe that a client creates under a key.
     #[must_use]
     pub fn of_command(command: CommandId) -> Self {
         Self(command.0.to_string().into())
@@ -111,7 +111,7 @@ impl CommandId {
     /// The longest key, in bytes.
     pub const MAX_KEY: usize = 255;
 
-    /// The one that a client names by a key (UUID version 8): the same for the same key.
+    /// The id of the command that a client names by a key (UUID version 8). The same key gives the same id.
     ///
     /// # Errors
     /// [`InvalidKey`]
@@ -142,13 +142,13 @@ impl fmt::Display for CommandId {
 pub struct Revision(pub u64);
 
 impl Revision {
-    /// The revision of a universe that was just made.
+    /// The revision of a new universe.
     pub const GENESIS: Self = Self(0);
 
-    /// The last one a store can keep: 2⁶³ − 1.
+    /// The highest revision that a store can keep: 2⁶³ − 1.
     pub const MAX: Self = Self(i64::MAX as u64);
 
-    /// The one after.
+    /// The next revision.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))

@@ -1,13 +1,13 @@
 //! The store port: one gapless log per universe, appended by compare-and-set, with a tail.
 //!
 //! A universe is a [`Meta`], a [`Base`] (at first its *genesis*, the body at [`Revision::GENESIS`]) and the entries
-//! appended since. [Trimming](UniverseLog::trim) moves the base towards the head. Bodies are opaque here. Everything
-//! that looks like a feed (broadcast, resumption of an event stream, catching up before a command) is
-//! [`UniverseLog::tail`]; snapshots only save replaying and may be lost at any time.
+//! appended since. [Trimming](UniverseLog::trim) moves the base towards the head. The store does not read bodies.
+//! Everything that follows a log (broadcast, resumption of an event stream, catching up before a command) uses
+//! [`UniverseLog::tail`]. Snapshots only make replay shorter and may be lost at any time.
 //!
-//! Adapters: [`MemoryStore`] forgets at exit, [`SqliteStore`] keeps one data directory, `PostgresStore` (feature
-//! `postgres`) a database that many nodes share, `NatsStore` (feature `nats`) streams that they share. One suite of
-//! tests judges all.
+//! Adapters: [`MemoryStore`] forgets at exit, [`SqliteStore`] uses one data directory, `PostgresStore` (feature
+//! `postgres`) a database that many nodes share, `NatsStore` (feature `nats`) streams that many nodes share. The same
+//! test suite covers all four.
 
 #[cfg(any(feature = "nats", feature = "postgres"))]
 pub mod clients;
@@ -51,45 +51,45 @@ pub use self::postgres::PostgresStore;
 pub use self::sqlite::SqliteStore;
 pub use self::timestamp::Timestamp;
 
-/// Most bytes one write may carry: all its bodies and names together (256 MiB).
+/// The maximum size of one write, in bytes: all its bodies and names together (256 MiB).
 pub const MAX_WRITE: usize = 256 << 20;
 
-/// How long keyed entries are found by their command: 24 hours.
+/// How long a keyed entry can be found by its command: 24 hours.
 pub const KEY_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Most records one [`Page`] gives, however many were asked for.
+/// The most records that one [`Page`] returns, whatever its limit.
 pub const MAX_PAGE: usize = 1_000;
 
-/// Where universes are kept.
+/// A store of universes.
 ///
 /// Every method is safe to call from many tasks at once, inside a Tokio runtime with time and
 /// blocking threads. A write is acknowledged only when it is as durable as the adapter promises.
-/// Dropping the future of a write before it is answered leaves open whether it lands. Ids name at
-/// most one universe at a time; a universe made again under the id of a deleted one is a new
+/// If the future of a write is dropped before it completes, the write may or may not be stored. An id
+/// names at most one universe at a time. A universe created under the id of a deleted one is a new
 /// universe, starting at revision 0.
 pub trait UniverseLog: Send + Sync {
-    /// Whether others may write into it meanwhile: other processes, on other machines. Then what was read is what was,
-    /// and [`record`](Self::record) tells whether it still is. By default only this process writes.
+    /// Whether other processes, also on other machines, may write to this store. If so, a value that was read may be
+    /// out of date; [`record`](Self::record) shows whether it is. By default only this process writes.
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// How many copies of everything are kept on different machines, where the adapter knows; `None` where it does not,
-    /// or where there is one.
+    /// The number of copies kept on different machines. `None` if the adapter does not know it, or if there is only
+    /// one copy.
     fn copies(&self) -> Option<usize> {
         None
     }
 
-    /// How far a universe comes in a store that is [shared](Self::is_shared): its revision whenever that may be a new
-    /// one, and [`Revision::MAX`] to say that one has to look, at first, where some may have been missed, and when the
-    /// universe is gone. Does nothing until polled, costs no reading of entries, and ends with the universe or when the
-    /// store does not work. By default there are none.
+    /// The revisions that a universe reaches in a [shared](Self::is_shared) store: an item whenever its revision may
+    /// have changed. [`Revision::MAX`] means that the caller has to look: it comes first, after hints may have been
+    /// missed, and when the universe is gone. The stream does nothing until polled and reads no entries. It ends with
+    /// the universe, or when the store does not work. By default it is empty.
     fn hints(&self, id: &UniverseId) -> BoxStream<'static, Revision> {
         let _none_to_tell_of = id;
         Box::pin(futures_util::stream::empty())
     }
 
-    /// Makes a universe at revision 0 with `genesis` as its body.
+    /// Creates a universe at revision 0 with `genesis` as its body.
     ///
     /// # Errors
     /// [`CreateError::Exists`] if the id is taken, and then nothing changes.
@@ -102,25 +102,25 @@ pub trait UniverseLog: Send + Sync {
         self.create_from(meta, base)
     }
 
-    /// Makes a universe whose log begins with `base`, wherever that is, as if what was before had been
-    /// [trimmed](Self::trim): for copies of universes. No command is known of its head until there is an entry.
+    /// Creates a universe whose log begins with `base`, at any revision, as if all earlier entries had been
+    /// [trimmed](Self::trim). This is for copies of universes. The head has no command until an entry is appended.
     ///
     /// # Errors
     /// [`CreateError::Exists`] if the id is taken, and then nothing changes.
     fn create_from(&self, meta: Meta, base: Base) -> BoxFuture<'_, Result<(), CreateError>>;
 
-    /// Appends a batch after the expected revision, all of it or nothing, and gives the head's revision
-    /// and whether this call stored it.
+    /// Appends a batch after the expected revision, all of it or nothing. Returns the head's revision
+    /// and whether this call stored the batch.
     ///
-    /// A batch whose last command id is that of the head has landed before: it is not appended again, and the head's
-    /// revision is the answer whatever was expected, with [`stored`](Appended::stored) false. Only that
-    /// command is compared. Where other writers may use the same id, the entries may differ, and the
+    /// A batch whose last command id is that of the head was stored before. It is not appended again: the head's
+    /// revision is returned, whatever was expected, with [`stored`](Appended::stored) false. Only that
+    /// command is compared. If other writers may use the same id, the entries may differ, and the
     /// caller has to read them. An empty batch appends nothing: it compares, and stores the name if it has one.
     ///
     /// # Errors
-    /// [`AppendError::Conflict`] with the head that was found instead; [`AppendError::Unknown`] when
-    /// the batch may or may not have landed, which the same call again, or
-    /// [`record`](Self::record), resolves.
+    /// [`AppendError::Conflict`] with the head that was found instead. [`AppendError::Unknown`] if
+    /// the batch may or may not have been stored: repeat the call, or read
+    /// [`record`](Self::record), to find out.
     fn append(
         &self,
         id: &UniverseId,
@@ -138,17 +138,17 @@ pub trait UniverseLog: Send + Sync {
         command: CommandId,
     ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>>;
 
-    /// Deletes a universe with all it has; its tails end. With `expected`, only at that revision.
+    /// Deletes a universe and all its data, and ends its tails. With `expected`, only at that revision.
     ///
     /// # Errors
-    /// [`DeleteError::NotFound`], [`DeleteError::Conflict`]; [`DeleteError::Full`] where deleting needs room first.
+    /// [`DeleteError::NotFound`], [`DeleteError::Conflict`]; [`DeleteError::Full`] if deleting needs space first.
     fn delete(
         &self,
         id: &UniverseId,
         expected: Option<Revision>,
     ) -> BoxFuture<'_, Result<(), DeleteError>>;
 
-    /// What is known of a universe without its bodies: meta and head, read together.
+    /// The record of a universe, without its bodies: meta and head, read together.
     ///
     /// # Errors
     /// [`ReadError::NotFound`].
@@ -157,19 +157,19 @@ pub trait UniverseLog: Send + Sync {
     /// One page of all universes, the newest created first (then by id, descending).
     ///
     /// # Errors
-    /// [`ReadError::Unavailable`] alone.
+    /// Only [`ReadError::Unavailable`].
     fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>>;
 
-    /// How many universes there are.
+    /// The number of universes.
     ///
     /// # Errors
-    /// [`ReadError::Unavailable`] alone.
+    /// Only [`ReadError::Unavailable`].
     fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>>;
 
-    /// How much room they take on the disk; `None` where they take none.
+    /// The disk space that the universes use; `None` if they use none, which is the default.
     ///
     /// # Errors
-    /// [`ReadError::Unavailable`] alone.
+    /// Only [`ReadError::Unavailable`].
     fn size(&self) -> BoxFuture<'_, Result<Option<Size>, ReadError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
@@ -180,9 +180,9 @@ pub trait UniverseLog: Send + Sync {
     /// [`ReadError::NotFound`].
     fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>>;
 
-    /// Lets the log begin with `base`: the entries up to its revision go, at once from sight, and from the disk by and
-    /// by, without holding up writes. `last` is the command of the entry at that revision, which says that `base` is
-    /// of this universe. A base that is not newer is ignored. The head's entry always stays.
+    /// Makes the log begin with `base`. The entries up to its revision can no longer be read; they are deleted from the
+    /// disk gradually, without blocking writes. `last` is the command of the entry at that revision, and shows that
+    /// `base` belongs to this universe. A base that is not newer is ignored. The head's entry always stays.
     ///
     /// # Errors
     /// [`TrimError::NotThere`] unless there is such an entry before the head.
@@ -199,13 +199,13 @@ pub trait UniverseLog: Send + Sync {
     /// [`ReadError::NotFound`].
     fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>>;
 
-    /// The newest snapshot that was kept, if any.
+    /// The newest snapshot kept, if any.
     ///
     /// # Errors
-    /// [`ReadError::NotFound`] if there is no such universe.
+    /// [`ReadError::NotFound`] if the universe does not exist.
     fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>>;
 
-    /// Offers a snapshot to keep in place of an older one. One that is not newer, or from before the base, is ignored.
+    /// Stores a snapshot instead of an older one. A snapshot that is not newer, or is from before the base, is ignored.
     ///
     /// # Errors
     /// [`SnapshotError::Ahead`] if its revision is beyond the head.
@@ -215,17 +215,17 @@ pub trait UniverseLog: Send + Sync {
         snapshot: Snapshot,
     ) -> BoxFuture<'_, Result<(), SnapshotError>>;
 
-    /// The entries after revision `after`: the history, then live, in order, without gap or double,
-    /// without end.
+    /// The entries after revision `after`: first the history, then new entries as they are appended, in
+    /// order, without gaps or duplicates.
     ///
-    /// The stream does nothing until polled and ends only with an error, its last item. To read the
-    /// history alone, take as many entries as [`record`](Self::record) tells there are. A slow
-    /// reader costs the store nothing: it is cut over to the log.
+    /// The stream does nothing until polled and ends only with an error, its last item. To read only the
+    /// history, stop at the head that [`record`](Self::record) returns. A slow
+    /// reader costs the store nothing: it reads from the log instead.
     ///
     /// # Errors
     /// [`TailError::NotFound`], or [`TailError::Ahead`] if `after` is beyond the head, as the first
-    /// item; [`TailError::Trimmed`] where the next entry is not kept, [`TailError::Damaged`] where it cannot be read;
-    /// [`TailError::Deleted`] when the universe goes, possibly before its last entries were seen.
+    /// item; [`TailError::Trimmed`] if the next entry is not kept, [`TailError::Damaged`] if it cannot be read;
+    /// [`TailError::Deleted`] when the universe is deleted, possibly before its last entries were seen.
     fn tail(
         &self,
         id: &UniverseId,

@@ -1,4 +1,4 @@
-//! From the writer to the tails: what was committed, for the universes that someone reads.
+//! Passes committed entries from the writer to the tails, for universes that have readers.
 //!
 //! Messages are hints: a tail that misses some reads the log instead. With no readers there are no
 //! channels, and a commit looks into an empty map once.
@@ -14,7 +14,7 @@ use crate::{Entry, NewEntry, Revision};
 /// memory.
 const CAPACITY: usize = 64;
 
-/// Bodies beyond this many bytes are not passed on but read from the log.
+/// Bodies larger than this many bytes are not passed on; readers read them from the log.
 const MAX_BODY: usize = 16 << 10;
 
 #[derive(Debug, Clone)]
@@ -91,7 +91,7 @@ impl Channels {
         }
     }
 
-    /// The universe has reached this revision, by whatever was appended.
+    /// Reports that the universe has reached this revision.
     #[cfg(any(feature = "nats", feature = "postgres"))]
     pub(super) fn reached(&self, uni: i64, revision: Revision) {
         if let Some(sender) = self.senders.get(&uni) {
@@ -100,7 +100,7 @@ impl Channels {
         }
     }
 
-    /// The universes that somebody reads.
+    /// The universes that have readers.
     #[cfg(feature = "postgres")]
     pub(super) fn followed(&self) -> Vec<i64> {
         self.senders.keys().copied().collect()
@@ -121,7 +121,7 @@ pub(super) struct Subscription {
 }
 
 impl Subscription {
-    /// The next hint, or the reason why no more come.
+    /// The next hint, or the reason why there are no more.
     pub(super) async fn next(&mut self) -> Result<Hint, broadcast::error::RecvError> {
         match &mut self.hints {
             Some(hints) => hints.recv().await,
@@ -133,7 +133,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         let mut channels = self.live.channels();
-        // Under the lock, so that of two who leave at once the second sees that it is the last.
+        // Under the lock: of two subscriptions dropped at the same time, the second sees that it is the last.
         self.hints = None;
         if channels
             .senders

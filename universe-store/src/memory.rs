@@ -18,15 +18,15 @@ use super::{
     SnapshotError, TailError, Timestamp, TrimError, UniverseId, UniverseLog,
 };
 
-/// How many entries a tail takes at a time.
+/// The most entries that a tail reads at a time.
 const TAIL_PAGE: usize = 64;
 
-/// What a [`MemoryStore`] may hold; beyond it, writes are refused as `Full`.
+/// The limits of a [`MemoryStore`]. Writes beyond them fail with `Full`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimits {
-    /// Most universes. Default 10,000.
+    /// The most universes. Default 10,000.
     pub universes: usize,
-    /// Most bytes of bodies and names together. Default 1 GiB.
+    /// The most bytes of bodies and names together. Default 1 GiB.
     pub bytes: usize,
 }
 
@@ -381,7 +381,7 @@ struct Universe {
     /// The keyed entries of the last [`KEY_TIME`] by their command.
     keyed: HashMap<CommandId, (Revision, Timestamp)>,
     size: usize,
-    /// Tells tails to look again; closed when the universe or the store goes.
+    /// Wakes tails to read again; closed when the universe is deleted or the store is dropped.
     changed: watch::Sender<()>,
 }
 

@@ -1,4 +1,4 @@
-//! What goes into a store and what comes out.
+//! The values that are written to a store and read from it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,14 @@ use bytes::Bytes;
 
 use super::{AppendError, CommandId, DeleteError, MAX_WRITE, Revision, Timestamp, UniverseId};
 
-/// What a universe is made with.
+/// The properties that a universe is created with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meta {
     /// Its id.
     pub id: UniverseId,
-    /// Its present name.
+    /// Its current name.
     pub name: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -29,10 +29,10 @@ pub struct Head {
     pub updated_at: Timestamp,
 }
 
-/// All that is known of a universe without its bodies.
+/// The data of a universe without its bodies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// What it was made with, under its present name.
+    /// The properties that it was created with, and its current name.
     pub meta: Meta,
     /// Where its log ends.
     pub head: Head,
@@ -51,16 +51,16 @@ pub struct Base {
     pub body: Bytes,
 }
 
-/// One thing to append.
+/// An entry to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEntry {
     /// The command it records.
     pub command_id: CommandId,
-    /// When that was accepted.
+    /// When the command was accepted.
     pub at: Timestamp,
     /// What it says; opaque to the store.
     pub body: Bytes,
-    /// Whether [`UniverseLog::landed`](super::UniverseLog::landed) is to find it.
+    /// Whether [`UniverseLog::landed`](super::UniverseLog::landed) finds it.
     pub keyed: bool,
 }
 
@@ -75,17 +75,18 @@ pub struct Append {
     pub name: Option<String>,
 }
 
-/// What came of a batch that is in the log.
+/// The result of an append that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
     /// The head's revision.
     pub revision: Revision,
     /// Whether this call stored the batch; false if the last command was at the head before. An adapter that sends a
-    /// batch twice, and cannot know which of the two was stored, gives false. An empty batch that fits is stored.
+    /// batch twice and cannot know which of the two was stored returns false. An empty batch that fits counts as
+    /// stored.
     pub stored: bool,
 }
 
-/// One thing that was appended.
+/// An entry of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its place in the universe's log.
@@ -107,31 +108,31 @@ pub struct Snapshot {
     pub body: Bytes,
 }
 
-/// Which part of the list to give.
+/// The part of the list to return.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Only what comes after this; `None` is the beginning.
+    /// Only records after this position; `None` is the beginning.
     pub after: Option<Position>,
-    /// How many at most; at most [`MAX_PAGE`](super::MAX_PAGE).
+    /// The most records; at most [`MAX_PAGE`](super::MAX_PAGE).
     pub limit: usize,
 }
 
-/// A place in the list, which stays valid whatever is created or deleted.
+/// A position in the list. It stays valid when universes are created or deleted.
 ///
-/// Its text form is meant to be handed out and given back; readers must not look into it.
+/// Its text form can be sent to clients and read back. Clients must treat it as opaque.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     pub(super) created_at: Timestamp,
     pub(super) id: UniverseId,
 }
 
-/// A text is no [`Position`] that a store has given.
+/// The text is not a [`Position`] from a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a position in the list of universes")]
 pub struct InvalidPosition;
 
 impl Record {
-    /// Its place in the list: a page after it begins with the next one.
+    /// Its position in the list: a page after it begins with the next record.
     #[must_use]
     pub fn position(&self) -> Position {
         Position {
@@ -182,7 +183,7 @@ impl NewEntry {
     }
 }
 
-/// What an append comes to, judged by the head alone.
+/// What to do with an append, judged by the head alone.
 #[derive(Debug)]
 pub(super) enum Admission {
     /// Append it; this will be the head.
@@ -221,19 +222,19 @@ impl Head {
     }
 }
 
-/// How much room the universes take on the disk, in bytes.
+/// The disk space that the universes use, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// The file that has all of them, without what is in its write-ahead log alone.
+    /// The size of the database file, without data that is still only in the write-ahead log.
     pub file: u64,
-    /// What of the file nothing is in.
+    /// The unused part of the file.
     pub free: u64,
-    /// The write-ahead log beside the file.
+    /// The size of the write-ahead log beside the file.
     pub log: u64,
 }
 
 impl Append {
-    /// What the batch weighs, in bytes.
+    /// The size of the batch, in bytes.
     pub(super) fn size(&self) -> usize {
         let name = self.name.as_ref().map_or(0, String::len);
         self.entries.iter().fold(name, |sum, entry| {

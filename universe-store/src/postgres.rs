@@ -1,9 +1,9 @@
 //! The adapter for many nodes: PostgreSQL, from version 13 on.
 //!
 //! Any node may write any universe: an append is one statement that compares the head and sets it, under the row's
-//! lock. Appends of all universes of a node that wait at the same time share one statement, and so one commit. It sends
-//! one notification, which is a hint only: a reader finds by revisions what it has missed, and each node looks once a
-//! second at the heads of the universes that it follows.
+//! lock. Appends that wait on a node at the same time share one statement, and so one commit. The statement sends
+//! one notification, which is only a hint: a reader finds the entries it has missed by their revisions, and each node
+//! reads the heads of the universes that it follows once a second.
 
 mod connect;
 mod error;
@@ -53,18 +53,18 @@ use super::{
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PostgresOptions {
-    /// Most connections that read; there are three besides: one that appends, one for all else that is written, one
-    /// that listens. 1 to 64. Default 3.
+    /// The most connections for reading, 1 to 64. Default 3. There are three more: one for appends, one for all other
+    /// writes, one that listens.
     pub readers: usize,
     /// How long connecting may take. Default 5 s.
     pub connect_timeout: Duration,
-    /// How long a statement may take to be answered before its connection is given up, and a second more for each MiB
-    /// of bodies in it. Default 30 s.
+    /// How long a statement may take before its connection is closed, plus a second for each MiB of bodies in it.
+    /// Default 30 s.
     pub statement_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,
-    /// How long the lease of this node lasts ([`SharedStore::nodes`]): after it, others take the node for ended. It
-    /// is made longer five times in that time. Default 15 s.
+    /// How long the lease of this node lasts ([`SharedStore::nodes`]). After that, other nodes assume that the node
+    /// has ended. The lease is renewed five times in that time. Default 15 s.
     pub lease: Duration,
 }
 
@@ -80,10 +80,10 @@ impl Default for PostgresOptions {
     }
 }
 
-/// Universes in a database of PostgreSQL. Clones of a program on other machines may use the same one.
+/// Universes in a PostgreSQL database. Processes on other machines may use the same database.
 ///
-/// A lost connection is made again by itself. Until then calls answer that the store is unavailable, and a write that
-/// was on its way that it may have landed. Dropping the store ends its connections.
+/// A lost connection is reopened automatically. Until then, calls fail because the store is unavailable, and a write in
+/// progress fails with the error that it may have been stored. Dropping the store closes its connections.
 pub struct PostgresStore {
     writer: Writer,
     readers: Arc<Reader>,
@@ -111,7 +111,7 @@ impl Drop for Task {
 }
 
 impl PostgresStore {
-    /// Whether a URL and options can be meant, without connecting.
+    /// Checks a URL and options without connecting.
     ///
     /// # Errors
     /// [`PostgresError`] that says what to change.
@@ -119,9 +119,9 @@ impl PostgresStore {
         Connector::new(url, options).map(drop)
     }
 
-    /// Connects to the database that a URL names, such as `postgres://user:password@host:5432/universes`, and makes its
-    /// tables or brings them to the present form, under a lock. Several hosts with commas between them are tried in
-    /// turn; only one that can be written to is used.
+    /// Connects to the database of a URL, such as `postgres://user:password@host:5432/universes`. Creates its tables or
+    /// updates them to the current format, under a lock. Several hosts, separated by commas, are tried in turn; only a
+    /// host that accepts writes is used.
     ///
     /// # Errors
     /// [`PostgresError`] that says what to change.
@@ -158,7 +158,7 @@ impl PostgresStore {
         })
     }
 
-    /// This node, with a connection of its own.
+    /// This node, with a separate connection.
     fn node(&self) -> Arc<Nodes> {
         let start = || Arc::new(Nodes::start(&self.connector, &self.options));
         Arc::clone(self.nodes.get_or_init(start))

@@ -1,7 +1,7 @@
 //! The default adapter: SQLite in one data directory, used by one process.
 //!
-//! One thread writes and commits in groups; reads go to a few connections of their own. The log of
-//! all universes is one table in the order of commits, so that the cost of a commit does not grow
+//! One thread writes and commits in groups. Reads use a few separate connections. The logs of
+//! all universes are one table in the order of commits, so that the cost of a commit does not grow
 //! with the number of busy universes.
 
 pub mod care;
@@ -39,26 +39,26 @@ use super::{
     UniverseId, UniverseLog,
 };
 
-/// Most bytes of writes waiting or being written. A write that finds no room waits.
+/// The most bytes of writes that are queued or in progress. A write beyond that waits.
 const QUEUE_BYTES: usize = MAX_WRITE;
 
-/// What a write counts for at least, in bytes, so that no more than 1,024 wait.
+/// The least that a write counts for, in bytes, so that at most 1,024 are queued.
 const MIN_SHARE: usize = QUEUE_BYTES / 1_024;
 
-/// How long a store that is closed waits for what is being read, and then for what is queued.
+/// How long closing a store waits for running reads, and then for queued writes.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// How long a file that is to shrink may stay as it is.
+/// How long a file that is shrinking may stay the same size before shrinking counts as finished.
 const SHRINK_TIME: Duration = Duration::from_millis(500);
 
 /// When a write counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// The disk has it: it survives a power failure.
+    /// When it is on disk: it survives a power failure.
     #[default]
     Fsync,
-    /// The operating system has it: it survives the end of the process, however sudden, but not
-    /// that of the machine.
+    /// When the operating system has it: it survives a crash of the process, but not
+    /// of the machine.
     Os,
 }
 
@@ -67,7 +67,7 @@ pub enum Durability {
 pub struct Options {
     /// When a write counts as done. Default [`Durability::Fsync`].
     pub durability: Durability,
-    /// Most reads at a time, each with a connection and a blocking thread; 1 to 64. Default 4.
+    /// The most reads at a time, each with a connection and a blocking thread; 1 to 64. Default 4.
     pub readers: usize,
 }
 
@@ -82,8 +82,8 @@ impl Default for Options {
 
 /// Universes in a data directory.
 ///
-/// Dropping it closes it as [`close`](Self::close) does. Should the disk or the database fail, so
-/// that writing cannot go on, all calls answer that the store is unavailable, and
+/// Dropping the store closes it as [`close`](Self::close) does. If the disk or the database fails and
+/// writing cannot continue, all calls fail because the store is unavailable, and
 /// [`ended`](Self::ended) resolves.
 pub struct SqliteStore {
     dir: PathBuf,
@@ -94,10 +94,10 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the store in `dir`, which is made if missing, for its owner alone.
+    /// Opens the store in `dir`. A missing directory is created, accessible to its owner only.
     ///
     /// # Errors
-    /// [`OpenError`], and then nothing in the directory has changed.
+    /// [`OpenError`]; nothing in the directory has changed then.
     pub fn open(dir: &Path, options: Options) -> Result<Self, OpenError> {
         let Directory {
             database,
@@ -118,25 +118,25 @@ impl SqliteStore {
         })
     }
 
-    /// Commits what is queued, ends all tails as [`TailError::Unavailable`] and frees the directory;
-    /// further calls answer that the store is unavailable.
+    /// Commits queued writes, ends all tails with [`TailError::Unavailable`] and releases the directory.
+    /// Further calls fail because the store is unavailable.
     ///
-    /// Blocks for up to ten seconds, so not for a runtime's threads. Closing twice is closing once.
+    /// Blocks for up to ten seconds, so do not call it on a runtime's threads. A second call has no effect.
     pub fn close(&self) {
         // Before the writer's connection, which tidies up if it is the last.
         self.readers.close(DRAIN);
         self.writer.close();
     }
 
-    /// Resolves when nothing more is written: the store was closed, or writing cannot go on. The
+    /// Resolves when the store no longer writes: it was closed, or writing cannot continue. The
     /// future does not keep the store open.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
         self.writer.ended()
     }
 
-    /// Lets the file give its free room back to the system, in steps that hold up nobody, and waits until it has, or
-    /// until it becomes no smaller. Gives the sizes before and after; `None` if the file cannot shrink before
-    /// [`care::compact`] was run.
+    /// Returns the unused space of the file to the system, in small steps that block no other call. Waits until this is
+    /// done or the file stops shrinking. Returns the sizes before and after; `None` if the file cannot shrink until
+    /// [`care::compact`] has been run.
     ///
     /// # Errors
     /// [`ReadError::Unavailable`].
@@ -330,7 +330,7 @@ impl UniverseLog for SqliteStore {
 
     fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
         let found = self.find(id.clone(), reader::snapshot);
-        // A snapshot saves time alone: the log has all that it had.
+        // A snapshot only saves time: the log has the same data.
         found
             .map(|found| match found {
                 Err(ReadError::Damaged) => Ok(None),

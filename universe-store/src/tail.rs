@@ -1,5 +1,5 @@
-//! The tail of a universe: first what the log has, then what the writer tells, then again the log
-//! whenever the reader has missed something.
+//! The tail of a universe: first the entries in the log, then those that the writer passes on. A reader
+//! that has missed some reads the log again.
 
 use std::sync::Arc;
 use std::vec;
@@ -30,7 +30,7 @@ pub(super) trait History: Send + Sync + 'static {
     fn chunk(&self, uni: i64, after: Revision) -> BoxFuture<'_, Result<Chunk, TailError>>;
 }
 
-/// A stretch of a log.
+/// Consecutive entries of a log.
 pub(super) struct Chunk {
     /// Consecutive entries.
     pub(super) entries: Vec<Entry>,
@@ -66,7 +66,7 @@ struct Tail<H> {
     history: H,
     live: Arc<Live>,
     id: UniverseId,
-    /// The last revision given.
+    /// The last revision returned.
     last: Revision,
     /// `None` until first polled.
     position: Option<TailPosition>,
@@ -75,7 +75,7 @@ struct Tail<H> {
 /// Where in a universe a tail is.
 struct TailPosition {
     hints: Subscription,
-    /// Entries read from the log and not yet given.
+    /// Entries read from the log and not yet returned.
     chunk: vec::IntoIter<Entry>,
     /// Whether the log may have more than `chunk`.
     behind: bool,
@@ -131,7 +131,7 @@ async fn start(
     if after > head {
         return Err(TailError::Ahead { head });
     }
-    // Before the log is read, so that nothing falls between.
+    // Before the log is read, so that no entry is missed in between.
     let hints = live.subscribe(uni).ok_or(TailError::Unavailable)?;
     Ok(TailPosition {
         hints,

@@ -22,7 +22,7 @@ impl Timestamp {
         Self(millis)
     }
 
-    /// What the system's clock says.
+    /// The current time of the system clock.
     #[must_use]
     pub fn now() -> Self {
         let millis = match SystemTime::now().duration_since(UNIX_EPOCH) {
@@ -40,7 +40,7 @@ impl Timestamp {
         self.0
     }
 
-    /// So much earlier.
+    /// The time that is earlier by a duration.
     #[must_use]
     pub fn before(self, time: Duration) -> Self {
         let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! Whom the adapters believe that speak TLS: the authorities of the system, or those of a file.
+//! The certificate authorities that the adapters trust for TLS: those of the system, or those in a file.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -9,10 +9,10 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
-/// The configuration of a client, with the certificates in a file (PEM) or else those of the system.
+/// The TLS configuration of a client, with the certificates in a file (PEM) or else those of the system.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// A description of the problem with the file.
 pub(super) fn client(authorities: Option<&Path>) -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     match authorities {

@@ -1,4 +1,4 @@
-//! Writing answers: tables for people, JSON for programs. Names are others' words, and no terminal obeys them.
+//! Writes answers: tables for people, JSON for programs. Names come from others and cannot control the terminal.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};

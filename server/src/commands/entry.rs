@@ -1,4 +1,4 @@
-//! What an entry of a universe's log says, and how it is written down.
+//! The content of an entry in a universe's log, and its text form.
 
 use std::io;
 

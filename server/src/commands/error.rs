@@ -1,4 +1,4 @@
-//! What can go wrong with a universe, in the terms of the service.
+//! The errors of the command service.
 
 use universe_core::Refusal;
 

@@ -1,4 +1,4 @@
-//! What goes into the service and what comes out.
+//! The inputs and results of the command service.
 
 use universe_core::{Applied, Command, Event, Refusal, State, Strictness};
 

@@ -1,8 +1,8 @@
-//! How much of the history is kept: logs are trimmed in the background, below what is to stay.
+//! How much of the history is kept. Logs are trimmed in the background.
 //!
-//! A log is trimmed by replaying what is to go, which is thereby read once more, and keeping the state that it comes
-//! to as the log's new beginning. A damaged entry so stays where it is. What clients were promised stays, too: the
-//! entries of requests under keys, as long as a retry is answered ([`KEY_TIME`]).
+//! To trim a log, its oldest entries are replayed, and the resulting state becomes the new beginning of the log.
+//! Replay reads each entry again, so a damaged entry is not removed. The entries of requests under keys also stay for
+//! as long as a retry is answered ([`KEY_TIME`]).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

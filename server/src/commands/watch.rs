@@ -1,4 +1,4 @@
-//! Telling of what has changed, in the order of commit.
+//! Notifies watchers of changes, in the order of commit.
 
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
@@ -29,7 +29,7 @@ pub enum Change<'c> {
 
 type Watcher = Box<dyn Fn(Change<'_>) + Send + Sync>;
 
-/// Those who are notified, for as long as the service is.
+/// The watchers, which are notified for the life of the service.
 #[derive(Default)]
 pub(super) struct Watchers(RwLock<Vec<Watcher>>);
 

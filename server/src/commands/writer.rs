@@ -1,8 +1,8 @@
 //! The one writer of a universe in this process: a task that owns its state and makes what is waiting durable in one
 //! go.
 //!
-//! Where the store is shared, others write, too. An append that succeeds proves that the state was the present one;
-//! what appends nothing is answered from a state that was looked up after it was asked for.
+//! In a shared store, others write, too. An append that succeeds proves that the state was current. A request that
+//! appends nothing is answered from a state that was checked after the request arrived.
 
 mod append;
 mod job;

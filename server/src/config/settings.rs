@@ -1,5 +1,5 @@
-//! Where the value of each option is from. A flag goes before the environment, that before the file, that before the
-//! default. The options of the command line are the one list of them: the file has the same names without the dashes.
+//! The source of each option's value. A flag overrides the environment, which overrides the file, which overrides the
+//! default. The command line defines all options; the file has the same names without the dashes.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What servers share of MCP in a store that they have in common: sessions, their running calls, and tasks.
+//! MCP state that servers share through one store: sessions, their running calls, and tasks.
 
 mod events;
 mod sessions;

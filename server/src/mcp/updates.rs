@@ -1,4 +1,4 @@
-//! From what the command service has made durable to what clients have subscribed to.
+//! Notifies subscribed clients of the changes that the command service has made durable.
 //!
 //! | what happens | who receives `notifications/resources/updated` |
 //! |---|---|

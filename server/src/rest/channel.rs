@@ -1,7 +1,7 @@
 //! The events of universes as text: each is read and written once for all feeds.
 //!
-//! What feeds hold of large events is bounded together: the oldest texts go first, and a feed that is in the middle of
-//! one that has gone ends, so that its reader comes back for it. What is not kept is read from the log again.
+//! The large events that feeds hold have a common bound. The oldest texts are dropped first. A feed that is in the
+//! middle of a dropped text ends, so that its reader reconnects for it. Dropped texts are read from the log again.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

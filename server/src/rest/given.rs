@@ -1,4 +1,4 @@
-//! What the body of a request says of a universe.
+//! The body of a request that describes a universe.
 
 use mcp_proto::json::Meter;
 use serde_json::{Map, Value};

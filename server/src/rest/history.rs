@@ -1,4 +1,4 @@
-//! What was: pages of the history, and undoing what was done since.
+//! Pages of the history, and undoing the changes after a revision.
 
 use http::header::{HeaderValue, LINK};
 use http::{Response, StatusCode, request};

@@ -1,4 +1,4 @@
-//! What differs between two universes, found without visiting what they share.
+//! The differences between two universes, found without visiting the parts that they share.
 
 use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
@@ -10,8 +10,8 @@ use crate::family::Family;
 impl State {
     /// The entities that are not the same in `earlier`: added, changed or removed, members and children alike.
     ///
-    /// Between a universe and what commands made of it, the cost is that of what the commands touched; between
-    /// universes that share nothing, that of comparing them whole.
+    /// Between a universe and its result after some commands, the cost depends on the entities that the commands
+    /// touched. Between universes that share nothing, it is the cost of a full comparison.
     pub fn changed_since<'a>(
         &'a self,
         earlier: &'a Self,

@@ -39,9 +39,8 @@ pub enum TextError {
 }
 
 impl State {
-    /// Reads the text that a universe was written as. Each entity stays a piece of this text until something looks into
-    /// it, so this takes a fifth of the time of [`State::from_value`]. What an entity says of itself is not judged
-    /// again.
+    /// Reads the text of a universe that this crate wrote. Each entity stays a piece of this text until it is read, so
+    /// this takes a fifth of the time of [`State::from_value`]. The members of entities are not checked again.
     ///
     /// # Errors
     /// As for [`State::from_value`]; [`TextError::Json`] for a text that is not JSON.

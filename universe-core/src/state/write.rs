@@ -1,7 +1,6 @@
-//! A universe as JSON text, written by copying what is text already.
+//! Writes a universe as JSON text by copying the parts that are text already.
 //!
-//! The members of entities are kept as they were written. Through serde each of them would be looked at once more, to
-//! see that it is JSON.
+//! The members of entities are kept as they were written. Serde would check each of them again for valid JSON.
 
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -23,10 +22,10 @@ impl State {
         self.write_json(&mut out).map(|()| out)
     }
 
-    /// Appends the universe as JSON text: the same bytes as by serde, many times as quickly.
+    /// Appends the universe as JSON text: the same bytes as with serde, many times faster.
     ///
     /// # Errors
-    /// None that a state can have: its keys are strings, and its numbers come from JSON.
+    /// None in practice: the keys of a state are strings, and its numbers come from JSON.
     pub fn write_json(&self, out: &mut Vec<u8>) -> WriteResult {
         begin_stars(out)?;
         for (index, (id, star)) in self.stars.iter().enumerate() {

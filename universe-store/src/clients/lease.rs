@@ -1,4 +1,4 @@
-//! How long a node's own lease has held.
+//! The time for which a node's own lease has held.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 /// How long a lease lasts by default.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
 
-/// How often a lease is made longer while it lasts: every 3 s by default.
+/// How many times a lease is renewed within its length: every 3 s by default.
 pub(crate) const REFRESHES: u32 = 5;
 
 /// The lease of this node, by the clock of the store, in milliseconds.
 ///
-/// After the store was away, a lease may be over though its node is alive. So a node judges others only once its own
-/// lease has held for its whole length without a gap, and only until there may be one. There is a gap where the lease
-/// was not made longer within two of the intervals in which that is done.
+/// After the store was unavailable, a lease may have ended although its node is alive. So a node judges others only
+/// after its own lease has held for its whole length without a gap, and only until there may be a gap. A gap is a time
+/// of two renewal intervals without a renewal.
 ///
-/// It does not suffice that this node's own lease has not ended meanwhile. Of two nodes, one has made its lease longer
-/// just before the store went away, and the other was about to, so its lease ends up to one interval sooner. If the
-/// store was away for almost a lease and the first node comes back first, the second would be taken for dead. With gaps
-/// as defined here, the store was away for less than three intervals whenever a node judges. A node that was about to
-/// make its lease longer then has one interval to do so before it ends.
+/// It is not enough that this node's own lease has not ended meanwhile. Suppose that one of two nodes renewed its lease
+/// just before the store became unavailable, and the other was about to, so its lease ends up to one interval sooner.
+/// If the store was unavailable for almost a lease and the first node reconnects first, it would take the second for
+/// dead. With gaps as defined here, the store was unavailable for less than three intervals whenever a node judges. A
+/// node that was about to renew its lease then has one interval to do so before the lease ends.
 pub(crate) struct Lease {
     pub(crate) length: Duration,
     held: Mutex<Option<Held>>,
@@ -39,12 +39,12 @@ impl Lease {
         }
     }
 
-    /// Notes that the lease was made longer at a time.
+    /// Records that the lease was renewed at the time `now`.
     pub(crate) fn refreshed(&self, now: i64) {
         let gap = self.gap();
         let mut held = self.held();
         let since = match *held {
-            // A clock that was set back says nothing of how long it was.
+            // If the clock was set back, the elapsed time is unknown.
             Some(held) if (0..gap).contains(&now.saturating_sub(held.refreshed)) => held.since,
             _ => now,
         };
@@ -54,7 +54,7 @@ impl Lease {
         });
     }
 
-    /// Before which time this node can tell that others have ended; one that is always past, if it cannot.
+    /// The time until which this node can judge whether others have ended. If it cannot, a time that is always past.
     pub(crate) fn judges_until(&self) -> i64 {
         let length = millis(self.length);
         let held = self
@@ -63,7 +63,7 @@ impl Lease {
         held.map_or(i64::MIN, |held| held.refreshed.saturating_add(self.gap()))
     }
 
-    /// From how long on the time between two refreshes is a gap.
+    /// The shortest time between two renewals that counts as a gap.
     fn gap(&self) -> i64 {
         millis(self.length * 2 / REFRESHES)
     }

@@ -1,5 +1,5 @@
-//! What nodes share of sessions that are at work: an inbox for each, and the event streams of its calls. All texts are
-//! opaque here. Both go with their session.
+//! State of running calls that nodes share: an inbox for each session, and the event streams of its calls. The store
+//! does not read their texts. Both are deleted with their session.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,87 +14,86 @@ use uuid::Uuid;
 
 use super::nodes::Unavailable;
 
-/// How often what is too old is taken away, and the rest counted.
+/// The interval at which letters and streams that are too old are deleted, and the rest counted.
 pub(crate) const LOOK: Duration = Duration::from_secs(30);
 
-/// The most events of a stream in one read, and their bytes, but always one event.
+/// The most events of a stream in one read, and their most bytes; one event is always read, however large.
 pub(crate) const PAGE: (usize, usize) = (64, 256 * 1024);
 
-/// How much longer ago than it was opened an inbox looks back: about the time that a question takes to the store.
+/// How far an inbox looks back before the moment it was opened: about the time a request takes to reach the store.
 pub(crate) const SLACK: Duration = Duration::from_millis(500);
 
-/// How long the writer of a stream notifies of what it writes, after a reader has noted that it reads.
+/// How long the writer of a stream sends notifications after a reader has recorded that it reads.
 pub(crate) const WATCHED: Duration = Duration::from_secs(30);
 
-/// How long a store that failed is left alone.
+/// The pause before a store that failed is asked again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The bounds of [`Logs`].
 ///
-/// What streams take in the store is bounded by the nodes that write them: each says which events are kept, and which
-/// streams.
+/// The nodes that write streams bound their size in the store: each node decides which events and streams are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogBounds {
-    /// The most letters in the inbox of a session, 64 by default, and their bytes, 8 MiB.
+    /// The most letters in the inbox of a session, 64 by default, and their most bytes, 8 MiB by default.
     pub of_session: LetterBound,
     /// The same for all sessions of one owner: 1,024 letters by default, and 32 MiB.
     pub of_owner: LetterBound,
-    /// The most bytes of all letters, as of the last count: 256 MiB by default. Each node counts once in 30 s, and its
-    /// own between.
+    /// The most bytes of all letters, as of the last count: 256 MiB by default. Each node counts every 30 s, and adds
+    /// its own letters between counts.
     pub bytes: usize,
     /// How long a letter is kept, give or take 30 s. A minute by default.
     pub keep_letters: Duration,
-    /// How long a stream is kept that has ended, or whose node has. 5 minutes by default.
+    /// How long a stream is kept after it has ended, or its node has. 5 minutes by default.
     pub keep_streams: Duration,
 }
 
-/// A bound on letters that are kept at the same time.
+/// A bound on the letters kept at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LetterBound {
-    /// How many.
+    /// The most letters.
     pub letters: usize,
-    /// How large they are together.
+    /// Their most bytes together.
     pub bytes: usize,
 }
 
-/// Why something was not kept or found.
+/// Why a letter or stream was not stored or found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
     /// The store does not answer, or takes no writes.
     #[error("the store is unavailable")]
     Unavailable,
-    /// There are as many letters as there may be.
+    /// The limit on letters is reached.
     #[error("too many letters wait to be read")]
     Full,
 }
 
-/// What a stream has come to.
+/// One write to a stream.
 #[derive(Debug, Clone)]
 pub struct Write<'a> {
     /// The name of its session.
     pub session: &'a str,
     /// Its own name, unique in the session.
     pub stream: &'a str,
-    /// What becomes of it.
+    /// Whether the stream goes on, ends or is deleted.
     pub fate: Fate,
-    /// What it is about, for those who find it abandoned; replaces what was there.
+    /// A description of the stream, for readers that find it abandoned; replaces the previous one.
     pub about: &'a [u8],
-    /// Events before the one of this number go.
+    /// Events with lower numbers than this are deleted.
     pub first: u64,
-    /// What is new, each with its number; one that is there already stays as it is.
+    /// The new events, each with its number. An event that is stored already is not changed.
     pub events: Vec<(u64, &'a [u8])>,
 }
 
-/// What becomes of a stream.
+/// What happens to a stream after a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// More may come.
+    /// More events may follow.
     Open,
-    /// This is all.
+    /// No more events follow.
     Ended,
-    /// It goes at once.
+    /// The stream is deleted at once.
     Forgotten,
 }
 
@@ -107,19 +106,19 @@ pub struct Event {
     pub text: Bytes,
 }
 
-/// What comes of a stream that is read on.
+/// An item of a stream that is being read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tailed {
-    /// The next events: at most 64, and 256 KiB or one event.
+    /// The next events: at most 64, and at most 256 KiB or one larger event.
     Events(Vec<Event>),
-    /// The node that wrote the stream has ended before the stream did: what it was about. Nothing comes after it.
+    /// The node that wrote the stream ended before the stream did. Has the stream's description, and is the last item.
     Abandoned(Bytes),
 }
 
 /// The inboxes and streams of all nodes that use one store.
 pub trait Logs: fmt::Debug + Send + Sync {
-    /// Puts a letter into the inbox of a session; one of a session that there is not is dropped.
+    /// Puts a letter into the inbox of a session. If the session does not exist, the letter is dropped.
     ///
     /// # Errors
     /// [`LogError`].
@@ -129,20 +128,20 @@ pub trait Logs: fmt::Debug + Send + Sync {
         letter: &'a [u8],
     ) -> BoxFuture<'a, Result<(), LogError>>;
 
-    /// The letters that other nodes put into the inbox of a session from now on, in order; ends when the session does.
-    /// The store is asked only when it has notified of something, or had been away.
+    /// The letters that other nodes put into the inbox of a session from now on, in order. Ends when the session does.
+    /// The store is queried only after a notification, or after it was unavailable.
     fn inbox(&self, session: &str) -> BoxStream<'static, Bytes>;
 
-    /// Brings streams of this node to what they have come to, at most one write of each. May be repeated. A stream of a
-    /// session that there is not is passed over, and so is one that another node has ended.
+    /// Writes to streams of this node, with at most one write for each stream. May be repeated. A stream is skipped if
+    /// its session does not exist, or if another node has ended it.
     ///
     /// # Errors
     /// [`LogError::Unavailable`].
     fn write<'a>(&'a self, writes: &'a [Write<'a>]) -> BoxFuture<'a, Result<(), LogError>>;
 
-    /// The events of a stream after the one of this number, first those that are kept, then those to come; `None` when
-    /// there is no such stream. Ends when the stream has ended, or is not kept any more. While the store is away it
-    /// waits.
+    /// The events of a stream after the event of this number: first the stored ones, then new ones. `None` if the
+    /// stream does not exist. Ends when the stream has ended or is no longer kept. Waits while the store is
+    /// unavailable.
     ///
     /// # Errors
     /// [`LogError::Unavailable`].
@@ -183,7 +182,7 @@ pub(crate) type Numbered = Vec<(u64, Bytes)>;
 
 /// An inbox in a store.
 pub(crate) trait Letters: Send + Sync + 'static {
-    /// The letters after the one of this number, each with its own; `None` when the session has ended.
+    /// The letters after this number, each with its own number; `None` if the session has ended.
     fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Numbered>, Unavailable>>;
 }
 
@@ -238,10 +237,10 @@ impl<L: Letters> Inbox<L> {
 
 /// A stream in a store.
 pub(crate) trait Events: Send + Sync + 'static {
-    /// Has the writer notify of what it writes for [`WATCHED`] from now on, where it has to be asked to.
+    /// Asks the writer to send notifications for [`WATCHED`] from now on, if the store needs that.
     fn note(&self) -> BoxFuture<'_, Result<(), Unavailable>>;
 
-    /// The stream as it is, with its next events, a [`PAGE`] at the most; `None` when there is none.
+    /// The stream as it is, with its next events, at most one [`PAGE`]; `None` if the stream does not exist.
     fn read(&self, after: u64) -> BoxFuture<'_, Result<Option<Found>, Unavailable>>;
 
     /// Whether a node is known to have ended.
@@ -256,7 +255,7 @@ pub(crate) struct Found {
     pub(crate) events: Vec<Event>,
 }
 
-/// Reads a stream on after an event, whenever there is a hint, and `quiet` after the last; `None` where there is none.
+/// Reads a stream after an event, at each hint and `quiet` after the last one; `None` if the stream does not exist.
 pub(crate) async fn tail(
     events: Arc<dyn Events>,
     hints: BoxStream<'static, ()>,
@@ -288,9 +287,9 @@ struct Tail {
     /// The number of the last event that was read.
     after: u64,
     hints: BoxStream<'static, ()>,
-    /// How long nothing may come until it is looked whether its node has ended.
+    /// How long to wait without events before checking whether the stream's node has ended.
     quiet: Duration,
-    /// When it was noted last that somebody reads.
+    /// When this reader last recorded that it reads.
     noted: Option<Instant>,
     over: bool,
 }
@@ -301,7 +300,7 @@ impl Tail {
             return None;
         }
         loop {
-            // Before the look, so that what is written after it is notified of.
+            // Before the read, so that later writes cause a notification.
             let Ok(found) = self.look().await else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
@@ -320,7 +319,7 @@ impl Tail {
         }
     }
 
-    /// What was found, if it is anything to the reader.
+    /// The item for the reader, if there is one.
     fn take(&mut self, found: Found) -> Option<Option<Tailed>> {
         if let Some(last) = found.events.last() {
             self.after = last.number;
@@ -330,7 +329,7 @@ impl Tail {
         found.ended.then_some(None)
     }
 
-    /// Nothing came for a while: whether its node has ended.
+    /// Checks whether the stream's node has ended, after a while without events.
     async fn look_after_writer(&mut self) -> Option<Option<Tailed>> {
         let Ok(Some(found)) = self.events.read(self.after).await else {
             return None;
@@ -338,7 +337,7 @@ impl Tail {
         if !self.events.has_ended(found.node).await {
             return None;
         }
-        // What it wrote last may have come after the first look.
+        // The node's last write may have been stored after the first read.
         let Ok(found) = self.events.read(self.after).await else {
             return None;
         };
@@ -352,7 +351,7 @@ impl Tail {
         }))
     }
 
-    /// Has the writer notify of what it writes, and looks at what it wrote.
+    /// Asks the writer for notifications if necessary, and reads the stream.
     async fn look(&mut self) -> Result<Option<Found>, Unavailable> {
         let fresh = |noted: Instant| noted.elapsed() < WATCHED / 2;
         if !self.noted.is_some_and(fresh) {

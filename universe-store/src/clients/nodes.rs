@@ -8,22 +8,22 @@ use uuid::Uuid;
 #[error("the store is unavailable")]
 pub struct Unavailable;
 
-/// This node among those that use one store. A node whose lease is over has ended, or is cut off from the store. The
-/// time is the store's.
+/// This node among the nodes that use one store. A node whose lease has expired has ended, or is cut off from the
+/// store. Times are those of the store's clock.
 pub trait Nodes: Send + Sync {
-    /// The name of this node: another one with each start.
+    /// The name of this node: a new one at each start.
     fn id(&self) -> Uuid;
 
-    /// Those of these nodes that have not ended. All of them, as long as this node's own lease has not held for its
-    /// whole length, or may have a gap since: it cannot tell.
+    /// The given nodes that have not ended. Returns all of them while this node cannot judge: its own lease has not yet
+    /// held for its whole length, or may have had a gap since.
     ///
     /// # Errors
     /// [`Unavailable`].
     fn alive<'a>(&'a self, nodes: &'a [Uuid]) -> BoxFuture<'a, Result<Vec<Uuid>, Unavailable>>;
 
-    /// Ends the lease of this node, for good: others know at once that it has ended.
+    /// Ends the lease of this node for good, so that other nodes see at once that it has ended.
     ///
     /// # Errors
-    /// [`Unavailable`]: the lease ends by itself.
+    /// [`Unavailable`]: the lease then expires on its own.
     fn end(&self) -> BoxFuture<'_, Result<(), Unavailable>>;
 }

@@ -1,4 +1,4 @@
-//! Sessions of clients: small records with an owner, which end when they are not used.
+//! Sessions of clients: small records with an owner, which expire when they are not used.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,26 +8,27 @@ use futures_util::stream::BoxStream;
 
 use super::nodes::Unavailable;
 
-/// A session's use is noted no more often than this.
+/// The shortest time between two recorded uses of a session.
 pub(crate) const NOTED: Duration = Duration::from_secs(15);
 
-/// How often sessions that have ended are taken away, and the others counted.
+/// The interval at which sessions that have ended are deleted, and the others counted.
 pub(crate) const LOOK: Duration = Duration::from_secs(30);
 
-/// How often a change is tried that loses against another one.
+/// How many times a change is tried when another change is made first.
 pub(crate) const TRIES: usize = 16;
 
-/// What a change makes of a session; `None` where it cannot be read.
+/// Computes the new content of a session from the old; `None` if the old content cannot be read.
 pub type Change<'a> = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'a;
 
 /// The bounds of [`Sessions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionBounds {
-    /// The most sessions in the store. Each node counts once in 30 s, and its own between; one more takes the place of
-    /// the one that has been idle longest, unless all are in use. 100,000 by default.
+    /// The most sessions in the store, 100,000 by default. Each node counts them every 30 s, and adds its own between
+    /// counts. At the limit, a new session replaces the one that has been idle longest, unless all are in use.
     pub sessions: usize,
-    /// The most of one owner, over all nodes; one more takes the place of another of the same owner. 5,000 by default.
+    /// The most sessions of one owner, on all nodes; at the limit, a new one replaces another of the same owner. 5,000
+    /// by default.
     pub sessions_per_owner: usize,
     /// How long a session counts as in use. 2 minutes by default.
     pub in_use: Duration,
@@ -42,20 +43,20 @@ pub enum SessionError {
     /// The store does not answer, or takes no writes.
     #[error("the store is unavailable")]
     Unavailable,
-    /// All that there may be are in use.
+    /// The limit is reached and all sessions are in use.
     #[error("{max} sessions are in use")]
     Full {
-        /// Whether they are all of this owner.
+        /// Whether the limit is that of the owner.
         is_share: bool,
-        /// The bound that was met.
+        /// The limit that was reached.
         max: usize,
     },
 }
 
-/// The sessions of all nodes that use one store. Every use is a look into the store, so that what one node changes or
-/// ends counts for all at once. The time is the store's.
+/// The sessions of all nodes that use one store. Every use reads the store, so a session that one node changes or ends
+/// is changed or ended for all nodes at once. Times are those of the store's clock.
 pub trait Sessions: fmt::Debug + Send + Sync {
-    /// Keeps a new session under a name that is not taken, such as a random one.
+    /// Stores a new session under an unused name, such as a random one.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -66,14 +67,15 @@ pub trait Sessions: fmt::Debug + Send + Sync {
         body: &'a [u8],
     ) -> BoxFuture<'a, Result<(), SessionError>>;
 
-    /// What is in a session, if it lives. Counts as use.
+    /// The content of a session, if it exists. Counts as use.
     ///
     /// # Errors
     /// [`SessionError::Unavailable`].
     fn load<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, SessionError>>;
 
-    /// Puts what `change` makes of a session in its place, and notifies the other nodes; gives what is in it then, or
-    /// `None` when it is no more. Of changes at once, each is made to what the one before has left. Counts as use.
+    /// Replaces the content of a session with the result of `change`, and notifies the other nodes. Returns the content
+    /// after that, or `None` if the session no longer exists. Concurrent changes are applied one after another. Counts
+    /// as use.
     ///
     /// # Errors
     /// [`SessionError::Unavailable`].
@@ -83,17 +85,17 @@ pub trait Sessions: fmt::Debug + Send + Sync {
         change: &'a Change<'a>,
     ) -> BoxFuture<'a, Result<Option<Vec<u8>>, SessionError>>;
 
-    /// Ends a session, and notifies the other nodes; whether there was one.
+    /// Ends a session and notifies the other nodes. Returns whether the session existed.
     ///
     /// # Errors
     /// [`SessionError::Unavailable`].
     fn remove<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<bool, SessionError>>;
 
-    /// Reports whenever another node may have changed or ended a session: a hint only, and always one after this node
-    /// had no connection for a while. Ends with the sessions.
+    /// An item whenever another node may have changed or ended a session. It is only a hint, and always comes after
+    /// this node was disconnected for a while. Ends with the sessions.
     fn hints(&self, name: &str) -> BoxStream<'static, ()>;
 
-    /// How many there are, as of the last count.
+    /// The number of sessions, as of the last count.
     fn count(&self) -> usize;
 }
 

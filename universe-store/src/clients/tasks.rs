@@ -1,4 +1,4 @@
-//! Tasks of the nodes' clients: records with an owner and a time, each run by one node.
+//! Tasks of the nodes' clients: records with an owner and a time to live, each run by one node.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use super::nodes::Unavailable;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskBounds {
-    /// The most tasks of one client, over all nodes. 2,000 by default.
+    /// The most tasks of one client, on all nodes. 2,000 by default.
     pub tasks_per_client: usize,
-    /// The most that is kept of the tasks of one client, over all nodes, in bytes; judged when one more is begun. 64
-    /// MiB by default.
+    /// The most bytes kept for the tasks of one client, on all nodes. Checked when a task is started. 64 MiB by
+    /// default.
     pub bytes_per_client: usize,
-    /// The most that is in one record, in bytes. 16 MiB by default.
+    /// The maximum size of one record, in bytes. 16 MiB by default.
     pub record_bytes: usize,
 }
 
@@ -28,45 +28,45 @@ pub enum TaskError {
     /// The store does not answer, or takes no writes.
     #[error("the store is unavailable")]
     Unavailable,
-    /// The client has its share.
+    /// The client has reached its limit.
     #[error("a client has at most {tasks} tasks, and {bytes} bytes in them")]
     Full {
-        /// How many tasks it may have.
+        /// The most tasks of a client.
         tasks: usize,
-        /// How many bytes they may have together.
+        /// The most bytes of a client's tasks together.
         bytes: usize,
     },
-    /// What is in it is too large.
+    /// The content of the task is too large.
     #[error("a task has at most {max} bytes")]
     TooLarge {
-        /// The bound that was met, in bytes.
+        /// The limit, in bytes.
         max: usize,
     },
 }
 
-/// A task as it is read.
+/// A task as read from the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
-    /// Its name, where it has an owner.
+    /// Its name, if it has an owner.
     pub name: Option<String>,
     /// Later tasks have greater numbers.
     pub number: u64,
     /// How often it was replaced.
     pub version: u64,
-    /// What is left of its time.
+    /// The rest of its time to live.
     pub ttl: Duration,
     /// Whether the node that ran it has ended.
     pub is_orphaned: bool,
-    /// What is in it.
+    /// Its content.
     pub body: Vec<u8>,
 }
 
 /// The tasks of all nodes that use one store. A record is found by the hash of its name, and its owner is compared by a
-/// hash. The name itself is kept only where there is an owner besides: who reads the store can take part in no task.
-/// The time is the store's.
+/// hash. The name itself is stored only if the task also has an owner, so that reading the store does not give access
+/// to any task. Times are those of the store's clock.
 pub trait Tasks: fmt::Debug + Send + Sync {
-    /// Keeps a new task, which this node runs, for some time. Its number.
+    /// Stores a new task, which this node runs, for a limited time. Returns its number.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -79,7 +79,7 @@ pub trait Tasks: fmt::Debug + Send + Sync {
         body: &'a [u8],
     ) -> BoxFuture<'a, Result<u64, TaskError>>;
 
-    /// The task of that name, if it is this owner's and its time is not over. Its result is not read.
+    /// The task of that name, if it belongs to this owner and has not expired. Its result is not read.
     ///
     /// # Errors
     /// [`TaskError::Unavailable`].
@@ -89,14 +89,14 @@ pub trait Tasks: fmt::Debug + Send + Sync {
         owner: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Option<Found>, TaskError>>;
 
-    /// The result of the task of that name, if it has one and its time is not over.
+    /// The result of the task of that name, if it has one and has not expired.
     ///
     /// # Errors
     /// [`TaskError::Unavailable`].
     fn result<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, TaskError>>;
 
-    /// At most `max` tasks of an owner whose numbers are greater than `after` and whose time is not over, by their
-    /// numbers. Their results are not read.
+    /// At most `max` tasks of an owner that have numbers greater than `after` and have not expired, ordered by number.
+    /// Their results are not read.
     ///
     /// # Errors
     /// [`TaskError::Unavailable`].
@@ -107,8 +107,8 @@ pub trait Tasks: fmt::Debug + Send + Sync {
         max: usize,
     ) -> BoxFuture<'a, Result<Vec<Found>, TaskError>>;
 
-    /// Puts `body` and `result` in the place of what is there, if that still has this version, and notifies the other
-    /// nodes. Whether it was done. The version is one more then.
+    /// Replaces the body and result of a task if it still has this version, and notifies the other nodes. Returns
+    /// whether it did. The version is then one higher.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -120,14 +120,14 @@ pub trait Tasks: fmt::Debug + Send + Sync {
         result: Option<&'a [u8]>,
     ) -> BoxFuture<'a, Result<bool, TaskError>>;
 
-    /// Takes a task out, if it is there.
+    /// Deletes a task, if it exists.
     ///
     /// # Errors
     /// [`TaskError::Unavailable`].
     fn remove<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TaskError>>;
 
-    /// Reports whenever another node may have changed a task: a hint only, and always one after this node had no
-    /// connection for a while. Ends with the tasks.
+    /// An item whenever another node may have changed a task. It is only a hint, and always comes after this node was
+    /// disconnected for a while. Ends with the tasks.
     fn hints(&self, name: &str) -> BoxStream<'static, ()>;
 }
 

@@ -1,4 +1,4 @@
-//! What this node watches of what other nodes do: records of one kind or another, by the hash of their names.
+//! The records that this node watches for changes by other nodes, by the hash of their names.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,11 +9,11 @@ use tokio::sync::watch;
 
 use super::Key;
 
-/// The records that are watched here: as many as there are streams that do it.
+/// The records watched here, for as long as there are streams that watch them.
 #[derive(Default)]
 pub(crate) struct Watched(Mutex<HashMap<Key, watch::Sender<()>>>);
 
-/// One that watches, and leaves no trace when it is dropped.
+/// A stream that watches a record; removes its entry when it is dropped.
 struct Watcher {
     watched: Arc<Watched>,
     key: Key,
@@ -21,7 +21,7 @@ struct Watcher {
 }
 
 impl Watched {
-    /// Reports whenever a notification names the record.
+    /// An item for each notification that names the record.
     pub(crate) fn hints(watched: &Arc<Self>, key: Key) -> BoxStream<'static, ()> {
         let changes = match watched.table().entry(key) {
             Entry::Occupied(entry) => entry.get().subscribe(),
@@ -45,7 +45,7 @@ impl Watched {
         }
     }
 
-    /// Some may have been missed.
+    /// Wakes all watchers, because notifications may have been missed.
     pub(crate) fn notify_all(&self) {
         for sender in self.table().values() {
             sender.send_replace(());

@@ -1,4 +1,4 @@
-//! Connections that are made again when they are lost.
+//! Connections that are reopened when they are lost.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -68,8 +68,8 @@ impl Connector {
         }
     }
 
-    /// Connects again and again, without end. Each connection lasts until it is lost, or what `serve` does with it is
-    /// done.
+    /// Keeps a connection open and never returns. Each connection lasts until it is lost, or until the future of
+    /// `serve` completes.
     pub(super) async fn keep<F: Future<Output = ()>>(
         &self,
         receive: impl Fn(AsyncMessage),
@@ -116,7 +116,7 @@ pub(super) async fn drive(mut driver: Driver, receive: impl Fn(AsyncMessage)) {
     }
 }
 
-/// One connection, as its user sees it: there at the moment, or not.
+/// One connection, as its user sees it: available or not.
 pub(super) struct Link {
     current: watch::Receiver<Option<Arc<Client>>>,
     drop_it: watch::Sender<u64>,
@@ -196,8 +196,8 @@ impl Link {
         found.ok()?.ok()?.clone()
     }
 
-    /// What `work`, which moves up to so many bytes, gives within the time for a statement and a second for each MiB;
-    /// otherwise the connection is given up.
+    /// The output of `work`, which transfers up to `bytes`, within the statement timeout and a second for each MiB.
+    /// Otherwise the connection is closed.
     pub(super) async fn within<T>(&self, bytes: usize, work: impl Future<Output = T>) -> Option<T> {
         let time = self.timeout + Duration::from_secs((bytes >> 20) as u64);
         let done = tokio::time::timeout(time, work).await.ok();

@@ -1,4 +1,4 @@
-//! What can go wrong when a database is opened, and what an error of the server means for a write.
+//! The errors of opening a database, and the meaning of a server error for a write.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PostgresError {
-    /// The URL is not one of PostgreSQL.
+    /// The URL is not a PostgreSQL URL.
     #[error(
         "the URL of the database cannot be read ({0}); it must look like postgres://user:password@host:5432/database"
     )]
@@ -23,20 +23,20 @@ pub enum PostgresError {
         /// Why.
         problem: String,
     },
-    /// No server that can be written to was reached.
+    /// No server that accepts writes was reached.
     #[error("the database cannot be reached: {0}")]
     Unreachable(String),
-    /// The tables were made by a newer program.
+    /// The tables were created by a newer program.
     #[error(
         "the tables have format {found}, and this program knows those up to {known}; use a newer one"
     )]
     Newer {
         /// Their format.
         found: i32,
-        /// The newest that is known.
+        /// The newest known format.
         known: i32,
     },
-    /// The tables could not be made.
+    /// The tables could not be created.
     #[error("the tables cannot be made: {0}")]
     Tables(String),
 }

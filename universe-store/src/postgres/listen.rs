@@ -1,4 +1,4 @@
-//! From notifications of all nodes to the tails of this one.
+//! Passes notifications of all nodes to the tails of this node.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::live::Live;
 /// The channel of all nodes.
 pub(super) const CHANNEL: &str = "universe_log";
 
-/// How often the heads of the universes that are followed are looked at, whatever was notified.
+/// The interval at which the heads of followed universes are read, even without notifications.
 const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) fn start(
@@ -76,7 +76,7 @@ fn take(live: &Live, payload: &str) {
     }
 }
 
-/// Finds what no notification said.
+/// Finds changes that were not notified.
 async fn look(readers: &Reader, live: &Live) {
     let followed = live.channels().followed();
     if followed.is_empty() {

@@ -1,4 +1,4 @@
-//! What nodes share of sessions that are at work: an inbox for each, and the event streams of its calls.
+//! State of running calls that nodes share: an inbox for each session, and the event streams of its calls.
 //!
 //! They have a connection of their own, since what goes over it may be large. Its other end knows a session by the hash
 //! of its name alone.
@@ -99,7 +99,7 @@ impl fmt::Debug for Logs {
     }
 }
 
-/// Takes away what is too old, and counts the letters, from time to time.
+/// Deletes old letters and streams, and counts the letters, at intervals.
 fn look(
     link: Arc<Link>,
     nodes: Arc<Nodes>,
@@ -142,7 +142,7 @@ async fn sweep(link: &Link, nodes: &Nodes, bounds: LogBounds) -> Result<usize, U
     Ok(usize::try_from(counted).unwrap_or(0))
 }
 
-/// Repeats a statement that takes something away and counts it, until there is no more.
+/// Repeats a statement that deletes rows and counts them, until no rows are left.
 async fn steps(link: &Link, sql: &str, parameters: Parameters<'_>) -> Result<(), Unavailable> {
     loop {
         let rows = query(link, sql, parameters).await?;

@@ -1,10 +1,10 @@
-//! The nodes that use one database: each has a name and a lease, and is notified of what others do to records that it
+//! The nodes that use one database. Each has a name and a lease, and is notified when others change records that it
 //! watches.
 //!
-//! A node whose lease is over has ended, or is cut off from the database. The time is the database's. After the
-//! database was away itself no lease may hold; so a node judges others only once its own lease has held for its whole
-//! length without a gap, and only until there may be one. Statements that judge compare that with the database's time
-//! themselves: one may be on its way for long.
+//! A node whose lease has expired has ended, or is cut off from the database. Times are those of the database's clock.
+//! After the database itself was unavailable, all leases may have expired. So a node judges others only after its own
+//! lease has held for its whole length without a gap, and only until there may be a gap. Statements that judge compare
+//! that limit with the database's time themselves, because a statement may take long to arrive.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,10 +28,10 @@ use crate::clients::nodes::Unavailable;
 /// The channel of all nodes: which node has changed or ended which record. The first such records were sessions.
 pub(super) const CHANNEL: &str = "universe_session";
 
-/// How many lengths of its lease after its end a node is forgotten.
+/// A node is deleted this many lease lengths after its lease has ended.
 const FORGOTTEN: u32 = 20;
 
-/// How often a statement is tried that loses against another one.
+/// How many times a statement is tried when another one conflicts with it.
 const TRIES: usize = 16;
 
 /// The time of the database, in milliseconds.
@@ -39,10 +39,10 @@ pub(super) const NOW: &str = "(extract(epoch FROM now()) * 1000)::int8";
 
 pub(super) type Parameters<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
-/// This node among those that use one database. It has one connection, which what nodes share of their clients uses,
-/// too.
+/// This node among the nodes that use one database. It has one connection, which also serves the shared state of
+/// clients.
 ///
-/// Dropping it leaves its lease to end by itself; [`end`](nodes::Nodes::end) ends it at once.
+/// When it is dropped, its lease expires on its own; [`end`](nodes::Nodes::end) ends the lease at once.
 pub(super) struct Nodes {
     id: Uuid,
     link: Arc<Link>,
@@ -102,7 +102,7 @@ impl Nodes {
         self.query(sql, &[(&self.id, Type::UUID)]).await.map(drop)
     }
 
-    /// Before which time this node can tell that others have ended, as [`NOW`].
+    /// The time until which this node can judge whether others have ended, in the unit of [`NOW`].
     pub(super) fn judges_until(&self) -> i64 {
         self.lease.judges_until()
     }
@@ -113,7 +113,7 @@ impl Nodes {
         Watched::hints(&self.watched, key)
     }
 
-    /// What other nodes are sent of a record, by [`CHANNEL`].
+    /// The payload that is sent to other nodes over [`CHANNEL`] when a record changes.
     pub(super) fn note(&self, key: &Key) -> String {
         format!("{} {}", self.id.simple(), HEXLOWER.encode(key))
     }
@@ -153,7 +153,7 @@ impl fmt::Debug for Nodes {
     }
 }
 
-/// The record that another node has changed, by what it notified of.
+/// The record that another node has changed, from the payload of its notification.
 fn changed(payload: &str, node: Uuid) -> Option<Key> {
     let (sender, key) = payload.split_once(' ')?;
     let key = HEXLOWER.decode(key.as_bytes()).ok()?;
@@ -187,7 +187,7 @@ pub(super) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T, 
     row.try_get(column).map_err(|_| Unavailable)
 }
 
-/// Makes the lease longer again and again, and forgets nodes that ended long ago.
+/// Renews the lease at intervals, and deletes nodes that ended long ago.
 fn keep(link: Arc<Link>, lease: Arc<Lease>, id: Uuid) -> JoinHandle<()> {
     tokio::spawn(async move {
         // It does not wait for a standby, whose absence would otherwise end the lease of every node.

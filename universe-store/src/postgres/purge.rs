@@ -1,5 +1,5 @@
-//! Takes the entries away that nothing reads any more: those of deleted universes, and those that were trimmed. A few
-//! at a time, so that writers are not held up.
+//! Deletes entries that can no longer be read: those of deleted universes, and trimmed ones. It deletes a few at a
+//! time, so that writers are not delayed.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What is read from the tables.
+//! Reads from the tables.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

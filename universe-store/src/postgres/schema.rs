@@ -1,4 +1,4 @@
-//! The tables, and bringing them to the present form.
+//! The tables, and their migration to the current format.
 
 use tokio_postgres::Client;
 

@@ -19,7 +19,7 @@ use crate::clients::{task_key, tasks};
 
 use crate::clients::tasks::{Found, TaskBounds, TaskError};
 
-/// How often tasks whose time is over are taken away.
+/// The interval at which expired tasks are deleted.
 const LOOK: Duration = Duration::from_secs(30);
 
 /// How many go with one statement.
@@ -249,7 +249,7 @@ fn number(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Takes tasks away whose time is over, from time to time.
+/// Deletes expired tasks at intervals.
 fn look(link: Arc<Link>) -> JoinHandle<()> {
     let sql = "WITH gone AS (DELETE FROM task WHERE key IN ( \
                  SELECT key FROM task WHERE expires < now() ORDER BY expires LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING 1) \

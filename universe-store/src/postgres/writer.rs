@@ -1,4 +1,4 @@
-//! What is written: appends in batches, everything else by a statement of its own.
+//! Writes: appends in batches, everything else in separate statements.
 
 mod batch;
 
@@ -22,10 +22,10 @@ use crate::{
     Meta, Revision, Snapshot, SnapshotError, TrimError, UniverseId,
 };
 
-/// Most bytes waiting or being written. What finds no room waits.
+/// The most bytes of writes that are queued or in progress. A write beyond that waits.
 const QUEUE_BYTES: usize = MAX_WRITE;
 
-/// What a write counts for at least, in bytes, so that no more than 1,024 are queued.
+/// The least that a write counts for, in bytes, so that at most 1,024 are queued.
 const MIN_SHARE: usize = QUEUE_BYTES / 1_024;
 
 /// How many turns of the runtime a batch waits, so that callers that were answered just now send their next append with
@@ -295,7 +295,7 @@ async fn land(
     Vec::new()
 }
 
-/// Appends all of the batch that fits, and learns why the rest does not.
+/// Appends the part of the batch that fits, and finds out why the rest does not.
 async fn write(
     client: &Arc<Client>,
     prepared: &mut Option<Prepared>,

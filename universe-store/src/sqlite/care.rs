@@ -1,4 +1,4 @@
-//! What changes a data directory as a whole, while no server uses it.
+//! Operations on a whole data directory while no server uses it.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,16 +12,16 @@ use crate::Size;
 /// The files of a database.
 const FILES: [&str; 3] = [DATABASE, "universes.db-wal", "universes.db-shm"];
 
-/// What a file is called until it is whole.
+/// The name of a file until it is complete.
 const UNREADY: &str = "universes.new";
 
-/// Removes what nobody sees any more and writes the file without gaps, which takes as much room again while it lasts.
-/// Gives the sizes before and after.
+/// Removes entries that can no longer be read, and rewrites the file without unused space. Needs as much space again
+/// while it runs. Returns the sizes before and after.
 ///
 /// # Errors
 /// [`OpenError`].
 pub fn compact(dir: &Path) -> Result<(Size, Size), OpenError> {
-    // A directory is not made for this.
+    // Do not create a directory for this.
     if let Err(error) = fs::metadata(dir.join(DATABASE)) {
         return Err(unreadable(dir, &format_args!("{DATABASE}: {error}")));
     }
@@ -31,12 +31,12 @@ pub fn compact(dir: &Path) -> Result<(Size, Size), OpenError> {
         .map_err(|error| directory::damaged(dir, &error))
 }
 
-/// Puts a copy of `file`, a backup, into the directory, which is made if missing. What was there before is moved into a
-/// directory of its own, which is given, if `replace` says so.
+/// Copies `file`, a backup, into the directory, which is created if missing. With `replace`, a database that is there
+/// already is moved into a new directory, which is returned.
 ///
 /// # Errors
-/// [`OpenError`], also if the directory has universes already. Nothing is lost then: either the one or the other is in
-/// the directory, or, after a crash in between, both under names of their own.
+/// [`OpenError`], also if the directory has universes already. Nothing is lost then: the directory has one of the two
+/// databases or, after a crash in between, both under separate names.
 pub fn restore(dir: &Path, file: &Path, replace: bool) -> Result<Option<PathBuf>, OpenError> {
     let failed = |error: io::Error| unreadable(dir, &error);
     directory::make(dir).map_err(failed)?;

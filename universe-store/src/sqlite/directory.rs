@@ -1,6 +1,6 @@
-//! The data directory: who may use it, and whether what lies there is ours and of a known format.
+//! The data directory: its lock, and whether its files are ours and of a known format.
 //!
-//! A directory is judged before anything in it is touched.
+//! A directory is checked before anything in it is changed.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -23,7 +23,7 @@ const MODE: u32 = 0o600;
 /// The beginning of every SQLite file (SQLite, "Database File Format", section 1.3).
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Why a data directory was refused, in a sentence for whoever chose it. Nothing in it was changed.
+/// Why a data directory was refused, in a sentence for the operator. Nothing in it was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another server uses it.
@@ -51,7 +51,7 @@ pub enum OpenError {
     Damaged {
         /// The directory.
         dir: PathBuf,
-        /// What is wrong, and what helps.
+        /// What is wrong, and how to fix it.
         reason: String,
     },
     /// It cannot be read or written.
@@ -59,7 +59,7 @@ pub enum OpenError {
     Unreadable {
         /// The directory.
         dir: PathBuf,
-        /// What stands in the way.
+        /// Why not.
         reason: String,
     },
 }
@@ -78,7 +78,7 @@ impl Drop for Lock {
     }
 }
 
-/// A directory that was found fit.
+/// A directory that passed the checks.
 pub(super) struct Directory {
     pub(super) database: PathBuf,
     pub(super) lock: Arc<Lock>,
@@ -86,13 +86,13 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Locks the directory, made if missing, and opens the database in it, made if missing.
+    /// Locks the directory and opens the database in it. Both are created if they are missing.
     pub(super) fn open(dir: &Path, durability: Durability) -> Result<Self, OpenError> {
         make(dir).map_err(|error| unreadable(dir, &error))?;
         let mut traces = Traces::default();
         traces.expect(dir, &[LOCK]);
         let lock = Arc::new(lock(dir)?);
-        // Now that nobody else makes them.
+        // Under the lock, no other process creates them.
         traces.expect(dir, &[DATABASE, "universes.db-wal", "universes.db-shm"]);
         match Self::open_locked(dir, &lock, durability) {
             Ok(directory) => Ok(directory),
@@ -240,7 +240,7 @@ fn open_database(database: &Path, durability: Durability) -> rusqlite::Result<Le
     Ledger::open(connection, durability)
 }
 
-/// The files that opening may make and that were not there before.
+/// The files that opening may create and that did not exist before.
 #[derive(Default)]
 struct Traces(Vec<PathBuf>);
 

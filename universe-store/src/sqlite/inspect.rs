@@ -1,4 +1,4 @@
-//! A look into a data directory from beside the server, if there is one: nothing is locked and nothing changed.
+//! Reads a data directory while a server may be using it. Nothing is locked and nothing is changed.
 
 use std::path::Path;
 
@@ -9,25 +9,25 @@ use super::reader::{self, Chunk};
 use super::schema;
 use crate::{Base, CommandId, Entry, Page, Record, Revision, Size, Snapshot, UniverseId};
 
-/// The most findings of SQLite's own check that are told.
+/// The most findings of SQLite's own check that are reported.
 const MAX_FINDINGS: usize = 20;
 
-/// A data directory that is looked into.
+/// A data directory that is open for reading.
 #[derive(Debug)]
 pub struct Inspector {
     connection: Connection,
 }
 
-/// What could not be read, in the words of the database.
+/// A read failed; has the database's message.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Unreadable(#[from] rusqlite::Error);
 
-/// Everything of the directory as it was at one moment.
+/// The content of the directory at one moment.
 #[derive(Debug)]
 pub struct View<'i>(Transaction<'i>);
 
-/// What comes after a revision in a log.
+/// The entries after a revision in a log.
 #[derive(Debug)]
 pub enum Stretch {
     /// Entries, at least one unless the revision was the head.
@@ -40,7 +40,7 @@ impl Inspector {
     /// Opens the directory for reading.
     ///
     /// # Errors
-    /// [`OpenError`], if there is no store of a format that this program knows.
+    /// [`OpenError`], if the directory does not have a store of a format that this program knows.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
         Self::open_file(dir, &dir.join(DATABASE))
     }
@@ -79,7 +79,7 @@ impl Inspector {
         schema::FORMAT
     }
 
-    /// How large it is.
+    /// The size of the store.
     ///
     /// # Errors
     /// [`Unreadable`].
@@ -87,7 +87,7 @@ impl Inspector {
         Ok(schema::sizes(&self.connection)?)
     }
 
-    /// Writes all there is at this moment into a file, which is missing or empty, without gaps.
+    /// Writes the current content into a missing or empty file, without unused space.
     ///
     /// # Errors
     /// [`Unreadable`], also if the file cannot be written.
@@ -96,7 +96,7 @@ impl Inspector {
         Ok(())
     }
 
-    /// What SQLite finds wrong with the file: nothing, if it is sound.
+    /// The problems that SQLite finds in the file; empty if it is sound.
     ///
     /// # Errors
     /// [`Unreadable`].
@@ -109,7 +109,7 @@ impl Inspector {
         Ok(found)
     }
 
-    /// How many universes there are.
+    /// The number of universes.
     ///
     /// # Errors
     /// [`Unreadable`].
@@ -117,7 +117,7 @@ impl Inspector {
         Ok(reader::count(&self.connection)?)
     }
 
-    /// Everything as it is now, for as long as the view is kept. A long one lets the server's write-ahead log grow.
+    /// The content at this moment, for as long as the view is kept. Meanwhile the server's write-ahead log grows.
     ///
     /// # Errors
     /// [`Unreadable`].
@@ -135,7 +135,7 @@ impl View<'_> {
         Ok(reader::list(&self.0, page)?)
     }
 
-    /// What is known of a universe, if there is one.
+    /// The record of a universe, if it exists.
     ///
     /// # Errors
     /// [`Unreadable`].
@@ -159,7 +159,7 @@ impl View<'_> {
         Ok(reader::snapshot(&self.0, id)?.flatten())
     }
 
-    /// The entries after a revision, some of them.
+    /// Some of the entries after a revision.
     ///
     /// # Errors
     /// [`Unreadable`].
@@ -175,7 +175,7 @@ impl View<'_> {
         })
     }
 
-    /// As [`UniverseLog::landed`](crate::UniverseLog::landed); nothing where there is no such universe.
+    /// As [`UniverseLog::landed`](crate::UniverseLog::landed); `None` if the universe does not exist.
     ///
     /// # Errors
     /// [`Unreadable`].

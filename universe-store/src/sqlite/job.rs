@@ -1,4 +1,4 @@
-//! One write on its way through the writer, with the caller who waits for it.
+//! A queued write, and the caller that waits for it.
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 

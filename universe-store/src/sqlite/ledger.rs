@@ -1,6 +1,6 @@
-//! What a write does to the tables, within the transaction that the writer has open.
+//! Applies writes to the tables, within the writer's open transaction.
 //!
-//! Results are doubly wrapped: the outer error is the database's and spoils the whole transaction,
+//! Results are nested: the outer error is the database's and fails the whole transaction,
 //! the inner one is the answer to this call alone.
 
 mod tidy;

@@ -1,4 +1,4 @@
-//! What is read from the tables.
+//! Reads from the tables.
 
 use std::io::Read as _;
 
@@ -240,7 +240,7 @@ pub(super) fn place(
     Ok((*seq, command))
 }
 
-/// Whether it is what was stored that is wrong, and not the way to it.
+/// Whether the stored data is damaged, and not the access to it.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     match error {
         rusqlite::Error::QueryReturnedNoRows

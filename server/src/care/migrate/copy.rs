@@ -1,4 +1,5 @@
-//! Copying, universe by universe and entry by entry. What was copied once is not copied again, by another run neither.
+//! Copies universe by universe and entry by entry. Entries that were copied are not copied again, also not by another
+//! run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! Comparing a copy with what it is of: the base, each entry, the keys, the name, and the state that all of it leads
-//! to.
+//! Compares a copy with its source: the base, each entry, the keys, the name, and the resulting state.
 
 use std::sync::Arc;
 

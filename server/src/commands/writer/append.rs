@@ -1,4 +1,4 @@
-//! Making a batch durable once, whatever the store can say of it.
+//! Makes a batch durable once, even if the store cannot tell whether a write succeeded.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What there is for a writer to do, and how it is answered.
+//! The jobs of a writer, and their answers.
 
 use std::sync::Arc;
 

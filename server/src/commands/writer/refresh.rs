@@ -1,4 +1,4 @@
-//! What others wrote into a store that is shared: finding it out, and catching up with it.
+//! Finds changes by other writers of a shared store, and catches up with them.
 
 use std::time::Duration;
 

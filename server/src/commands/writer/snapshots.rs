@@ -1,4 +1,4 @@
-//! Snapshots, which are kept in the background, and what they tell of a universe's size.
+//! Snapshots, which are written in the background, and what they show about a universe's size.
 
 use std::sync::Arc;
 

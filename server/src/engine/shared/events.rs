@@ -1,5 +1,5 @@
-//! What is at work of sessions of the handshake revisions of MCP, in a store that servers share: any server goes on
-//! with the streams of another's calls, and passes on what a client sends for them.
+//! Running calls of sessions of the handshake revisions of MCP, in a store that servers share. Any server can continue
+//! the streams of another server's calls, and passes on the messages that a client sends for them.
 
 use std::sync::Arc;
 

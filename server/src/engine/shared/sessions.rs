@@ -1,5 +1,5 @@
-//! Sessions of the handshake revisions of MCP in a store that servers share: a session that one server has begun any
-//! other serves.
+//! Sessions of the handshake revisions of MCP in a store that servers share. Any server can serve a session that
+//! another one has started.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Tasks of MCP in a store that servers share: each server shows, answers and cancels those of all.
+//! MCP tasks in a store that servers share. Each server shows, answers and cancels the tasks of all servers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The extra tools about universes as such: listing, making, renaming, deleting, and their history.
+//! The extra tools for whole universes: listing, creating, renaming and deleting them, and their history.
 
 use mcp_proto::{CallToolResult, Context, ElicitAction, ElicitForm, Field, Tool, ToolError};
 use serde::{Deserialize, Serialize};

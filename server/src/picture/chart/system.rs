@@ -1,4 +1,4 @@
-//! A body with what circles it, and with what circles that, as far as there is room.
+//! A body, the bodies that orbit it, and the bodies that orbit those, as far as space allows.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Tidying up: entries that nobody sees any more, and pages that nothing is in.
+//! Cleanup of entries that can no longer be read, and of unused pages.
 
 use rusqlite::OptionalExtension;
 
