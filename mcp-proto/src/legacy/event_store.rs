@@ -55,8 +55,8 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         after: u64,
     ) -> BoxFuture<'a, Result<Option<BoxStream<'static, Tailed>>, EventStoreError>>;
 
-    /// A session was ended by its client: its inbox and its streams end in all processes. Does nothing by default, for
-    /// a store that learns this from its sessions.
+    /// Called when a client has ended its session: ends the inbox and the streams in all processes. Does nothing by
+    /// default, which suits a store that learns this from its sessions.
     fn remove<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), EventStoreError>> {
         let _knows_by_itself = session;
         Box::pin(ready(Ok(())))
@@ -139,7 +139,7 @@ pub enum EventStoreError {
     Full,
 }
 
-/// What a store answers, in time.
+/// The answer of a store, or an error if it takes too long.
 #[cfg(feature = "http")]
 pub(crate) async fn within<T>(
     limit: Duration,
