@@ -191,7 +191,7 @@ impl Exchange {
         }
     }
 
-    /// A call at work holds its session.
+    /// A running call keeps its session from expiring.
     fn touch(&mut self) {
         if let Some(hold) = &mut self.hold {
             hold.hold.touch();
