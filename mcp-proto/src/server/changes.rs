@@ -185,21 +185,22 @@ impl Listener {
     /// Sets the resources that it is subscribed to; returns those before.
     pub(crate) fn subscribe_to(&mut self, resources: BTreeSet<String>) -> BTreeSet<String> {
         if !resources.is_empty() {
-            // They may have been subscribed to in another process.
+            // The subscriptions may have been made in another process.
             self.subscribed.store(true, Ordering::Relaxed);
         }
         std::mem::replace(&mut self.interest.resources, resources)
     }
 
-    /// Says of everything it asked for that it may have changed.
+    /// Queues a notification for everything that it asked for.
     pub(crate) fn queue_all(&mut self) {
         self.queue_everything(None);
     }
 
-    /// Says of these resources that they may have changed.
+    /// Queues a notification for each of these resources.
     pub(crate) fn queue_updates<'u>(&mut self, resources: impl Iterator<Item = &'u String>) {
         if self.pending.len() >= MAX_SUBSCRIPTIONS {
-            // All at once is less than one after the other, for a client that does not take them.
+            // One notification for everything takes less memory than the pending ones, if the client does not read
+            // them.
             self.pending.clear();
             self.queue_everything(None);
             return;
@@ -256,7 +257,7 @@ const TOOLS: &str = "notifications/tools/list_changed";
 const PROMPTS: &str = "notifications/prompts/list_changed";
 const RESOURCES: &str = "notifications/resources/list_changed";
 
-/// The subscribed URIs that an update is of.
+/// The subscribed URIs that an update concerns.
 fn subscribed<'i>(
     interest: &'i Interest,
     matcher: Option<&'i Matcher>,

@@ -95,7 +95,7 @@ struct Observed {
     trace_state: Option<String>,
 }
 
-/// What a request names of what is offered.
+/// The items on offer that a request names.
 #[derive(Default)]
 struct Named {
     tool: Option<String>,
@@ -201,7 +201,7 @@ impl Inner {
             || self.methods.has(name)
     }
 
-    /// What a request names in the texts among its params.
+    /// The items that a request names in the strings of its params.
     fn named<'t>(&self, method: &str, text: impl Fn(&str) -> Option<&'t str>) -> Named {
         let owned = |text: &str| Some(text.to_owned());
         let mut named = Named::default();

@@ -1,4 +1,4 @@
-//! The part of a stream that the store does not have yet from which other processes read.
+//! The part of a stream that has not been written to the event store yet.
 
 use bytes::Bytes;
 
@@ -34,11 +34,11 @@ pub(super) struct News {
     /// The number of the oldest event that is kept.
     pub(super) first: u64,
     pub(super) events: Vec<StreamEvent>,
-    /// Nothing comes after them.
+    /// Whether the stream ends after these events.
     pub(super) ended: bool,
     /// The number of the event after the last of them.
     pub(super) next: u64,
-    /// Whether more is to be written then.
+    /// Whether more events remain to be written after these.
     pub(super) more: bool,
 }
 
@@ -71,12 +71,12 @@ impl Unwritten {
         !self.given_up && !std::mem::replace(&mut self.noted, true)
     }
 
-    /// It is not to be shared any more; whether that is news.
+    /// Stops sharing it. Returns whether it was shared until now.
     pub(super) fn give_up(&mut self) -> bool {
         !std::mem::replace(&mut self.given_up, true) && !std::mem::replace(&mut self.noted, true)
     }
 
-    /// `None` where nothing is to be left of it.
+    /// `None` if the stream is to be removed from the store.
     pub(super) fn news(&mut self, ring: &Ring) -> Option<News> {
         self.noted = false;
         let first = ring.first();
