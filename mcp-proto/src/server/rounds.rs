@@ -60,8 +60,8 @@ struct AskingRequest {
 }
 
 impl Server {
-    /// Answers a request whose handler may ask. The whole round uses the handler for which its caller was authorized,
-    /// even if the offer changes meanwhile.
+    /// Answers a request whose handler may ask. All its rounds use the handler that it began with, for which its caller
+    /// was authorized, even if the offer changes meanwhile.
     pub(super) async fn in_rounds(
         &self,
         offered: Arc<Offered>,

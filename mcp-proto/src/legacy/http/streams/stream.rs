@@ -373,7 +373,7 @@ impl Stream {
         self.state().unwritten.note()
     }
 
-    /// Stops sharing it. Returns whether it was shared until now.
+    /// Stops sharing it. Returns whether it must be queued for that.
     pub(super) fn give_up(&self) -> bool {
         self.state().unwritten.give_up()
     }

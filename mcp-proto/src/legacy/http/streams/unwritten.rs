@@ -71,7 +71,7 @@ impl Unwritten {
         !self.given_up && !std::mem::replace(&mut self.noted, true)
     }
 
-    /// Stops sharing it. Returns whether it was shared until now.
+    /// Stops sharing it. Returns whether it must be queued for that.
     pub(super) fn give_up(&mut self) -> bool {
         !std::mem::replace(&mut self.given_up, true) && !std::mem::replace(&mut self.noted, true)
     }
