@@ -29,10 +29,10 @@ pub const META_SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// `_meta` key of every message of a `subscriptions/listen` stream.
 pub const META_SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// `_meta` key of what belongs to a task of 2025-11-25: an object with its `taskId`.
+/// `_meta` key of messages and results that belong to a task of 2025-11-25: an object with its `taskId`.
 pub const META_RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
-/// `_meta` key of a modern request: the least level of the log messages it wants.
+/// `_meta` key of a modern request: the least severe level of log messages that it wants.
 pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// The identifier of the tasks extension.

@@ -11,7 +11,7 @@ use crate::json;
 
 /// The keyword.
 const KEYWORD: &str = "x-mcp-header";
-/// What stands before its value in the header's name.
+/// The prefix of its value in the header's name.
 const PREFIX: &str = "mcp-param-";
 /// The longest value of the keyword, in bytes, and the most of them in one schema: servers take about a hundred
 /// headers.
@@ -35,13 +35,13 @@ impl MirroredParam {
         (!found.is_null()).then_some(found)
     }
 
-    /// Where it stands in the params of `tools/call`, for people.
+    /// Its place in the params of `tools/call`, for people.
     pub(crate) fn place(&self) -> String {
         format!("params.arguments.{}", self.path.join("."))
     }
 }
 
-/// A value as the text that a header repeats; `None` for those that have no such form.
+/// A value as the text that a header repeats; `None` for values without such a form.
 pub(crate) fn header_value(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(Cow::Borrowed(text)),

@@ -1,6 +1,6 @@
 //! The media type of a file by its name.
 
-/// What a directory resource has as its media type.
+/// The media type of a directory resource.
 pub(super) const DIRECTORY: &str = "inode/directory";
 
 /// The media type of every `SKILL.md`.

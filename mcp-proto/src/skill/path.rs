@@ -1,4 +1,4 @@
-//! Names and paths of a skill: which are taken, and how they are written in a URI.
+//! Names and paths of a skill: which are allowed, and how they are written in a URI.
 
 use percent_encoding::utf8_percent_encode;
 
@@ -56,7 +56,7 @@ pub(super) fn problem(path: &str) -> Option<&'static str> {
     })
 }
 
-/// The path as it stands in a URI.
+/// The path as it is written in a URI.
 pub(super) fn encode(path: &str) -> String {
     let mut encoded = String::with_capacity(path.len());
     for (at, segment) in path.split('/').enumerate() {

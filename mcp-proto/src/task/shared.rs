@@ -225,7 +225,7 @@ impl Shared {
         Ok(done)
     }
 
-    /// The same for a body that is serialized already, without its result.
+    /// The same for a body that is serialized already. Adds the result of the task.
     pub(super) async fn put(
         &self,
         entry: &Entry,
