@@ -49,7 +49,7 @@ pub const MAX_SUBSCRIPTION_BYTES: usize = 64 * 1024;
 
 /// Name and version of a client or a server (schema: `Implementation`). For display: nothing may depend on it.
 ///
-/// Parsed leniently: only the strings `name` and `version` are required, and other members that cannot be read count as
+/// Parsed leniently: only the strings `name` and `version` are required, and other members that are malformed count as
 /// absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -143,7 +143,7 @@ pub(crate) type Settings = Map<String, Value>;
 pub(crate) struct ListCapability {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) list_changed: bool,
-    /// Whether its members can be subscribed to: resources alone.
+    /// Whether its members can be subscribed to. Only resources can.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) subscribe: bool,
 }

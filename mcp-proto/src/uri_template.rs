@@ -99,7 +99,7 @@ impl UriTemplate {
 
     /// Expands the template with these values, by RFC 6570 §3.
     ///
-    /// A variable without a value, or with an empty list or map, is undefined and leaves nothing. A prefix (`{name:3}`)
+    /// A variable without a value, or with an empty list or map, is undefined and adds nothing. A prefix (`{name:3}`)
     /// has no meaning for lists and maps and is ignored there.
     #[must_use]
     pub fn expand(&self, values: &Variables) -> String {

@@ -28,8 +28,8 @@ impl Context {
             .elicited(key)
     }
 
-    /// Asks the user to open a URL: for secrets, payments and consent elsewhere. [`ElicitAction::Accept`] means that
-    /// the user agreed to go there, not that anything has happened there yet. Nothing secret may be in the URL.
+    /// Asks the user to open a URL: for secrets, payments and consent on another site. [`ElicitAction::Accept`] means
+    /// that the user agreed to go there, not that anything has happened there yet. Nothing secret may be in the URL.
     ///
     /// # Errors
     /// As for [`Context::elicit`]; clients before 2025-11-25 do not support URLs.
@@ -113,7 +113,7 @@ impl Context {
         })
     }
 
-    /// Whether any question could be put to this client, so that what it takes to come back must be kept.
+    /// Whether this client can be asked any question. If so, the data for its next round must be kept.
     pub(crate) fn can_be_asked(&self) -> bool {
         let capabilities: &ClientCapabilities = &self.client_capabilities;
         ["elicitation", "sampling", "roots"]

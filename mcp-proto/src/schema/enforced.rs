@@ -178,7 +178,7 @@ impl CompiledSchema {
     /// The compiled form.
     ///
     /// # Errors
-    /// That the schema does not compile, which was ruled out when it was added.
+    /// If the schema does not compile, which was ruled out when it was added.
     fn validator(&self) -> Result<&Validator, Vec<Finding>> {
         let compiled = self
             .validator

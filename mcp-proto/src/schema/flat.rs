@@ -13,7 +13,7 @@ const MAX_NESTED: usize = 8;
 /// Merges the alternatives at the root of a schema into it. A schema without alternatives stays unchanged.
 ///
 /// # Errors
-/// One of them is not an object.
+/// If one of them is not an object.
 pub(super) fn lay_out(schema: &mut Value) -> Result<(), SchemaError> {
     match schema {
         Value::Object(root) => flatten(root, MAX_NESTED),

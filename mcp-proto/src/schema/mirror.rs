@@ -67,7 +67,7 @@ pub(crate) fn params_to_mirror(schema: &Value) -> Result<Vec<MirroredParam>, Sch
 /// The same for a schema that will be published.
 ///
 /// # Errors
-/// Also an annotation on a password: every proxy on the way can read a header.
+/// Also an annotation on a password: every proxy on the path can read a header.
 pub(super) fn params_to_publish(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
     params_of(schema, |members| match members.get("format") {
         Some(format) if format == "password" => {

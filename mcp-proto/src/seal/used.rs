@@ -14,7 +14,7 @@ const SHARE: usize = 10;
 /// Remembers which tickets were used, so that each is accepted only once.
 ///
 /// It is bounded, and when it is full of tickets that have not expired, no other is accepted until one has: a caller
-/// that could push an id out could use that ticket again. A single caller can fill only a tenth of it. It is kept per
+/// that could evict an id could use that ticket again. A single caller can fill only a tenth of it. It is kept per
 /// process: processes that share keys, but not this, accept a ticket once each.
 #[derive(Debug)]
 pub(crate) struct UsedOnce {

@@ -8,7 +8,7 @@ pub(super) const MARKDOWN: &str = "text/markdown";
 
 /// The media type of a file of this name with these bytes.
 ///
-/// The extension decides, in either case. Without a known one, UTF-8 is `text/plain` and the rest is
+/// The extension decides, in upper or lower case. Without a known one, UTF-8 is `text/plain` and the rest is
 /// `application/octet-stream`.
 pub(super) fn of(name: &str, bytes: &[u8]) -> &'static str {
     let extension = name

@@ -34,8 +34,8 @@ pub(super) fn is_hidden(segment: &str) -> bool {
 
 /// What is wrong with a path below a skill's folder, if anything.
 ///
-/// A segment that begins with a dot is refused, which covers `.` and `..`; so is a backslash, which is a separator for
-/// some of those who will store the file.
+/// A segment that begins with a dot is refused, which covers `.` and `..`; so is a backslash, which is a path separator
+/// on some systems that may store the file.
 pub(super) fn problem(path: &str) -> Option<&'static str> {
     if path.len() > MAX_PATH_BYTES {
         return Some("a path has at most 1024 bytes");

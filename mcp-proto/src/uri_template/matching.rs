@@ -295,7 +295,7 @@ impl MatchedValues {
     }
 }
 
-/// Whether `value` is the prefix of `whole` with at most this many characters.
+/// Whether `value` is the prefix of `whole` with `most` characters.
 fn is_prefix(value: &UriValue, most: Option<usize>, whole: &UriValue) -> bool {
     match (value, most, whole) {
         (UriValue::Text(value), Some(most), UriValue::Text(whole)) => {

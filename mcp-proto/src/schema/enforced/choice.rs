@@ -11,7 +11,7 @@ const MAX_OPTIONS: usize = 50;
 pub(super) enum Choice {
     /// It has the form of the alternative of this index, whose findings explain it.
     Meant(usize),
-    /// This member (or the instance itself, if empty) is invalid, and these values would be valid.
+    /// This member (or the instance itself, if empty) is invalid. The message says what would be valid.
     Wrong {
         member: Option<String>,
         message: String,

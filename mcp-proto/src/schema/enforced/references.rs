@@ -58,9 +58,9 @@ type Anchors<'s> = HashMap<&'s str, &'s Value>;
 /// Checks the references of a schema to itself. The compiler ignores those that it does not need, but clients may not.
 /// References to other documents are refused by the compiler, which fetches nothing.
 ///
-/// Returns a bound for how many times more often the schema looks at a part of an instance than at the value that
-/// contains it: 1 or less unless it refers back to itself in several alternatives. Where it is more, [`is_quick`]
-/// decides which instances can be explained.
+/// Returns a bound for how many times more often the schema checks a part of an instance than the value that contains
+/// it: 1 or less unless it refers back to itself in several alternatives. Where it is more, [`is_quick`] decides which
+/// instances can be explained.
 pub(super) fn check(schema: &Value) -> Result<usize, SchemaError> {
     let mut anchors = Anchors::new();
     let mut references = Vec::new();
