@@ -51,7 +51,7 @@ pub(super) async fn on(addresses: [&str; 2]) -> Result<(), Box<dyn Error>> {
         StreamableHttpService::with_stores(server, config, Arc::clone(&sessions), events)
     };
     let [at_a, at_b] = addresses;
-    // The option that sets the address of one sets it for both.
+    // Both are bound first, so that the line that reports where one listens means that both do.
     let (at_a, at_b) = (listen(at_a.parse()?)?, listen(at_b.parse()?)?);
     tokio::try_join!(
         runtime::on(at_a, service(a, 0)),

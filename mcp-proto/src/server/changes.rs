@@ -17,7 +17,7 @@ use shared::Sent;
 
 pub(crate) use shared::SharedNotification;
 
-/// How many listeners may be open at once unless the builder says otherwise.
+/// How many listeners may be open at once unless the builder sets another number.
 pub(super) const DEFAULT_MAX_LISTENERS: usize = 20_000;
 /// How many changes a listener may lag behind; one that lags more is notified that everything may have changed.
 const MAX_LAG: usize = 256;

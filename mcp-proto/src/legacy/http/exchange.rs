@@ -143,14 +143,14 @@ impl Exchange {
         Poll::Pending
     }
 
-    /// Whether it was cancelled, or its session was asked for and may be over.
+    /// Whether it was cancelled, or the session store is being asked, so that the session may have ended.
     fn may_be_over(&self) -> bool {
         let hold = self.hold.as_ref();
         hold.is_some_and(|hold| hold.cancelled.is_given() || hold.hold.is_asking())
     }
 
     fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Step> {
-        // Quick calls are over before they have to wait for either.
+        // Quick calls usually end before either is the case.
         if self.may_be_over() && self.poll_cancelled(context).is_ready() {
             return Poll::Ready(Step::Cancelled);
         }
