@@ -136,7 +136,7 @@ impl Context {
         let answer = self.elicit(key, &form)?;
         let content = answer.accepted().cloned().map(Value::Object);
         let filled_in = content.map(serde_json::from_value).transpose();
-        // The type may ask for more than its schema says.
+        // The type may have rules that its schema does not express.
         filled_in.map_err(|problem| {
             let error: ErrorObject = self.bad_answer(key, &problem.to_string());
             error.into()

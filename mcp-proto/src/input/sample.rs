@@ -156,7 +156,7 @@ pub enum ToolChoice {
 pub struct CreateMessageResult {
     /// The author of the message: the model.
     pub role: Role,
-    /// What it says.
+    /// Its content.
     #[serde(with = "one_or_many")]
     pub content: Vec<SamplingContent>,
     /// The model.

@@ -17,7 +17,7 @@ use crate::legacy::session::SessionId;
 ///
 /// A session has two kinds of logs. Its *inbox* has messages of the client that reached a process where no call waits
 /// for them: an answer, a cancellation. A *stream* has the events of calls that one process runs, for a client that
-/// comes back to another one (2025-03-26 to 2025-11-25, Streamable HTTP, "Resumability and Redelivery"). All texts are
+/// reconnects to another one (2025-03-26 to 2025-11-25, Streamable HTTP, "Resumability and Redelivery"). All texts are
 /// opaque to the store.
 ///
 /// A call that sends no messages does not use it. The time of every operation is bounded

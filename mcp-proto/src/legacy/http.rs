@@ -433,7 +433,7 @@ impl Legacy {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // No client can come back to this process.
+        // No client can reconnect to this process.
         self.streams.close();
         self.streams.forget_kept();
     }

@@ -38,7 +38,7 @@ const MIN_EXPLAINED: usize = 256;
 #[derive(Debug)]
 pub(crate) struct CompiledSchema {
     schema: Value,
-    /// The schema has only the keywords that [`simple`] knows, so most instances need no validator.
+    /// The schema has only keywords that [`simple`] handles, so most instances need no validator.
     is_simple: bool,
     /// A simple schema is compiled only when an instance is not certain to be valid. Compiling the first schema of a
     /// process takes longer than the rest of a small server's start, since the crate compiles the meta-schema, too.

@@ -59,7 +59,7 @@ pub(crate) fn header_value(value: &Value) -> Option<Cow<'_, str>> {
 ///
 /// # Errors
 /// An annotation that clients reject, and the whole tool with it: one that is not a token or not unique, that is on
-/// anything but a string, an integer or a boolean, or in a place that is not reached by `properties` alone.
+/// anything but a string, an integer or a boolean, or in a place that is not reached only through `properties`.
 pub(crate) fn params_to_mirror(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
     params_of(schema, |_| Ok(()))
 }

@@ -24,7 +24,7 @@ pub(crate) struct UsedOnce {
 
 #[derive(Debug, Default)]
 struct Table {
-    /// By expiry; the expiry of a ticket is sealed, so its id always comes with the same one.
+    /// By expiry; the expiry of a ticket is sealed, so an id always comes with the same expiry.
     used: BTreeMap<(u64, Nonce), Option<Arc<str>>>,
     /// How many of them each authenticated caller has used.
     by_caller: HashMap<Arc<str>, usize>,

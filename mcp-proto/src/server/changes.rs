@@ -37,7 +37,7 @@ pub(crate) struct Interest {
     pub(crate) resources: BTreeSet<String>,
     /// More URIs may be subscribed to later.
     pub(crate) may_subscribe: bool,
-    /// It also receives task notifications, which come from elsewhere; they need a permit too.
+    /// It also receives task notifications, which have another source. They need a permit too.
     pub(crate) tasks: bool,
 }
 
@@ -159,7 +159,7 @@ impl Listener {
 
     /// Waits until the server closes. Cancel-safe.
     pub(crate) async fn closed(&mut self) {
-        // Fails only when the server is gone, which is as good.
+        // Fails only when the server is gone, which counts as closed.
         drop(self.closed.wait_for(|closed| *closed).await);
     }
 

@@ -229,7 +229,7 @@ impl Inner {
         named
     }
 
-    /// Reports a request that was refused, since its caller may not do what it asks for.
+    /// Reports a request that was refused because its caller lacks a scope.
     #[cfg(feature = "http")]
     pub(super) fn forbidden(&self, request: &Request, caller: &Extensions) {
         if self.observer.is_none() {

@@ -1,6 +1,6 @@
 //! The values of a template's variables.
 
-/// The value of a variable. RFC 6570 knows strings, lists and associative arrays.
+/// The value of a variable. RFC 6570 defines strings, lists and associative arrays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UriValue {
     /// One string, which may be empty.
@@ -13,7 +13,7 @@ pub enum UriValue {
 
 /// Values by the names of their variables, in the order of insertion.
 ///
-/// A small map for small templates: looking up a name goes through all of them.
+/// A small map for small templates: a lookup compares all names in turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variables(Vec<(String, UriValue)>);
 

@@ -48,7 +48,7 @@ impl Legacy {
         Ok(Some(session).filter(|session| session.protocol_version.has_batches()))
     }
 
-    /// Whether a request may be a batch, if its session knows batches.
+    /// Whether a request may be a batch, if its session accepts batches.
     pub(crate) fn may_be_batch(head: &request::Parts, text: &[u8]) -> bool {
         let headers = &head.headers;
         is_batch(text) && !names_modern(headers) && headers.contains_key(SESSION_ID)

@@ -19,7 +19,7 @@ pub struct LegacyConfig {
     /// How long such a call may still run once [`StreamableHttpService::close`](crate::StreamableHttpService::close)
     /// was called. 5 s by default, as the shutdown deadline of [`serve`](crate::http::serve).
     pub max_detached_time_after_close: Duration,
-    /// The most events of one legacy stream that are kept for a client that comes back (`Last-Event-ID`); older ones
+    /// The most events of one legacy stream that are kept for a client that reconnects (`Last-Event-ID`); older ones
     /// are forgotten. 256 by default.
     pub max_kept_events: usize,
     /// The most bytes of these events. The last event is always kept, since it may be the answer. 1 MiB by default.

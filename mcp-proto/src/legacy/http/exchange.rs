@@ -57,7 +57,7 @@ pub(super) enum Step {
 pub(super) enum First {
     /// One JSON body.
     Answer(Response),
-    /// An event stream, with this as its first step if the call has said something.
+    /// An event stream, with this as its first step if the call has sent something.
     Stream(Option<Step>),
     /// The call was cancelled and has no answer.
     Cancelled,
@@ -185,7 +185,7 @@ impl Exchange {
                 (Outgoing::Release(retry), Some(hold)) if hold.takes_events && hold.polls => {
                     return Poll::Ready(Step::Release(retry));
                 }
-                // Dropping a question says that no answer will come.
+                // Dropping a question signals that no answer will come.
                 (Outgoing::Request(..) | Outgoing::Release(_), _) => {}
             }
         }

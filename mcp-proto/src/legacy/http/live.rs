@@ -231,7 +231,7 @@ impl Table {
 }
 
 impl LiveSession {
-    /// Takes a call out, and what it has asked.
+    /// Removes a call and its requests to the client.
     fn end_call(&mut self, key: u64) {
         if let Ok(at) = self.calls.binary_search_by_key(&key, |(key, _)| *key) {
             let (_, call) = self.calls.remove(at);

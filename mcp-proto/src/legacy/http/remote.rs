@@ -26,7 +26,7 @@ use crate::legacy::event_store::{
 };
 use crate::legacy::session::{Session, SessionId};
 
-/// What a client is sent in place of an answer that will not come.
+/// The error that a client gets instead of an answer that will not come.
 const SERVER_ENDED: &str = "the server that ran this call has ended before it answered: whether the call was carried out \
                             is not known, and whether it is safe to make it again is yours to decide";
 
@@ -48,7 +48,7 @@ struct Remote {
     tail: Option<BoxStream<'static, Tailed>>,
     ready: VecDeque<Bytes>,
     client: Client,
-    /// The memory of what is ready.
+    /// The memory of the events in `ready`.
     held: Option<Held>,
     keep_alive: Duration,
     /// Ready when the server ends.
@@ -154,7 +154,7 @@ impl Remote {
             match self.client.hold_alone(Kind::KeptBytes, bytes) {
                 Ok(held) => self.held = Some(held),
                 Err(problem) => {
-                    // The client comes back for it.
+                    // The client reconnects for the rest.
                     tracing::warn!(%problem, "a stream of another server was cut off");
                     return None;
                 }

@@ -12,7 +12,7 @@ use crate::legacy::session::SessionId;
 pub(super) struct Table {
     /// A session is listed as long as it has a stream.
     sessions: HashMap<SessionId, OfSession>,
-    /// The streams that are kept for clients that may come back, by age.
+    /// The streams that are kept for clients that may reconnect, by age.
     kept: BTreeMap<u64, KeptStream>,
     next_age: u64,
 }
