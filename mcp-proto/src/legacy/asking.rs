@@ -42,8 +42,8 @@ impl<'c> ClientQuestions<'c> {
         }
     }
 
-    /// Puts questions to the client and waits for all answers, or for the first failure, at most for `limit`. `room` is
-    /// the number of bytes of JSON that the answers together may still have. Cancel-safe:
+    /// Sends questions to the client and waits for all answers, or for the first failure, at most for `limit`. `room`
+    /// is the number of bytes of JSON that the answers together may still have. Cancel-safe:
     /// [`ClientQuestions::take_back`] then knows which questions are open.
     pub(super) async fn ask<'q>(
         &mut self,

@@ -45,7 +45,7 @@ pub(crate) async fn all(
     Err(ErrorObject::internal())
 }
 
-/// Puts questions to the client. Those that are still open when one fails are taken back.
+/// Sends questions to the client. If one fails, those that are still open are cancelled.
 async fn ask_client(
     server: &Server,
     questions: &Questions,

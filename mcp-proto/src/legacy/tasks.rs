@@ -124,7 +124,7 @@ async fn result_of(
     }
 }
 
-/// Puts questions of a task to its client; the task gets each answer when it arrives.
+/// Sends questions of a task to its client; the task gets each answer when it arrives.
 async fn ask_for_task(
     server: &Server,
     entry: &Entry,
@@ -139,7 +139,7 @@ async fn ask_for_task(
     let (taken, mut to_take) = mpsc::unbounded_channel();
     let asked = async move {
         let take = |key: &str, answer| {
-            // What takes them ends after this.
+            // The receiver of the answers lives longer than this.
             let _taken = taken.send((key.to_owned(), answer));
             Ok(())
         };

@@ -199,8 +199,8 @@ impl Listener {
     /// Queues a notification for each of these resources.
     pub(crate) fn queue_updates<'u>(&mut self, resources: impl Iterator<Item = &'u String>) {
         if self.pending.len() >= MAX_SUBSCRIPTIONS {
-            // One notification for everything takes less memory than the pending ones, if the client does not read
-            // them.
+            // Notifying of everything once takes less memory than ever more pending updates, if the client does not
+            // read them.
             self.pending.clear();
             self.queue_everything(None);
             return;

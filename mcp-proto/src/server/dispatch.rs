@@ -80,7 +80,8 @@ impl Server {
             mut params,
         } = request;
         let Some(method) = self.method(&method, era) else {
-            // No method is both. The names of the legacy era are checked last, since they are called most rarely.
+            // No method is both. Names that only the legacy era has are checked after the common ones, since they are
+            // called most rarely.
             if era == Era::Legacy
                 && let Some(method) = LegacyMethod::find(&method, &self.0.capabilities)
             {

@@ -233,7 +233,7 @@ impl Drop for Exchange {
             );
             return;
         };
-        // The client has no event id to come back with.
+        // The client has no event id for reconnecting.
         hold.takes_events = false;
         let mut rest = Self::new(call, hold);
         runtime.spawn(permit.drive(async move { while rest.next().await.is_some() {} }));

@@ -13,7 +13,7 @@ const OVERHEAD: usize = 96;
 /// Up to this length a text is copied, so that it takes no more memory than it needs.
 const SMALL: usize = 1024;
 
-/// From this capacity on, a ring frees the slots that it does not need.
+/// A ring does not shrink below this capacity.
 const FEW: usize = 16;
 
 /// The last events of a stream, numbered from 1 without a gap.
@@ -57,7 +57,7 @@ impl Ring {
         self.first + self.events.len() as u64
     }
 
-    /// The number of the first event that is kept.
+    /// The number of the oldest event kept, or of the next event if none is kept.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
