@@ -19,8 +19,8 @@ impl Server {
     /// [`Server::update`] puts under the name of a hidden one is hidden too, until [`Server::show_tools`] shows it.
     ///
     /// False, and nothing is hidden, if one of these names does not belong to a tool, or if the builder did not declare
-    /// [`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed): otherwise clients may cache the
-    /// list forever.
+    /// [`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed): without that declaration
+    /// clients may cache the list forever.
     ///
     /// ```
     /// use mcp_proto::{CallToolResult, Server, Tool};

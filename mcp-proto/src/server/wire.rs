@@ -71,7 +71,7 @@ pub(crate) struct DiscoverResult<'a> {
 pub(crate) enum ResultType {
     Complete,
     InputRequired,
-    /// The kind of the tasks extension.
+    /// A task, in the tasks extension.
     Task,
 }
 

@@ -143,7 +143,8 @@ impl Exchange {
         Poll::Pending
     }
 
-    /// Whether it was cancelled, or the session store is being asked, so that the session may have ended.
+    /// Whether it was cancelled, or a request to the session store is in progress, which may report that the session
+    /// ended.
     fn may_be_over(&self) -> bool {
         let hold = self.hold.as_ref();
         hold.is_some_and(|hold| hold.cancelled.is_given() || hold.hold.is_asking())

@@ -41,7 +41,7 @@ struct LiveSession {
     inbox: Option<Reading>,
 }
 
-/// A task that ends with what it reads for.
+/// The task that reads an inbox. Dropping this aborts it.
 #[derive(Debug)]
 pub(super) struct Reading(pub(super) AbortHandle);
 

@@ -285,8 +285,8 @@ fn opened(reader: Reader, comment: bool) -> Response<ResponseBody> {
     event_stream(reader.into_body())
 }
 
-/// The event after which the client wants to continue. An empty id counts as none: an event stream resets its last id
-/// so.
+/// The event after which the client wants to continue. An empty id counts as none: event streams use it to reset the
+/// last id.
 fn last_event_id(headers: &HeaderMap) -> Result<Option<EventId>, Rejection> {
     let mut ids = headers.get_all(LAST_EVENT_ID).iter();
     let Some(id) = ids.next().filter(|id| !id.is_empty()) else {
