@@ -1,4 +1,4 @@
-//! A web service on axum with MCP at `/mcp`: `route_service` mounts it, and the layers of the service are its layers.
+//! A web service on axum with MCP at `/mcp`: `route_service` mounts it, and the layers of the service apply to it, too.
 //! Run it by `cargo run -p mcp-proto --example axum`; the guide's page on axum (`docs/axum.md`) goes through it.
 
 use std::net::SocketAddr;
@@ -33,8 +33,8 @@ async fn hello((): (), _: Nothing, context: Context) -> Result<Greeting, ToolErr
     Ok(greet(context.principal().unwrap_or("stranger")))
 }
 
-/// Who calls, by the token that the request shows. What a middleware puts into the request's extensions reaches
-/// handlers of both dialects.
+/// Identifies the caller by the token in the request. Values that a middleware puts into the request's extensions reach
+/// the handlers of both REST and MCP.
 async fn authenticate(
     ConnectInfo(address): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
@@ -52,7 +52,7 @@ async fn authenticate(
     };
     let extensions = request.extensions_mut();
     extensions.insert(Principal(name.to_owned()));
-    // What a client may hold is counted by its principal, or else by its address.
+    // A client's use of resources is counted by its principal, or else by its address.
     extensions.insert(Peer::new(address.ip()));
     next.run(request).await
 }
@@ -74,7 +74,7 @@ pub(crate) fn app(server: Server) -> Router {
         .route("/hello", get(rest))
         .route_service("/mcp", StreamableHttpService::new(server))
         .layer(from_fn(authenticate))
-        // Of requests alone: a listen answers as long as its client likes.
+        // Limits only request bodies: the response to a listen lasts as long as its client wants.
         .layer(RequestBodyTimeoutLayer::new(Duration::from_secs(30)))
         .layer(TraceLayer::new_for_http())
 }
@@ -87,9 +87,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     eprintln!("listening on {}", listener.local_addr()?);
     let closing = server.clone();
     let stopped = async move {
-        // Without a handler the process ends by the signal, which is as good.
+        // Without a handler the signal ends the process, which is fine, too.
         drop(tokio::signal::ctrl_c().await);
-        // Open streams would hold up the end.
+        // Open streams would delay the shutdown.
         closing.close();
     };
     let app = app(server).into_make_service_with_connect_info::<SocketAddr>();

@@ -1,5 +1,5 @@
-//! The client that the official conformance suite is turned on: `conformance client --command conformance_client`. It
-//! plays the one scenario that the environment names, against the URL that is its last argument.
+//! The client that the official conformance suite tests: `conformance client --command conformance_client`. It plays
+//! the one scenario that the environment names, against the URL that is its last argument.
 
 #[path = "conformance_client/authorized.rs"]
 mod authorized;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What the suite says by the environment.
+/// The settings that the suite passes in the environment.
 struct Scenario {
     name: String,
     url: String,
@@ -28,7 +28,7 @@ async fn main() -> Result<()> {
     if scenario.name.starts_with("auth/") {
         return authorized::run(&scenario).await;
     }
-    // Whatever a server asks is agreed to, with the defaults of its form.
+    // Every question of a server is accepted, with the defaults of its form.
     let config = ClientConfig::default()
         .with_elicitation(async |_| ElicitResult::accept(Map::new()))
         .with_sampling(async |_| Err(ErrorObject::method_not_found("sampling/createMessage")))
@@ -81,7 +81,7 @@ async fn rounds(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Everything that has a name in a header.
+/// Calls everything whose name is sent in a header.
 async fn headers(client: &Client) -> Result<()> {
     for tool in client.list_tools().await? {
         client.call_tool(&tool.name, json!({})).await?;
@@ -95,7 +95,7 @@ async fn headers(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// The calls that the suite wants to see.
+/// Makes the calls that the suite expects.
 async fn given_calls(client: &Client, scenario: &Scenario) -> Result<()> {
     client.list_tools().await?;
     let calls = scenario.context.get("toolCalls").and_then(Value::as_array);
@@ -110,7 +110,7 @@ async fn given_calls(client: &Client, scenario: &Scenario) -> Result<()> {
     Ok(())
 }
 
-/// Gives a schema back as it came.
+/// Sends a schema back unchanged.
 async fn echo(client: &Client) -> Result<()> {
     let tools = client.list_tools().await?;
     let tool = tools
@@ -125,7 +125,7 @@ async fn echo(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Loads each skill, and its other files if its `SKILL.md` is what was listed.
+/// Loads each skill, and its other files if its `SKILL.md` matches the listing.
 async fn skills(client: &Client) -> Result<()> {
     for skill in client.list_skills().await? {
         match client.read_skill_file(&skill, &skill.uri).await {
@@ -151,7 +151,7 @@ impl Scenario {
         })
     }
 
-    /// What the context says under a name.
+    /// The value of a name in the context.
     fn given(&self, name: &str) -> Result<&str> {
         let value = self.context.get(name).and_then(Value::as_str);
         value.ok_or_else(|| format!("the context has no {name}").into())

@@ -1,7 +1,7 @@
-//! An issue tracker: REST and MCP on one port, over one state, behind one door. The service asks for a token before
-//! either is reached, and tells MCP who calls. Run it by `cargo run -p mcp-proto --example embed`, open an issue over
-//! REST by `curl 127.0.0.1:3000/issues -H 'authorization: Bearer ann-token' -d '{"title": "The door squeaks"}'`, and
-//! call its tools as the guide's page on embedding (`docs/embedding.md`) does by hand.
+//! An issue tracker: REST and MCP on one port, over one state, behind one authentication check. The service requires a
+//! token for both, and passes the caller's identity to MCP. Run it by `cargo run -p mcp-proto --example embed`, open an
+//! issue over REST by `curl 127.0.0.1:3000/issues -H 'authorization: Bearer ann-token' -d '{"title": "The door
+//! squeaks"}'`, and call its tools as the guide's page on embedding (`docs/embedding.md`) does by hand.
 
 use std::convert::Infallible;
 
@@ -14,7 +14,7 @@ use mcp_proto::{
     Server, StreamableHttpService, Tool, ToolError,
 };
 
-/// What REST and MCP share.
+/// The state that REST and MCP share.
 type Issues = std::sync::Arc<tokio::sync::Mutex<Vec<Issue>>>;
 
 #[derive(Clone, serde::Serialize, schemars::JsonSchema)]
@@ -50,12 +50,12 @@ async fn open(issues: &Issues, new: NewIssue, by: &str) -> Issue {
     issue
 }
 
-/// Tells whoever subscribed to the resource below.
+/// The change for clients that subscribed to the resource below.
 fn changed(issue: &Issue) -> Change {
     Change::resource_updated(format!("issues://by/{}", issue.opened_by))
 }
 
-// MCP: handlers get the state, what was asked for, and the context of the request, which knows the caller.
+// MCP: handlers get the state, the arguments, and the context of the request, which has the caller.
 async fn open_issue(issues: Issues, new: NewIssue, context: Context) -> Result<Issue, ToolError> {
     let by = context.principal().ok_or_else(ToolError::internal)?;
     let issue = open(&issues, new, by).await;
@@ -79,7 +79,7 @@ async fn read(all: Issues, at: ResourceUri, _: Context) -> Result<ResourceConten
     Ok(ResourceContents::text(&at.uri, text).with_mime_type("application/json"))
 }
 
-// The service around it: the door, REST, and an arm for MCP.
+// The service around it: authentication, REST, and a branch for MCP.
 type App = (Issues, Server, StreamableHttpService);
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
@@ -87,7 +87,7 @@ async fn route(app: App, mut request: Request<Incoming>) -> Result<Answer, Infal
     let (issues, server, mcp) = app;
     let caller = request.headers().get(header::AUTHORIZATION).and_then(known);
     Ok(match (request.method(), request.uri().path(), caller) {
-        // A browser asks whether a page may call, and has no token for that.
+        // A browser's preflight request, which has no token.
         (&Method::OPTIONS, "/mcp", _) => mcp.handle(request).await.map(BodyExt::boxed_unsync),
         (_, _, None) => answer(StatusCode::UNAUTHORIZED, "a token, please"),
         (_, "/mcp", Some(caller)) => {
@@ -108,7 +108,7 @@ async fn route(app: App, mut request: Request<Incoming>) -> Result<Answer, Infal
     })
 }
 
-/// A real service asks whoever issued the token.
+/// A real service asks the issuer of the token.
 fn known(header: &HeaderValue) -> Option<Principal> {
     match header.as_bytes() {
         b"Bearer ann-token" => Some(Principal("ann".to_owned())),

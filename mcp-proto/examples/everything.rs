@@ -5,10 +5,10 @@
 //! cargo run --release -p mcp-proto --example everything -- --stdio
 //! ```
 //!
-//! Read from top to bottom: what a server is made of, then its tools, resources and prompts. The names and texts are
-//! the suite's. `everything/asking.rs` asks the client, `everything/tasks.rs` takes its time, `everything/runtime.rs`
-//! is for servers among strangers: `#[tokio::main]` does for others. `everything/twins.rs` are two servers that share
-//! sessions, calls and tasks.
+//! Read from top to bottom: the parts of a server, then its tools, resources and prompts. The names and texts are the
+//! suite's. `everything/asking.rs` asks the client, and `everything/tasks.rs` has long-running tools.
+//! `everything/runtime.rs` is for servers with untrusted clients; `#[tokio::main]` is enough for others.
+//! `everything/twins.rs` runs two servers that share sessions, calls and tasks.
 
 #[path = "everything/asking.rs"]
 mod asking;
@@ -38,11 +38,11 @@ use serde_json::{Value, json};
 const PNG: &[u8] = include_bytes!("everything/pixel.png");
 const WAV: &[u8] = include_bytes!("everything/silence.wav");
 
-/// A tool that the suite wants to see, with `allOf` at the root of its schema: vendors of models refuse that, and with
-/// it all tools of a server. `--portable` hides it.
+/// A tool that the suite expects, with `allOf` at the root of its schema. Model providers refuse that, and with it all
+/// tools of a server. `--portable` hides it.
 const NOT_PORTABLE: &str = "json_schema_2020_12_tool";
 
-/// What every handler gets a clone of: a database, in most servers.
+/// The state of which every handler gets a clone: in most servers, a database.
 #[derive(Debug, Clone, Default)]
 struct App {
     bus: twins::Bus,
@@ -83,7 +83,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The server: who it is, what it offers, and which changes it announces.
+/// The server: its identity, its features, and the changes that it announces.
 fn everything(app: App) -> Result<ServerBuilder<App>, Box<dyn Error>> {
     let builder = Server::builder("everything", env!("CARGO_PKG_VERSION"), app)
         .title("Everything")
@@ -235,13 +235,14 @@ async fn mixed(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolErr
     ]))
 }
 
-/// What the model should read is a `ToolError`, with a code and a sentence, or a result that says it is an error.
+/// An error that the model should read is a `ToolError`, with a code and a sentence, or a result that is marked as an
+/// error.
 async fn failing(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
     let text = "This tool intentionally returns an error for testing";
     Ok(CallToolResult::text(text).with_error())
 }
 
-/// Progress goes to clients that asked for it, and turns their answer into a stream. Nobody else pays for it.
+/// Progress goes to clients that asked for it, and turns their answer into a stream. Other clients pay nothing for it.
 async fn progressing(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
     for step in [0.0, 50.0, 100.0] {
         context.progress(step, Some(100.0), None).await;
@@ -262,14 +263,14 @@ async fn logging(_: App, _: Nothing, context: Context) -> Result<CallToolResult,
     Ok(CallToolResult::text("Logged what there was to log."))
 }
 
-/// A long call need not hold the client's connection: the client comes back for the answer.
+/// A long call need not hold the client's connection: the client reconnects for the answer.
 async fn reconnection(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
     context.release_connection(Duration::from_millis(100)).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
     Ok(CallToolResult::text("Reconnected."))
 }
 
-/// A cancelled call is dropped, wherever it waits; what it holds is dropped with it.
+/// A cancelled call is dropped, wherever it waits, together with everything that it holds.
 async fn cancellation(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
     let _held = Held;
     context.progress(0.0, None, None).await;
@@ -277,7 +278,7 @@ async fn cancellation(_: App, _: Nothing, context: Context) -> Result<CallToolRe
     Ok(CallToolResult::text("Nobody cancelled it."))
 }
 
-/// How many calls have let go of what they held.
+/// How many calls were dropped with their values.
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
 struct Held;
@@ -332,7 +333,7 @@ fn person_schema() -> Value {
     })
 }
 
-/// Resources: one by one, or as families by a URI template (RFC 6570).
+/// Resources: individual ones, or families with a URI template (RFC 6570).
 fn resources(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     let template = "test://template/{id}/data";
     builder

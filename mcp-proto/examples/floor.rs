@@ -1,8 +1,8 @@
-//! The floor of `cargo xtask bench`: hyper and `serde_json` doing the bytes of the `echo` example and nothing else.
+//! The floor of `cargo xtask bench`: hyper and `serde_json` produce the bytes of the `echo` example and nothing else.
 //!
 //! It reads a `tools/call`, parses it into the few members that the answer needs, and serialises the answer that `echo`
-//! gives. No header is judged, no schema enforced, no session kept: what a protocol library adds is its distance from
-//! here.
+//! gives. No header is checked, no schema enforced, no session kept. The cost of a protocol library is its distance
+//! from this program.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -18,7 +18,7 @@ use hyper_util::rt::TokioIo;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-/// What is read of a request.
+/// The members of a request that are read.
 #[derive(Deserialize)]
 struct Call {
     id: u64,

@@ -2,8 +2,8 @@
 //! `peers NAME ERA --url URL` or `peers NAME ERA --command PROGRAM ARGUMENTS`, where `ERA` is `found`, `legacy` or
 //! `modern`.
 //!
-//! A step knows the tools of the small servers in `xtask/peers/`, of `server-everything` and of `server-filesystem`. It
-//! passes by its effect alone: what a server echoes, counts, writes, tells or has stopped.
+//! A step knows the tools of the small servers in `xtask/peers/`, of `server-everything` and of `server-filesystem`.
+//! Only its effect decides whether it passes: what a server echoes, counts, writes, reports or has stopped.
 
 #[path = "peers/steps.rs"]
 mod steps;
@@ -68,7 +68,7 @@ async fn main() -> Result<(), Error> {
     std::process::exit(i32::from(has_failed));
 }
 
-/// A client that answers everything it is asked, and knows of the era what it is to know.
+/// A client that answers every question, and is configured with the given era.
 fn config(era: &str, root: &Path) -> Result<ClientConfig, Error> {
     let mut config = match era {
         "found" => ClientConfig::default(),
@@ -76,8 +76,8 @@ fn config(era: &str, root: &Path) -> Result<ClientConfig, Error> {
         "modern" => ClientConfig::new(Era::Modern),
         other => return Err(format!("{other} is neither found, legacy nor modern").into()),
     };
-    // On a busy machine an interpreter may take a while to start, and a silent one would be taken for one of the older
-    // era.
+    // On a busy machine an interpreter may take a while to start, and a server that is silent meanwhile would be taken
+    // for a legacy one.
     config.probe = config.timeout;
     let folder = json!({ "uri": format!("file://{}", root.display()), "name": "peers" });
     let said = json!({ "role": "assistant", "content": { "type": "text", "text": SAID }, "model": "none" });
@@ -89,7 +89,7 @@ fn config(era: &str, root: &Path) -> Result<ClientConfig, Error> {
         .with_sampling(move |_| std::future::ready(Ok(Clone::clone(&said)))))
 }
 
-/// The first of the choices that a required field has, or a name.
+/// The first choice of each required field, or a name.
 fn answer(asked: &Elicitation) -> ElicitResult {
     let ElicitationKind::Form { schema } = &asked.kind else {
         return ElicitResult::decline();

@@ -46,7 +46,7 @@ pub struct Context {
     /// The least severe level of log messages that the client wants: set by the request (modern) or by its session
     /// (legacy). `None` means no log messages.
     pub log_level: Option<LogLevel>,
-    /// The channel for notifications about this request.
+    /// The channel for messages about this request.
     pub outbox: Outbox,
     /// What the embedding service attached to the HTTP request: the caller's identity, trace context.
     pub extensions: Extensions,
@@ -143,14 +143,14 @@ impl Context {
         self.protocol_version.era()
     }
 
-    /// Something the embedding service attached to the HTTP request.
+    /// A value that the embedding service attached to the HTTP request.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.extensions.get()
     }
 
-    /// Waits for the caller's permit to use a processor. Take one in a handler that computes for milliseconds (on a
-    /// blocking thread): one caller gets at most half of the processors, so that others are served meanwhile. Drop the
+    /// Waits for the caller's permit to use a processor. Use it in a handler that computes for milliseconds (on a
+    /// blocking thread). One caller gets at most half of the processors, so that others are served meanwhile. Drop the
     /// permit when the work is done. `None` where callers are not counted, as on stdin and stdout.
     ///
     /// # Errors
@@ -160,7 +160,7 @@ impl Context {
             return Ok(None);
         };
         let turn = client.turn().await;
-        // It may have been a long time.
+        // The wait may have been long.
         client
             .may_answer()
             .map_err(|over| ErrorObject::new(ErrorObject::INTERNAL, over.to_string()))?;

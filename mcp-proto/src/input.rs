@@ -40,7 +40,7 @@ pub const MAX_QUESTIONS: usize = 32;
 /// The longest key of a question, in bytes.
 pub const MAX_QUESTION_KEY_BYTES: usize = 128;
 
-/// What the client has answered so far, by the key of the question.
+/// The client's answers so far, by the key of the question.
 #[derive(Debug, Default)]
 pub(crate) struct Input {
     answers: BTreeMap<String, Value>,
@@ -65,7 +65,7 @@ pub(crate) fn missing_capability(era: Era, required: &Value) -> ErrorObject {
     match era {
         Era::Modern => ErrorObject::new(ErrorObject::MISSING_CLIENT_CAPABILITY, message)
             .with_data(serde_json::json!({ "requiredCapabilities": required })),
-        // The code is the modern era's; a legacy client would not know it.
+        // The code exists only in the modern era. A legacy client would not know it.
         Era::Legacy => ErrorObject::invalid_params(message),
     }
 }

@@ -29,10 +29,10 @@ pub const META_SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// `_meta` key of every message of a `subscriptions/listen` stream.
 pub const META_SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// `_meta` key of what belongs to a task of 2025-11-25: an object with its `taskId`.
+/// `_meta` key of messages and results that belong to a task of 2025-11-25: an object with its `taskId`.
 pub const META_RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
-/// `_meta` key of a modern request: the least level of the log messages it wants.
+/// `_meta` key of a modern request: the least severe level of log messages that it wants.
 pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// The identifier of the tasks extension.
@@ -49,7 +49,7 @@ pub const MAX_SUBSCRIPTION_BYTES: usize = 64 * 1024;
 
 /// Name and version of a client or a server (schema: `Implementation`). For display: nothing may depend on it.
 ///
-/// Parsed leniently: only the strings `name` and `version` are required, and other members that cannot be read count as
+/// Parsed leniently: only the strings `name` and `version` are required, and other members that are malformed count as
 /// absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -143,7 +143,7 @@ pub(crate) type Settings = Map<String, Value>;
 pub(crate) struct ListCapability {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) list_changed: bool,
-    /// Whether its members can be subscribed to: resources alone.
+    /// Whether its members can be subscribed to. Only resources can.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) subscribe: bool,
 }

@@ -160,7 +160,7 @@ impl PromptMessage {
 }
 
 impl GetPromptResult {
-    /// A prompt of these messages.
+    /// A filled-in prompt with these messages.
     #[must_use]
     pub fn new(messages: impl Into<Vec<PromptMessage>>) -> Self {
         Self {
@@ -170,7 +170,7 @@ impl GetPromptResult {
         }
     }
 
-    /// A prompt with one text message from the user.
+    /// A filled-in prompt with one text message from the user.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::new([PromptMessage::user(ContentBlock::text(text))])

@@ -46,7 +46,7 @@ pub struct ResourceTemplate {
 pub struct ReadResourceResult {
     /// The contents; a container may return those of several resources.
     pub contents: Vec<ResourceContents>,
-    /// How long the client may keep it (modern era); by default it may not.
+    /// How long the client may cache it (modern era). By default it may not.
     #[serde(skip)]
     pub cache: CacheHint,
     /// Metadata.
@@ -64,7 +64,7 @@ pub struct ResourceUri {
     pub variables: Variables,
 }
 
-/// One page of a list that a handler makes.
+/// One page of a list that a handler returns.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Page<T> {
@@ -124,7 +124,7 @@ impl ResourceTemplate {
 }
 
 impl ReadResourceResult {
-    /// The same with a caching hint, such as [`CacheHint::public`] for what is the same for every caller.
+    /// The same with a caching hint, such as [`CacheHint::public`] for resources that are the same for every caller.
     #[must_use]
     pub fn with_cache(mut self, cache: CacheHint) -> Self {
         self.cache = cache;

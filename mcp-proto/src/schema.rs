@@ -1,4 +1,5 @@
-//! Makes from a Rust type the plain JSON Schema that clients accept; compiles it, enforces it, and explains its errors.
+//! Derives the plain JSON Schema that clients accept from a Rust type, compiles it, enforces it, and explains its
+//! errors.
 //!
 //! *Plain* means: one object without `$ref`, for arguments with `type: "object"` and `properties` at its root, no
 //! boolean as a schema, no `null` among the types of an optional member, no machine-oriented `format`. Several clients

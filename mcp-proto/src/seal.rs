@@ -1,4 +1,5 @@
-//! Sealed texts: data that a server gives to an untrusted client and later gets back, unread and unaltered.
+//! Sealed texts: data that a server gives to an untrusted client and later gets back, unaltered and without the client
+//! being able to read it.
 //!
 //! The protocol has two such texts: the `requestState` of a multi-round-trip request ([`Ticket`]) and the cursor of a
 //! list ([`cursor()`]). Both are encrypted and authenticated (XChaCha20-Poly1305, RFC 8439 with the 192-bit nonces of
@@ -93,13 +94,13 @@ impl Keys {
         Ok(BASE64URL_NOPAD.encode(&sealed))
     }
 
-    /// Opens what a process with one of these keys has sealed for the same `purpose`. Otherwise `None`, without a
-    /// reason: an altered text cannot be distinguished from one sealed for another purpose.
+    /// Opens a text that a process with one of these keys has sealed for the same `purpose`. Otherwise `None`, without
+    /// a reason: an altered text cannot be distinguished from one sealed for another purpose.
     pub(crate) fn open(&self, purpose: &[&[u8]], text: &str) -> Option<Opened> {
         if text.len() > MAX_TEXT_BYTES {
             return None;
         }
-        // Strict: no padding, no white space, and the bits that no byte needs are zero.
+        // Strict: no padding, no white space, and the unused bits are zero.
         let sealed = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         let (&[version, ref id @ ..], rest) = sealed.split_first_chunk::<HEAD>()?;
         let (nonce, rest) = rest.split_first_chunk::<NONCE>()?;
@@ -130,7 +131,7 @@ impl Keys {
     }
 }
 
-/// The version and the parts, each after its length, so that no two lists of parts are the same bytes.
+/// The version and the parts, each after its length, so that different lists of parts are always different bytes.
 fn associated(parts: &[&[u8]]) -> Vec<u8> {
     let length = parts.iter().map(|part| size_of::<u64>() + part.len()).sum();
     let mut bytes = Vec::with_capacity(1_usize.saturating_add(length));
@@ -147,7 +148,7 @@ fn length_of(part: &[u8]) -> [u8; 8] {
     (part.len() as u64).to_le_bytes()
 }
 
-/// A principal as two parts, so that no principal differs from one with an empty name.
+/// A principal as two parts, so that an absent principal differs from one with an empty name.
 fn principal_parts(principal: Option<&str>) -> [&[u8]; 2] {
     match principal {
         None => [b"nobody", b""],

@@ -152,7 +152,7 @@ impl Server {
         }
     }
 
-    /// Waits until no task runs; for after [`Server::close`].
+    /// Waits until no task runs. For use after [`Server::close`].
     pub async fn tasks_ended(&self) {
         if let Some(tasks) = &self.0.tasks {
             tasks.ended().await;
@@ -219,7 +219,7 @@ impl Server {
         context.server = Some(itself);
         // Captured and not passed on as arguments, which would keep two copies in the future.
         Box::pin(async move {
-            // Pinned where it is: what wraps it is put around a reference.
+            // Pinned in place, so that its wrappers hold only a reference.
             let answer = pin!(async { server.dispatch(called, context).answer().await });
             let outcome = AssertUnwindSafe(answer)
                 .catch_unwind()

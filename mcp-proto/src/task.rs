@@ -50,9 +50,10 @@ pub enum TaskSupport {
     Forbidden,
     /// It may for clients that support tasks; for others the tool runs within its call.
     Optional,
-    /// It must be one: clients that do not support tasks are refused before the handler runs: −32021 in the modern era,
-    /// −32601 before. In the modern era it is the handler that starts the task
-    /// ([`Context::start_task`](crate::Context::start_task)); one that returns before that has answered its call.
+    /// It must become one. Clients that do not support tasks are refused before the handler runs: −32021 in the modern
+    /// era, −32601 before. In the modern era the handler starts the task
+    /// ([`Context::start_task`](crate::Context::start_task)); a handler that returns before that answers its call
+    /// directly.
     Required,
 }
 
@@ -60,7 +61,7 @@ pub enum TaskSupport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TasksConfig {
-    /// How many tasks are kept, running and ended, in all and for one client. A client is its principal, or its
+    /// The most tasks that are kept, running and ended, in total and for one client. A client is its principal, or its
     /// address. No task is dropped early: a call that would become one task too many is answered −32603. 10,000 and
     /// 1,000 by default.
     pub tasks: Bound,
@@ -74,7 +75,7 @@ pub struct TasksConfig {
     /// The most that is kept for one task, in bytes as JSON: its arguments and the answers of its client while it runs,
     /// its result afterwards. A larger result makes it fail. 1 MiB by default.
     pub max_task_bytes: usize,
-    /// The same for all tasks together, and for those of one client. 256 MiB and 32 MiB by default.
+    /// The most bytes for all tasks together, and for those of one client. 256 MiB and 32 MiB by default.
     pub bytes: Bound,
     /// How long tasks may continue after the server is closed. 10 seconds by default.
     pub max_time_after_close: Duration,
@@ -96,9 +97,9 @@ pub(crate) enum TaskMode {
 
 /// How a tool is called.
 pub(crate) enum Calling {
-    /// Within its call, as long as it stays one.
+    /// Within its call, as long as it does not become a task.
     Now(TaskMode),
-    /// As a task from the beginning, kept for that long.
+    /// As a task from the beginning, kept for this long.
     AsTask(Option<Duration>),
 }
 

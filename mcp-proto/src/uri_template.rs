@@ -50,9 +50,9 @@ pub struct UriTemplate {
 #[error("not a URI template: at byte {offset}, {message}")]
 #[non_exhaustive]
 pub struct UriTemplateError {
-    /// The position in the text, as a byte offset.
+    /// The position of the error in the text, as a byte offset.
     pub offset: usize,
-    /// What is wrong at that position, and what would be right.
+    /// What is wrong at that position, and what would be valid.
     pub message: String,
 }
 
@@ -60,7 +60,7 @@ impl UriTemplate {
     /// The longest template that is read, in bytes.
     pub const MAX_BYTES: usize = 2048;
 
-    /// The most variables in a template, counting one that is named twice as two.
+    /// The most variables in a template, where one that is named twice counts as two.
     pub const MAX_VARIABLES: usize = 64;
 
     /// The longest URI that a template can match, in bytes.
@@ -99,7 +99,7 @@ impl UriTemplate {
 
     /// Expands the template with these values, by RFC 6570 §3.
     ///
-    /// A variable without a value, or with an empty list or map, is undefined and leaves nothing. A prefix (`{name:3}`)
+    /// A variable without a value, or with an empty list or map, is undefined and adds nothing. A prefix (`{name:3}`)
     /// has no meaning for lists and maps and is ignored there.
     #[must_use]
     pub fn expand(&self, values: &Variables) -> String {
@@ -111,32 +111,33 @@ impl UriTemplate {
     ///
     /// RFC 6570 §1.4 leaves matching open. Here:
     ///
-    /// - Literal text matches itself, byte by byte; only the hexadecimal digits of triplets may be of either case. A
+    /// - Literal text matches itself, byte by byte; only the hexadecimal digits of triplets may be in either case. A
     ///   character beyond ASCII, in the template or in the URI, is the same as its percent-encoding.
     /// - `{a}` takes one or more characters that are unreserved or percent-encoded: never a raw `/`, `?` or `#`.
     ///   `{a,b}` needs both, with a comma between them.
     /// - `{+a}` also takes reserved characters, `/` among them, but no `?` if the template has one (or a `{?…}`)
     ///   further on, and no `#` likewise. `{#a}` takes the same after a `#`.
     /// - `{/a,b}` and `{.a,b}` take what `{a}` takes, each after its operator character, and `{#a}` after its `#`. A
-    ///   value that is present may be empty. Each variable of `{/…}` and `{.…}` may be absent, and so may a `{#…}` as a
-    ///   whole.
-    /// - `{?a,b}`, `{&a,b}` and `{;a,b}` take `name=value` or `name` alone, in any order. All are optional; an unknown
-    ///   one, or one given twice, does not match. A value of `{;…}` takes what `{a}` takes and commas; a query value
-    ///   also takes the raw characters that RFC 3986 §3.4 allows there except `&` and `?`, and a `+` is a plus. It
+    ///   value that is present may be empty. Each variable of `{/…}` and `{.…}` may be absent. A `{#…}` may be absent
+    ///   only as a whole.
+    /// - `{?a,b}`, `{&a,b}` and `{;a,b}` take `name=value` or `name` alone, in any order. All are optional; a URI with
+    ///   an unknown or repeated one does not match. A value of `{;…}` takes what `{a}` takes and commas; a query value
+    ///   also takes the raw characters that RFC 3986 §3.4 allows there except `&` and `?`, and a `+` is a plus. A value
     ///   takes as many characters as it can.
-    /// - Of several values in `{.a,b}`, `{+a,b}` or `{#a,b}` only the last may have the dot or comma raw.
+    /// - Of several values in `{.a,b}`, `{+a,b}` or `{#a,b}` only the last may contain the separator (dot or comma)
+    ///   unencoded.
     /// - An exploded variable is a list, even of one: the segments of `{/a*}`, the labels of `{.a*}`, what commas
     ///   separate in `{a*}`, all the `a=` of `{?a*}`. Maps are not matched.
     /// - `{a:3}` takes at most three characters. A variable that the template names twice must have the same value in
-    ///   both places, or a prefix of it in one place.
-    /// - A triplet that is not UTF-8 does not match, nor does a URI longer than [`Self::MAX_URI_BYTES`].
+    ///   both places, or in one place a prefix of it.
+    /// - A URI does not match if a triplet in it is not UTF-8, or if it is longer than [`Self::MAX_URI_BYTES`].
     /// - If there is a choice, the earlier variable takes as much as it can, as long as an optional expression right
-    ///   after it is present: of `a.tar.gz`, `{name}{.ext}` makes `a.tar` and `gz`.
+    ///   after it is present: `{name}{.ext}` splits `a.tar.gz` into `a.tar` and `gz`.
     ///
-    /// Values are decoded after matching. So a value can be any text: `%2F` gives a `/` in the value of `{a}`, `%00` a
-    /// NUL, and `..` is not special. **Code that opens a file by a value must check it for these.**
+    /// Values are decoded after matching. So a value can be any text: `%2F` becomes a `/` in the value of `{a}`, `%00`
+    /// becomes a NUL, and `..` is not special. **Code that uses a value as a file name must check for these.**
     ///
-    /// The time is proportional to the length of the template times that of the URI, for any input.
+    /// For any input, the time is proportional to the length of the template times the length of the URI.
     #[must_use]
     pub fn match_uri(&self, uri: &str) -> Option<Variables> {
         if uri.len() > Self::MAX_URI_BYTES {

@@ -1,4 +1,4 @@
-//! The scenarios of authorization: who the client is differs, what it does does not.
+//! The scenarios of authorization: the client's identity differs, but it always does the same.
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -15,7 +15,7 @@ use super::{Arc, Client, ClientConfig, Result, Scenario, json};
 /// The id that the suite wants of clients with a metadata document. No document is at that URL.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
-/// Lists the tools, which needs a token, and calls the one there is, which may need more.
+/// Lists the tools, which needs a token, and calls the only tool, which may need more scopes.
 pub(super) async fn run(scenario: &Scenario) -> Result<()> {
     let oauth = Arc::new(oauth(scenario)?);
     let config = ClientConfig::default().with_credentials(oauth);

@@ -1,4 +1,5 @@
-//! Asking the client: each handler is written once and serves both eras. `?` leaves it until the answer is there.
+//! Asking the client: each handler is written once and serves both eras. `?` returns from it until the answer has
+//! arrived.
 
 use mcp_proto::{
     CallToolResult, Choice, Context, CreateMessage, ElicitForm, Field, GetPromptResult, Interrupt,
@@ -65,7 +66,7 @@ pub(super) fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     )
 }
 
-/// The tools that the suite calls in the modern era; they work in the legacy era just as well.
+/// The tools that the suite calls in the modern era; they work in the legacy era, too.
 fn input_required(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     let tool = |name: &str| {
         Tool::new(format!("test_input_required_result_{name}"), "Asks first.").asking()
@@ -135,7 +136,7 @@ async fn elicitation(
     Ok(CallToolResult::text(format!("User response: {answer}")))
 }
 
-/// Every kind of field, and what it holds before the user touches it.
+/// Every kind of field, with its default.
 async fn defaults(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
     let form = ElicitForm::new("Please look these over")
         .field("name", Field::text().with_default("John Doe"))
@@ -189,7 +190,7 @@ fn completed(context: &Context, form: &ElicitForm) -> Result<CallToolResult, Too
     Ok(CallToolResult::text(text))
 }
 
-/// What has been answered is carried by the client, sealed: it cannot be altered or used for another request.
+/// The client carries the earlier answers in sealed form: they cannot be altered or used for another request.
 async fn confirmed(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
     let form = ElicitForm::new("Please confirm").field("ok", Field::boolean().required());
     context.elicit("confirm", &form)?;
@@ -213,7 +214,7 @@ async fn several(_: App, _: Nothing, context: Context) -> Result<CallToolResult,
     )))
 }
 
-/// One question after the other: the answer to the first is there when the second is answered.
+/// One question after the other: the answer to the first is still available when the second is answered.
 async fn rounds(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
     let name =
         ElicitForm::new("Step 1: What is your name?").field("name", Field::text().required());
@@ -229,7 +230,7 @@ async fn rounds(_: App, _: Nothing, context: Context) -> Result<CallToolResult, 
     )))
 }
 
-/// A client is asked only what it can be asked.
+/// A client is asked only the questions that it supports.
 async fn whatever_it_can(
     _: App,
     _: Nothing,

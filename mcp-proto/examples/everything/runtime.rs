@@ -1,5 +1,5 @@
-//! What a server among strangers sets up for its process: an allocator and a runtime that one client cannot spoil for
-//! the others, and signals that end it.
+//! The process setup of a server with untrusted clients: an allocator and a runtime that one client cannot monopolize,
+//! and signals that end the process.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -16,11 +16,11 @@ use tokio::runtime::{Builder, Runtime};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// After how many blocks the allocator looks for pages on which nothing is left.
+/// The number of blocks after which the allocator searches for empty pages.
 const BLOCKS: usize = 10_000;
 
-/// A runtime whose workers look at the queue that they share, and at the sockets, more often than by default: after a
-/// flood, what others sent is not the last to be seen.
+/// A runtime whose workers check their shared queue and the sockets more often than by default, so that after a flood
+/// the messages of other clients are not handled last.
 pub(super) fn runtime() -> io::Result<Runtime> {
     let runtime = Builder::new_multi_thread()
         .enable_all()
@@ -50,8 +50,8 @@ pub(super) async fn on(
     Ok(())
 }
 
-/// Serves on stdin and stdout, as `serve_stdio` does. When the process is asked to end, the input ends: what runs is
-/// finished, and subscriptions are answered.
+/// Serves on stdin and stdout, as `serve_stdio` does. When the process is asked to end, the input ends: running calls
+/// finish, and subscriptions are answered.
 pub(super) async fn on_pipes(server: Server) -> Result<(), Box<dyn Error>> {
     let (mut feed, input) = tokio::io::duplex(64 * 1024);
     let feeding = async move {
@@ -66,7 +66,7 @@ pub(super) async fn on_pipes(server: Server) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Ends when the process is asked to: by SIGINT, and where there is one by SIGTERM.
+/// Ends when the process is asked to: by SIGINT, and by SIGTERM if the system has it.
 async fn asked_to_end() -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -81,8 +81,8 @@ async fn asked_to_end() -> io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// Has every worker allocate so often, once a second, that the allocator finds what other threads freed of its pages. A
-/// worker without work would keep it.
+/// Makes every worker allocate often enough, once a second, for the allocator to find the blocks of its pages that
+/// other threads freed. An idle worker would keep them.
 async fn give_memory_back(workers: usize) {
     let mut seconds = tokio::time::interval(Duration::from_secs(1));
     loop {

@@ -1,4 +1,4 @@
-//! Tools that take their time: for clients that can wait for it they become tasks.
+//! Long-running tools: for clients that support tasks they become tasks.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ async fn greet(_: App, asked: Greet, _: Context) -> Result<CallToolResult, ToolE
     Ok(CallToolResult::text(format!("Hello, {}!", asked.name)))
 }
 
-/// From `start_task` on it is a task, if the client can have one.
+/// From `start_task` on it is a task, if the client supports tasks.
 async fn slow_compute(
     _: App,
     asked: SlowCompute,

@@ -1,5 +1,5 @@
-//! Two servers that share sessions, the streams of calls, tasks and keys, as several processes do by a database: either
-//! of them serves every request of every client.
+//! Two servers that share sessions, the streams of calls, tasks and keys, as several processes do through a database.
+//! Each of them serves every request of every client.
 
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
@@ -18,12 +18,12 @@ mod events;
 #[expect(clippy::unwrap_used, dead_code, reason = "tests have it, too")]
 mod tasks;
 
-/// The way by which a server's changes reach the clients of its twin: with a database, what that notifies of.
+/// Passes a server's changes to the clients of its twin. With a database, its notifications do this.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bus(Arc<OnceLock<[Server; 2]>>);
 
 impl Bus {
-    /// Notifies the listeners of both servers; without a twin, those of the one.
+    /// Notifies the listeners of both servers; without a twin, those of the only server.
     pub(super) fn notify(&self, context: &Context, change: Change) {
         match self.0.get() {
             None => context.notify(change),
@@ -51,7 +51,7 @@ pub(super) async fn on(addresses: [&str; 2]) -> Result<(), Box<dyn Error>> {
         StreamableHttpService::with_stores(server, config, Arc::clone(&sessions), events)
     };
     let [at_a, at_b] = addresses;
-    // What says where one of them listens means both.
+    // Both are bound first, so that the line that reports where one listens means that both do.
     let (at_a, at_b) = (listen(at_a.parse()?)?, listen(at_b.parse()?)?);
     tokio::try_join!(
         runtime::on(at_a, service(a, 0)),

@@ -1,4 +1,4 @@
-//! The steps that go on for a while: hearing of changes, logs, cancelled calls, tasks.
+//! The steps that take a while: notifications of changes, logs, cancelled calls, tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,7 +73,7 @@ impl Peer {
             return Ok(false);
         };
         match self.client.set_log_level(LogLevel::Debug).await {
-            // FastMCP 1 knows no level and logs everything.
+            // FastMCP 1 does not support levels and logs everything.
             Err(error) if error.code() == Some(-32601) => {}
             set => set?,
         }

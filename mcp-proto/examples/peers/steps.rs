@@ -1,4 +1,4 @@
-//! What the client does with a server, in the order of the columns.
+//! The steps of the client with a server, in the order of the columns.
 
 #[path = "lasting.rs"]
 mod lasting;
@@ -19,11 +19,11 @@ use crate::Error;
 /// Whether the server offers what a step is about; an error is a step that failed.
 type Step = Result<bool, Error>;
 
-/// What the model of this client says, and what is written and echoed.
+/// The text that the model of this client returns, and that is written and echoed.
 pub(crate) const SAID: &str = "moons and other small bodies";
 
 const PROGRESS: &str = "trigger-long-running-operation";
-/// How long a step may take, and with it everything that it waits for. `server-everything` tells something every 5 s.
+/// How long a step may take, including everything that it waits for. `server-everything` sends a message every 5 s.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A connected server.
@@ -72,7 +72,7 @@ impl Peer {
         self.tools.contains(tool)
     }
 
-    /// Calls the first of these tools that is there, and wants `expected` in its text.
+    /// Calls the first of these tools that exists, and expects `expected` in its text.
     async fn says(&self, calls: &[(&str, Value)], expected: &str) -> Step {
         let Some((tool, arguments)) = calls.iter().find(|(tool, _)| self.has(tool)) else {
             return Ok(false);
@@ -112,7 +112,7 @@ impl Peer {
                 .await;
         }
         let path = self.root.join("said.txt");
-        // It asks for the roots by itself, and knows the folder some time after the handshake.
+        // The server asks for the roots by itself, and knows the folder some time after the handshake.
         self.roots().await?;
         let arguments = json!({ "path": path, "content": SAID });
         self.client.run_tool("write_file", arguments).await?;
@@ -144,7 +144,7 @@ impl Peer {
         )
     }
 
-    /// Asks until the answer is there.
+    /// Calls the tool until its answer has the expected text.
     async fn eventually(&self, tool: &str, expected: &str) -> Step {
         loop {
             let said = self.client.run_tool(tool, json!({})).await?.text();
@@ -182,7 +182,7 @@ impl Peer {
     }
 }
 
-/// A step is done, or something else was seen.
+/// A step has succeeded, or something unexpected was seen.
 fn check(is_so: bool, seen: &(impl fmt::Display + ?Sized)) -> Step {
     is_so
         .then_some(true)

@@ -1,4 +1,4 @@
-//! The answers to what a handler asked at once.
+//! The answers to questions that a handler asked together.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::jsonrpc::ErrorObject;
 pub struct Answers(pub(super) BTreeMap<String, Answer>);
 
 impl Answers {
-    /// What the user made of a form or a URL.
+    /// The user's answer to a form or a URL.
     ///
     /// # Errors
-    /// −32603 for a key that was not asked this.
+    /// −32603 for a key without such a question.
     pub fn elicited(&self, key: &str) -> Result<ElicitResult, Interrupt> {
         match self.0.get(key) {
             Some(Answer::Elicited(answer)) => Ok(answer.clone()),
@@ -25,7 +25,7 @@ impl Answers {
     /// The message that the client's model wrote.
     ///
     /// # Errors
-    /// −32603 for a key that was not asked this.
+    /// −32603 for a key without such a question.
     pub fn sampled(&self, key: &str) -> Result<CreateMessageResult, Interrupt> {
         match self.0.get(key) {
             Some(Answer::Sampled(answer)) => Ok(CreateMessageResult::clone(answer)),
@@ -36,7 +36,7 @@ impl Answers {
     /// The client's roots.
     ///
     /// # Errors
-    /// −32603 for a key that was not asked this.
+    /// −32603 for a key without such a question.
     pub fn roots(&self, key: &str) -> Result<Vec<Root>, Interrupt> {
         match self.0.get(key) {
             Some(Answer::Roots(roots)) => Ok(roots.clone()),
@@ -45,7 +45,7 @@ impl Answers {
     }
 }
 
-/// The handler's mistake: it reads what it has not asked.
+/// The handler's mistake: it reads the answer to a question that it has not asked.
 fn not_asked(key: &str, answer: Option<&Answer>) -> Interrupt {
     tracing::error!(
         key,

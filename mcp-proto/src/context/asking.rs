@@ -28,8 +28,8 @@ impl Context {
             .elicited(key)
     }
 
-    /// Asks the user to open a URL: for secrets, payments and consent elsewhere. [`ElicitAction::Accept`] means that
-    /// the user agreed to go there, not that anything has happened there yet. Nothing secret may be in the URL.
+    /// Asks the user to open a URL: for secrets, payments and consent on another site. [`ElicitAction::Accept`] means
+    /// that the user agreed to go there, not that anything has happened there yet. Nothing secret may be in the URL.
     ///
     /// # Errors
     /// As for [`Context::elicit`]; clients before 2025-11-25 do not support URLs.
@@ -113,7 +113,7 @@ impl Context {
         })
     }
 
-    /// Whether any question could be put to this client, so that what it takes to come back must be kept.
+    /// Whether this client can be asked any question. If so, the data for its next round must be kept.
     pub(crate) fn can_be_asked(&self) -> bool {
         let capabilities: &ClientCapabilities = &self.client_capabilities;
         ["elicitation", "sampling", "roots"]
@@ -136,7 +136,7 @@ impl Context {
         let answer = self.elicit(key, &form)?;
         let content = answer.accepted().cloned().map(Value::Object);
         let filled_in = content.map(serde_json::from_value).transpose();
-        // The type may ask for more than its schema says.
+        // The type may have rules that its schema does not express.
         filled_in.map_err(|problem| {
             let error: ErrorObject = self.bad_answer(key, &problem.to_string());
             error.into()

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value};
 
-/// The longest token that is taken, in bytes. Every report has it, and many reports wait for a client that does not
-/// read.
+/// The longest token that is accepted, in bytes. Every report contains it, and many reports may wait for a client that
+/// does not read.
 const MAX_TOKEN_BYTES: usize = 1_024;
 
-/// The token of a request and how far its reports have come.
+/// The token of a request, and the last number that was reported.
 #[derive(Debug)]
 pub(super) struct Progress {
     pub(super) token: Value,
@@ -18,8 +18,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// `None` where the request asks for none. A token that is neither a string nor an integer is ignored, and so is
-    /// one that is too long.
+    /// `None` if the request does not ask for progress. A token that is neither a string nor an integer, or is too
+    /// long, is ignored.
     pub(super) fn wanted(meta: &Map<String, Value>) -> Option<Arc<Self>> {
         let token = meta.get("progressToken").filter(|token| match token {
             Value::String(text) => text.len() <= MAX_TOKEN_BYTES,

@@ -15,10 +15,10 @@ impl Context {
     /// Reports progress, if the request asked for it by `_meta.progressToken`, an integer or a string of at most 1,024
     /// bytes.
     ///
-    /// `progress` must grow with every report, and a report in which it does not is dropped; `total` is its final value
-    /// if known; `message` is sent to clients of 2025-03-26 and later. Waits while the client is slower than
-    /// [`OUTBOX_CAPACITY`](crate::OUTBOX_CAPACITY) messages; a client that has gone is not an error, since the call is
-    /// about to be dropped.
+    /// `progress` must grow with every report; a report in which it does not is dropped. `total` is its final value, if
+    /// known. `message` is sent to clients of 2025-03-26 and later. Waits while
+    /// [`OUTBOX_CAPACITY`](crate::OUTBOX_CAPACITY) messages wait for the client. A client that has disconnected is not
+    /// an error, since the call is about to be dropped.
     pub async fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(state) = &self.progress else {
             return;
@@ -40,7 +40,7 @@ impl Context {
             method: "notifications/progress".to_owned(),
             params,
         };
-        // Judged as it joins the queue: the reports of several tasks grow in the order they are sent in.
+        // Checked as it joins the queue, so that the reports of several tasks grow in the order in which they are sent.
         let mut grows = true;
         let judge = || {
             grows = state.grows(progress);
@@ -73,7 +73,7 @@ impl Context {
         self.say("notifications/message", params).await;
     }
 
-    /// Closes the client's connection while the call continues: a legacy client over Streamable HTTP comes back for the
+    /// Closes the client's connection while the call continues. A legacy client over Streamable HTTP reconnects for the
     /// rest, no sooner than after `retry` (2025-11-25, "Streamable HTTP": the server may close the stream). For every
     /// other client this does nothing.
     pub async fn release_connection(&self, retry: Duration) {
@@ -81,7 +81,7 @@ impl Context {
         let _ = self.outbox.release(retry).await;
     }
 
-    /// Notifies every listener of a change, as [`Server::notify`](crate::Server::notify) does: for handlers, which have
+    /// Notifies every listener of a change, as [`Server::notify`](crate::Server::notify) does. For handlers, which have
     /// no handle to their server. In a context that was not made by a server, nothing is sent.
     pub fn notify(&self, change: Change) {
         let server = self.server.as_ref().and_then(Weak::upgrade);

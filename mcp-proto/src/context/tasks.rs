@@ -60,7 +60,7 @@ impl Context {
     pub(crate) fn owner(&self) -> Owner {
         match (self.principal(), &self.peer) {
             (Some(principal), _) => Owner::Principal(principal.into()),
-            // The modern era knows no connections.
+            // The modern era does not identify connections.
             (None, Some(peer)) if self.era() == Era::Legacy => Owner::Peer(Arc::clone(peer)),
             (None, _) => Owner::Anyone,
         }
@@ -75,14 +75,15 @@ impl Context {
         }
     }
 
-    /// The same for a task: what it says goes out by `outbox`. The modern era has no way out for progress and logs.
+    /// The same for a task, whose messages are sent through `outbox`. The modern era cannot send progress and logs of a
+    /// task.
     pub(crate) fn into_task(mut self, task: Arc<Entry>, outbox: Outbox) -> Self {
         if self.era() == Era::Modern {
             self.progress = None;
             self.log_level = None;
         }
         self.outbox = outbox;
-        // What a task makes is kept as part of the task, not as an answer.
+        // The result of a task is kept as part of the task, not as an answer.
         self.client = None;
         self.task = TaskMode::Running(task);
         self

@@ -60,10 +60,10 @@ fn traced<'m>(
     is_right(value).then_some(value)
 }
 
-/// `version "-" trace-id "-" parent-id "-" trace-flags` (W3C Trace Context §3.2.2), and more behind it from versions to
-/// come.
+/// `version "-" trace-id "-" parent-id "-" trace-flags` (W3C Trace Context §3.2.2), and more after it in future
+/// versions.
 fn is_trace_parent(text: &str) -> bool {
-    // It goes into logs unchanged.
+    // It is written to logs unchanged.
     if text.len() > MAX_PARENT_BYTES || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return false;
     }
@@ -114,7 +114,7 @@ fn is_state_key(key: &str) -> bool {
     }
 }
 
-/// Blanks before a value are part of it, those behind it are not: [`blank_free`] took them.
+/// Blanks before a value are part of it. Blanks after it are not: [`blank_free`] removed them.
 fn is_state_value(value: &str) -> bool {
     let is_char = |byte: u8| matches!(byte, 0x20..=0x7e) && byte != b'=';
     (1..=256).contains(&value.len()) && value.bytes().all(is_char)

@@ -1,5 +1,5 @@
-//! Requests that cannot be served before the user has opened a URL: URL elicitation as a condition (−32042 in
-//! 2025-11-25, `input_required` since), and the notification that it is complete.
+//! Requests that cannot be served before the user has opened a URL: URL elicitation as a precondition (−32042 in
+//! 2025-11-25, `input_required` since then), and the notification that it is complete.
 
 use serde_json::{Map, Value, json};
 
@@ -13,15 +13,15 @@ use crate::version::{Era, ProtocolVersion};
 const KEY: &str = "required-url-";
 
 impl Interrupt {
-    /// The request needs the user to visit these URLs first, to sign in for instance; the client sends it again
+    /// The request needs the user to visit these URLs first, for example to sign in. The client sends it again
     /// afterwards. The handler must check whether the user has completed the interaction: an answer says only that the
     /// user agreed to go.
     ///
     /// A client of 2025-11-25 gets the error −32042 with the URLs, and decides when to send its request again
     /// ([`Context::elicitation_complete`] can notify it). A modern one gets an `input_required` result with the URLs
-    /// and comes back with the user's answer; if that was a no, the request is refused with −32602 instead of asking
-    /// again. A client that does not support URLs is refused as by [`Interrupt::missing_capability`]; an empty list of
-    /// URLs is −32603.
+    /// and comes back with the user's answer; if the user declined, the request is refused with −32602 instead of
+    /// asking again. A client that does not support URLs is refused as by [`Interrupt::missing_capability`]; an empty
+    /// list of URLs is −32603.
     pub fn urls_required(context: &Context, urls: impl IntoIterator<Item = ElicitUrl>) -> Self {
         let urls = urls.into_iter().enumerate();
         let questions = urls.fold(Questions::new(), |questions, (index, url)| {
@@ -70,7 +70,7 @@ impl Interrupt {
 impl Context {
     /// Notifies a client of 2025-11-25 that the interaction at the URL of this id ([`ElicitUrl::with_id`]) is complete
     /// (`notifications/elicitation/complete`). It is sent on the stream of this request, so only to its client, which
-    /// must be the one that was sent to the URL. In any other revision nothing is sent.
+    /// must be the one whose user was asked to open the URL. In any other revision nothing is sent.
     pub async fn elicitation_complete(&self, elicitation_id: &str) {
         let knows = self.era() == Era::Legacy
             && self.protocol_version >= ProtocolVersion::V2025_11_25
@@ -84,7 +84,7 @@ impl Context {
     }
 }
 
-/// Whether the user has said no to it in an earlier round.
+/// Whether the user has declined it in an earlier round.
 fn declined(context: &Context, key: &str) -> bool {
     let answer = context.input.as_ref().and_then(|input| input.answer(key));
     answer

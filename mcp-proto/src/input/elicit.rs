@@ -33,9 +33,9 @@ pub struct ElicitUrl {
 pub enum ElicitAction {
     /// Filled in and sent; or agreed to open the URL.
     Accept,
-    /// Said no.
+    /// Declined.
     Decline,
-    /// Went away without saying.
+    /// Dismissed it without a choice.
     Cancel,
 }
 
@@ -61,7 +61,7 @@ impl ElicitResult {
         }
     }
 
-    /// Said no.
+    /// Declined.
     #[must_use]
     pub fn decline() -> Self {
         Self {
@@ -70,7 +70,7 @@ impl ElicitResult {
         }
     }
 
-    /// Went away without saying.
+    /// Dismissed it without a choice.
     #[must_use]
     pub fn cancel() -> Self {
         Self {
@@ -132,14 +132,14 @@ impl ElicitForm {
         params
     }
 
-    /// Whether clients before 2025-11-25 have no way to show it.
+    /// Whether it has a field that clients before 2025-11-25 cannot show.
     pub(super) fn has_several_choices(&self) -> bool {
         self.fields
             .iter()
             .any(|(_, field)| field.has_several_choices())
     }
 
-    /// What is wrong with the form itself.
+    /// What is wrong with the form itself, if anything.
     pub(super) fn problem(&self) -> Option<String> {
         self.fields.iter().find_map(|(name, field)| {
             let problem = field.problem()?;
@@ -147,7 +147,7 @@ impl ElicitForm {
         })
     }
 
-    /// An answer with the fields of this form alone, or what is wrong with it.
+    /// Reads an answer, keeping only the fields of this form, or returns what is wrong with it.
     pub(crate) fn read(&self, answer: &Value) -> Result<ElicitResult, String> {
         let action = read_action(answer)?;
         let mut content = Map::new();
@@ -190,13 +190,13 @@ impl ElicitUrl {
         self
     }
 
-    /// What is wrong with the URL itself.
+    /// What is wrong with the URL itself, if anything.
     pub(super) fn problem(&self) -> Option<String> {
         let unfit = schema::check_once(&json!({ "format": "uri" }), &json!(self.url)).is_err();
         unfit.then(|| format!("{:?} is not an absolute URL", self.url))
     }
 
-    /// A URL has no content to bring back.
+    /// Reads an answer. For a URL it has no content.
     pub(crate) fn read(answer: &Value) -> Result<ElicitResult, String> {
         Ok(ElicitResult {
             action: read_action(answer)?,

@@ -7,7 +7,7 @@ use crate::json;
 use crate::schema::{self, Unfit};
 use crate::version::ProtocolVersion;
 
-/// Where a field, or its items, list the choices.
+/// The keywords under which a field, or its items, list the choices.
 const CHOICES: [&str; 3] = ["enum", "oneOf", "anyOf"];
 
 /// One field of an [`ElicitForm`](super::ElicitForm).
@@ -78,7 +78,7 @@ impl Field {
         Self::text().with("oneOf", titled(choices))
     }
 
-    /// One of these choices in the form of 2025-06-18 (`enumNames`), for clients that know no other titles.
+    /// One of these choices in the form of 2025-06-18 (`enumNames`), for clients that support only that form of titles.
     pub fn one_of_named(choices: impl IntoIterator<Item = Choice>) -> Self {
         let (values, names): (Vec<_>, Vec<_>) = choices
             .into_iter()
@@ -87,13 +87,13 @@ impl Field {
         Self::text().with("enum", values).with("enumNames", names)
     }
 
-    /// Any of these texts (since 2025-11-25; a client before that cannot be asked).
+    /// Any of these texts (since 2025-11-25; earlier clients cannot be asked).
     pub fn any_of<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         let values: Vec<String> = values.into_iter().map(Into::into).collect();
         Self::of("array").with("items", json!({ "type": "string", "enum": values }))
     }
 
-    /// Any of these choices (since 2025-11-25; a client before that cannot be asked).
+    /// Any of these choices (since 2025-11-25; earlier clients cannot be asked).
     pub fn any_of_titled(choices: impl IntoIterator<Item = Choice>) -> Self {
         Self::of("array").with("items", json!({ "anyOf": titled(choices) }))
     }
@@ -129,7 +129,7 @@ impl Field {
             _ => ("minimum", "maximum"),
         };
         let bound = |bound: f64| {
-            // Whole numbers are written as such: lengths must be.
+            // Whole numbers are written as integers, which lengths must be.
             if bound.fract() == 0.0 && bound.abs() < 9e15 {
                 #[expect(clippy::cast_possible_truncation, reason = "whole and small enough")]
                 return json!(bound as i64);
@@ -154,12 +154,12 @@ impl Field {
         self.required
     }
 
-    /// Whether clients before 2025-11-25 have no way to show it.
+    /// Whether clients before 2025-11-25 cannot show it.
     pub(super) fn has_several_choices(&self) -> bool {
         self.is_a("array")
     }
 
-    /// Its schema in the words of a revision.
+    /// Its schema as a revision defines it.
     pub(super) fn to_schema(&self, version: ProtocolVersion) -> Value {
         match self.members.get("oneOf") {
             Some(Value::Array(choices)) if version < ProtocolVersion::V2025_11_25 => {
@@ -176,7 +176,7 @@ impl Field {
         }
     }
 
-    /// What is wrong with the field itself: its author's mistake.
+    /// What is wrong with the field itself, if anything: its author's mistake.
     pub(super) fn problem(&self) -> Option<String> {
         let empty = |choices: &Value| choices.as_array().is_some_and(Vec::is_empty);
         let items = self.members.get("items").and_then(Value::as_object);
@@ -204,7 +204,7 @@ impl Field {
     pub(super) fn read(&self, value: &Value) -> Result<Value, String> {
         schema::check_once(&Value::Object(self.members.clone()), value)
             .map_err(|problem| problem.to_string())?;
-        // JSON Schema takes `1.0` for an integer; handlers should not have to.
+        // JSON Schema accepts `1.0` as an integer. Handlers should not have to.
         let whole = self
             .is_a("integer")
             .then(|| json::with_whole_numbers(value));

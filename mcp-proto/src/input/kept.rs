@@ -1,4 +1,4 @@
-//! A question as it is kept where another process can read it: to put it, and to judge the answer.
+//! A question as it is stored for other processes, which send it and check the answer.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use super::field::Field;
 use super::questions::Question;
 use super::sample::CreateMessage;
 
-/// What a question is kept as.
+/// The stored form of a question.
 #[derive(Serialize, Deserialize)]
 enum KeptQuestion {
     Form {

@@ -1,4 +1,4 @@
-//! What is asked at once, and how one answer is read.
+//! Questions that are asked together, and the reading of an answer.
 
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ pub(crate) enum Question {
     Roots,
 }
 
-/// The answer to a question, as the question wants it.
+/// The answer to a question, in the form that the question requires.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     Elicited(ElicitResult),
@@ -33,7 +33,7 @@ pub(crate) enum Answer {
     Roots(Vec<Root>),
 }
 
-/// A question as the request that carries it.
+/// The request that carries a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SentRequest {
     pub(crate) method: &'static str,
@@ -70,7 +70,7 @@ impl Questions {
         self
     }
 
-    /// How many there are.
+    /// How many questions there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -99,7 +99,7 @@ impl Questions {
 }
 
 impl Question {
-    /// Why it cannot be put to a client.
+    /// Why a client cannot be asked this question, if so.
     pub(crate) fn refusal(
         &self,
         client: &ClientCapabilities,
@@ -151,7 +151,7 @@ impl Question {
         }
     }
 
-    /// What is wrong with the question itself: its author's mistake.
+    /// What is wrong with the question itself, if anything: its author's mistake.
     pub(crate) fn problem(&self) -> Option<String> {
         match self {
             Self::Form(form) => form.problem(),
@@ -161,7 +161,7 @@ impl Question {
         }
     }
 
-    /// The request in the words of a revision.
+    /// The request as a revision defines it.
     pub(crate) fn to_request(&self, version: ProtocolVersion) -> SentRequest {
         let (method, params) = match self {
             Self::Form(form) => ("elicitation/create", form.to_params(version)),
@@ -172,7 +172,7 @@ impl Question {
         SentRequest { method, params }
     }
 
-    /// An answer to it, or what is wrong with what came as one.
+    /// Reads an answer to it, or returns what is wrong with the answer.
     pub(crate) fn read(&self, answer: &Value) -> Result<Answer, String> {
         match self {
             Self::Form(form) => form.read(answer).map(Answer::Elicited),

@@ -76,9 +76,9 @@ pub enum SamplingContent {
         /// Media type.
         mime_type: String,
     },
-    /// The model calls a tool.
+    /// A call of a tool by the model.
     ToolUse {
-        /// Names the call.
+        /// The id of the call.
         id: String,
         /// The tool.
         name: String,
@@ -156,7 +156,7 @@ pub enum ToolChoice {
 pub struct CreateMessageResult {
     /// The author of the message: the model.
     pub role: Role,
-    /// What it says.
+    /// Its content.
     #[serde(with = "one_or_many")]
     pub content: Vec<SamplingContent>,
     /// The model.
@@ -208,7 +208,7 @@ impl CreateMessage {
     }
 
     pub(super) fn to_params(&self, version: ProtocolVersion) -> Map<String, Value> {
-        // Before 2025-11-25 a message is one piece: several are as many messages.
+        // Before 2025-11-25 a message is one piece: several pieces become several messages.
         let split = self
             .messages
             .iter()
@@ -297,7 +297,7 @@ impl SamplingTool {
 }
 
 impl CreateMessageResult {
-    /// All that it says as text.
+    /// All its text.
     #[must_use]
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|content| match content {
@@ -308,7 +308,7 @@ impl CreateMessageResult {
     }
 }
 
-/// Content of one piece or a list of pieces: clients before 2025-11-25 know the one piece alone.
+/// Content of one piece or a list of pieces: clients before 2025-11-25 support only one piece.
 mod one_or_many {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use serde_json::Value;

@@ -25,8 +25,7 @@ impl ElicitForm {
     /// The form of a type: a struct whose members are texts, numbers, booleans, enumerations without data or lists of
     /// such enumerations. An [`Option`] and a member with a default may be left empty.
     ///
-    /// # Errors
-    /// Names the first member that cannot be a field.
+    /// # Errors If a member cannot be a field. The error names the first one.
     pub fn of<T: JsonSchema>(message: impl Into<String>) -> Result<Self, SchemaError> {
         let schema = schema::input_schema_of::<T>()?;
         let open = schema
@@ -107,7 +106,7 @@ fn choices(schema: &Map<String, Value>) -> Option<Vec<Choice>> {
     }
     let variants = schema.get("oneOf")?.as_array()?.iter().map(|variant| {
         let words = |name| variant.get(name).and_then(Value::as_str);
-        // Variants without documentation come as one list.
+        // Variants without documentation are listed together.
         if let Some(Value::Array(values)) = variant.get("enum") {
             return values.iter().map(same).collect::<Option<Vec<_>>>();
         }

@@ -14,22 +14,22 @@ use crate::outbox::OutboxClosed;
 /// Why a question has no answer: a name for programs and a sentence.
 pub(super) type Problem = (&'static str, String);
 
-/// The name of the problem that nobody is there, which another stream of the same client may mend.
+/// The name of the problem that the client cannot be reached. Another stream of the same client may solve it.
 pub(super) const CANNOT_BE_ASKED: &str = "CLIENT_CANNOT_BE_ASKED";
 /// Names an answer that cannot be used.
 pub(super) const ANSWER_INVALID: &str = "CLIENT_ANSWER_INVALID";
 
-/// How much of a client's error message is told, in characters.
+/// The most characters of a client's error message that are passed on.
 const MAX_SHOWN: usize = 500;
-/// How long a client that does not read is told what it need not answer any more.
+/// How long to try to notify a client that does not read of the questions that it need not answer any more.
 const TAKING_BACK: Duration = Duration::from_millis(500);
 
-/// What a client is being asked about one request.
+/// The questions to a client about one request.
 pub(super) struct ClientQuestions<'c> {
     context: &'c Context,
     /// The task that asks.
     task: Option<&'c str>,
-    /// What waits for its answer, at any time.
+    /// The questions that have no answer yet.
     open: Vec<(RequestId, &'static str)>,
 }
 
@@ -42,9 +42,9 @@ impl<'c> ClientQuestions<'c> {
         }
     }
 
-    /// Puts questions to the client and waits for all answers, or for the first thing that goes wrong, at most `limit`.
-    /// `room` is how many bytes of JSON the answers may still have together. Cancel-safe as far as
-    /// [`ClientQuestions::take_back`] knows what is open.
+    /// Sends questions to the client and waits for all answers, or for the first failure, at most for `limit`. `room`
+    /// is the number of bytes of JSON that the answers together may still have. Cancel-safe:
+    /// [`ClientQuestions::take_back`] then knows which questions are open.
     pub(super) async fn ask<'q>(
         &mut self,
         questions: impl Iterator<Item = (&'q str, &'q Question)>,
@@ -59,7 +59,7 @@ impl<'c> ClientQuestions<'c> {
         }
     }
 
-    /// Tells the client that what is still open need not be answered any more.
+    /// Notifies the client that it need not answer the open questions any more.
     pub(super) async fn take_back(self) {
         let sending = async {
             for (id, _) in self.open {
@@ -74,7 +74,7 @@ impl<'c> ClientQuestions<'c> {
                 }
             }
         };
-        // A client that is gone, or that does not read what it has been sent already, need not be told.
+        // A client that is gone, or that does not read what it has been sent already, need not be notified.
         let _sent = tokio::time::timeout(TAKING_BACK, sending).await;
     }
 

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::json::{self, JsonError, Meter};
 use crate::jsonrpc::{ErrorObject, Message, MessageError};
 
-/// Reads at most so many members of an array, as they stand; `None` where there are more.
+/// Reads at most this many members of an array, as raw text; `None` if there are more.
 struct ReadMembers {
     max: usize,
 }
@@ -18,11 +18,11 @@ pub(crate) fn is_batch(text: &[u8]) -> bool {
     text.trim_ascii_start().starts_with(b"[")
 }
 
-/// Reads the messages of a batch, each on its own: one that is broken does not spoil the others.
+/// Reads the messages of a batch, each on its own: an invalid one does not affect the others.
 ///
 /// # Errors
-/// As [`Message::from_slice`] where the whole is not JSON; −32600 for an empty array and one of more than `max`
-/// messages. Messages that are read when `meter` is over its allowance are refused with their ids.
+/// As [`Message::from_slice`] if the text is not JSON; −32600 for an empty array and one of more than `max` messages.
+/// Messages that are read when `meter` is over its allowance are refused with their ids.
 pub(crate) fn read_batch(
     text: &[u8],
     max: usize,
@@ -61,7 +61,7 @@ fn read_member(text: &[u8], meter: &Meter) -> Result<Message, MessageError> {
     Ok(Message::from_slice_within(text, meter)?)
 }
 
-/// −32600 for what must be sent alone.
+/// −32600 for a message that must not be part of a batch.
 pub(crate) fn not_in_batch(what: &str) -> ErrorObject {
     ErrorObject::invalid_request(format!("{what} cannot be part of a batch: send it alone"))
 }

@@ -1,4 +1,4 @@
-//! From a method of the revisions up to 2025-11-25 to what answers it.
+//! Finds the handler of a method of the revisions up to 2025-11-25.
 
 use serde_json::{Map, Value, json};
 
@@ -42,7 +42,7 @@ async fn subscribe(
     let uri = read_uri(params)?;
     let checked = server.check_subscription(uri, || context.clone()).await;
     checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
-    // Before the client knows, so that it misses nothing that comes after.
+    // Before the client has its answer, so that it misses no later update.
     server.changes().expect_updates();
     Payload::of(&json!({}))
 }

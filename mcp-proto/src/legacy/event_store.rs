@@ -17,7 +17,7 @@ use crate::legacy::session::SessionId;
 ///
 /// A session has two kinds of logs. Its *inbox* has messages of the client that reached a process where no call waits
 /// for them: an answer, a cancellation. A *stream* has the events of calls that one process runs, for a client that
-/// comes back to another one (2025-03-26 to 2025-11-25, Streamable HTTP, "Resumability and Redelivery"). All texts are
+/// reconnects to another one (2025-03-26 to 2025-11-25, Streamable HTTP, "Resumability and Redelivery"). All texts are
 /// opaque to the store.
 ///
 /// A call that sends no messages does not use it. The time of every operation is bounded
@@ -55,8 +55,8 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         after: u64,
     ) -> BoxFuture<'a, Result<Option<BoxStream<'static, Tailed>>, EventStoreError>>;
 
-    /// A session was ended by its client: its inbox and its streams end in all processes. Does nothing by default, for
-    /// a store that learns this from its sessions.
+    /// Called when a client has ended its session: ends the inbox and the streams in all processes. Does nothing by
+    /// default, which suits a store that learns this from its sessions.
     fn remove<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), EventStoreError>> {
         let _knows_by_itself = session;
         Box::pin(ready(Ok(())))
@@ -139,7 +139,7 @@ pub enum EventStoreError {
     Full,
 }
 
-/// What a store answers, in time.
+/// The answer of a store, or an error if it takes too long.
 #[cfg(feature = "http")]
 pub(crate) async fn within<T>(
     limit: Duration,

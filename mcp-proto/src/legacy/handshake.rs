@@ -1,4 +1,4 @@
-//! `initialize`: what a client opens a session with, and the answer.
+//! `initialize`: the request that opens a session, and its result.
 
 use std::io;
 
@@ -13,14 +13,14 @@ use crate::lifecycle::{
 use crate::server::Server;
 use crate::version::{Era, ProtocolVersion};
 
-/// The most that a session keeps of `clientInfo` and `capabilities` together, in bytes as JSON. Icons, which are
-/// display alone, are dropped first; an `initialize` that is still larger is refused.
+/// The most that a session keeps of `clientInfo` and `capabilities` together, in bytes as JSON. Icons, which are only
+/// for display, are dropped first; an `initialize` that is still larger is refused.
 pub const MAX_CLIENT_BYTES: usize = 16 * 1024;
 
 /// The most JSON values in a session's `capabilities`: in memory, a small object takes far more than its text.
 pub const MAX_CAPABILITY_VALUES: usize = 256;
 
-/// What a legacy client opens with (schema: `InitializeRequestParams`).
+/// The params with which a legacy client opens a session (schema: `InitializeRequestParams`).
 #[derive(Debug, Clone)]
 pub(crate) struct InitializeParams {
     pub(crate) protocol_version: String,
@@ -40,7 +40,7 @@ struct InitializeResult<'a> {
 }
 
 impl Server {
-    /// The result of `initialize`; the transport makes the session.
+    /// The result of `initialize`; the transport creates the session.
     pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
         Payload::of(&InitializeResult {
             protocol_version: version,
@@ -52,7 +52,7 @@ impl Server {
 }
 
 impl InitializeParams {
-    /// Reads and judges the params: −32602 without the strings `protocolVersion`, `clientInfo.name` and
+    /// Reads and checks the params: −32602 without the strings `protocolVersion`, `clientInfo.name` and
     /// `clientInfo.version`, or above [`MAX_CLIENT_BYTES`] or [`MAX_CAPABILITY_VALUES`].
     pub(crate) fn read(request: Request) -> Result<Self, ErrorObject> {
         let mut params = request.params;
@@ -108,7 +108,7 @@ impl InitializeParams {
         })
     }
 
-    /// The version to go on with: the client's if it has a handshake here, else our newest that has one.
+    /// The negotiated version: the client's if it has a handshake here, otherwise our newest that has one.
     pub(crate) fn negotiated(&self) -> ProtocolVersion {
         self.protocol_version
             .parse()
@@ -118,7 +118,7 @@ impl InitializeParams {
     }
 }
 
-/// Whether a session may keep both; stops to count where they do not.
+/// Whether a session may keep both. Stops counting once they do not fit.
 fn fits(client_info: &Implementation, capabilities: &Value) -> bool {
     struct BoundedWriter(usize);
     impl io::Write for BoundedWriter {

@@ -142,7 +142,7 @@ impl Legacy {
         self.0.streams.written().await;
     }
 
-    /// A message of a session, or the one that opens it.
+    /// Handles a message of a session, or the one that opens it.
     pub(crate) fn post<'h>(
         &'h self,
         head: &'h mut request::Parts,
@@ -174,8 +174,8 @@ impl Legacy {
         }
     }
 
-    /// A request of a session, or the one that opens it. What need not wait is done at once: a future is made of the
-    /// rest.
+    /// Handles a request of a session, or the one that opens it. Work that need not wait is done at once; only the rest
+    /// becomes a future.
     fn call<'h>(
         &'h self,
         head: &'h mut request::Parts,
@@ -200,7 +200,7 @@ impl Legacy {
             Ok(named) => named,
             Err(rejection) => return Box::pin(ready(Err((rejection, Some(id))))),
         };
-        // Before the session is looked up: whoever ends it after that finds the call.
+        // Before the session is looked up, so that code that ends it afterwards finds the call.
         let entered = self.enter(&session, called.id(), &client);
         let Some(found) = self.0.sessions.load_now(&session) else {
             return Box::pin(async move {
@@ -313,7 +313,7 @@ impl Legacy {
         )
     }
 
-    /// What a stream of this session needs to be resumed, for the answers to these requests.
+    /// The data with which a stream of this session can be resumed that carries the answers to these requests.
     fn resumable(
         &self,
         session: &Session,
@@ -366,7 +366,7 @@ impl Legacy {
         })
     }
 
-    /// Opens a session, whatever session the request came with.
+    /// Opens a session, whether or not the request names one already.
     async fn initialize(
         &self,
         head: &request::Parts,
@@ -381,7 +381,7 @@ impl Legacy {
         let mut session = Session::new(version, params.client_info, params.capabilities);
         session.principal = principal(head);
         session.client = client.name().text();
-        // An id of ours is a UUID: always a header value.
+        // Our ids are UUIDs, which are always valid header values.
         let header =
             HeaderValue::from_str(session.id.as_str()).map_err(|_| Refusal::StoreUnavailable)?;
         self.0.sessions.insert(session).await?;
@@ -407,7 +407,7 @@ impl Legacy {
         self.owned(head, id, found)
     }
 
-    /// The session that was found, if any was and the caller may use it.
+    /// The session, if one was found and the caller may use it.
     fn owned(
         &self,
         head: &request::Parts,
@@ -415,16 +415,16 @@ impl Legacy {
         found: Option<Arc<Session>>,
     ) -> Result<Arc<Session>, Rejection> {
         if found.is_none() {
-            // It may have ended elsewhere, or by its age.
+            // Another process may have ended it, or it has expired.
             self.forget(id);
         }
-        // Somebody else's session looks like none.
+        // A session of another caller is reported as not found.
         Ok(found
             .filter(|session| session.principal == principal(head))
             .ok_or(Refusal::UnknownSession)?)
     }
 
-    /// Ends what is alive here of a session that has ended.
+    /// Ends everything in this process that belongs to a session that has ended.
     fn forget(&self, session: &SessionId) {
         self.0.live.end(session);
         self.0.streams.end(session);
@@ -433,7 +433,7 @@ impl Legacy {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // No client can come back to this process.
+        // No client can reconnect to this process.
         self.streams.close();
         self.streams.forget_kept();
     }
@@ -444,7 +444,7 @@ fn cancelled(accepts: Accepts) -> Response<ResponseBody> {
     if accepts.events {
         event_stream(ResponseBody::events(stream::empty()))
     } else {
-        // Nothing is sent for it, and an event stream is not what the client takes.
+        // A cancelled call has no answer, and the client does not accept an event stream.
         empty(StatusCode::NO_CONTENT)
     }
 }
@@ -456,13 +456,13 @@ fn principal(head: &request::Parts) -> Option<String> {
         .map(|principal| principal.0.clone())
 }
 
-/// The name of the session that the headers name; whether there is such a session is not asked yet.
+/// The id of the session that the headers name. Whether that session exists is not checked yet.
 ///
-/// A version header must name a revision with sessions, but not the one that was negotiated: the session's own counts.
-/// Clients in use name another one, and nothing is won by refusing them.
+/// A version header must name a revision with sessions, but not necessarily the negotiated one: the session's own
+/// version applies. Some existing clients name another one, and refusing them would gain nothing.
 fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
     let (mut session, mut version) = (None, None);
-    // One look at the few that there are costs less than finding two of them by their hashes.
+    // One pass over the few headers costs less than two lookups by hash.
     for (name, value) in &head.headers {
         if *name == SESSION_ID {
             if session.replace(value).is_some() {
@@ -484,7 +484,7 @@ fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
     }
 }
 
-/// Whether a version header names a revision with sessions. One that is not text names none.
+/// Whether a version header names a revision with sessions. A header that is not text does not.
 fn has_sessions(version: &HeaderValue) -> bool {
     let version = version.as_bytes().trim_ascii();
     let named = ProtocolVersion::ALL.into_iter();

@@ -1,4 +1,4 @@
-//! The methods that only revisions up to 2025-11-25 have, or have in a form of their own.
+//! The methods that only revisions up to 2025-11-25 have, or define differently.
 
 use crate::lifecycle::ServerCapabilities;
 
@@ -17,7 +17,7 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    /// The method of that name, if a server of these capabilities has it.
+    /// The method of that name, if a server with these capabilities offers it.
     pub(crate) fn find(name: &str, server: &ServerCapabilities) -> Option<Self> {
         let subscribes = || {
             server

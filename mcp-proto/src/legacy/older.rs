@@ -1,5 +1,6 @@
-//! Content for clients of older revisions, whose kinds of content are a closed list: what they do not know is told by
-//! what they do. Members that a revision adds to a kind are passed over by older clients, and stay.
+//! Content for clients of older revisions, whose kinds of content are a closed list. Content of an unknown kind is
+//! expressed by a kind that the client knows. Members that a revision adds to a kind are kept, since older clients
+//! ignore them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,7 +14,7 @@ use crate::content::{
 use crate::prompt::GetPromptResult;
 use crate::version::ProtocolVersion;
 
-/// Content as clients of a revision know it. Costs nothing for those from 2025-06-18 on.
+/// Content in the kinds that a revision defines. Costs nothing from 2025-06-18 on.
 pub(crate) fn for_version(
     content: &[ContentBlock],
     version: ProtocolVersion,
@@ -37,9 +38,10 @@ pub(crate) fn prompt(mut prompt: GetPromptResult, version: ProtocolVersion) -> G
     prompt
 }
 
-/// What stands for the block towards clients of a revision that does not know its kind; `None` where it does.
+/// The replacement of a block for clients of a revision that does not define its kind. `None` if the revision defines
+/// it.
 ///
-/// - A sound (since 2025-03-26) becomes an embedded resource with the same bytes. Its URI is made of them, so that
+/// - A sound (since 2025-03-26) becomes an embedded resource with the same bytes. Its URI is derived from them, so that
 ///   it names nothing else: `ni:///sha-256;…` (RFC 6920).
 /// - A link (since 2025-06-18) becomes text: name, URI in angle brackets, media type and description.
 fn block(block: &ContentBlock, version: ProtocolVersion) -> Option<ContentBlock> {
@@ -56,7 +58,7 @@ fn block(block: &ContentBlock, version: ProtocolVersion) -> Option<ContentBlock>
 
 fn embedded(sound: &MediaContent) -> EmbeddedResource {
     let data = sound.data.as_bytes();
-    // Whatever is no Base64 is named as it stands.
+    // Data that is not Base64 is hashed unchanged.
     let bytes = BASE64.decode(data).unwrap_or_else(|_| data.to_vec());
     let name = BASE64URL_NOPAD.encode(&Sha256::digest(&bytes));
     EmbeddedResource {

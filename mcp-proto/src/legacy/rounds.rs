@@ -14,7 +14,7 @@ use crate::server::rounds::config::MAX_ROUNDS;
 use crate::server::{Method, Offered, Server};
 use crate::tool::ToolError;
 
-/// Calls the handler until it needs no more answers.
+/// Calls the handler again until it needs no more answers.
 pub(crate) async fn all(
     server: &Server,
     offered: &Offered,
@@ -45,7 +45,7 @@ pub(crate) async fn all(
     Err(ErrorObject::internal())
 }
 
-/// Puts questions to the client. Those that are still open when one fails are taken back.
+/// Sends questions to the client. If one fails, those that are still open are cancelled.
 async fn ask_client(
     server: &Server,
     questions: &Questions,
@@ -66,7 +66,8 @@ async fn ask_client(
     outcome.map(|()| given)
 }
 
-/// A call that cannot go on without an answer: a tool tells its model, anything else is a protocol error.
+/// The outcome of a call that needs an answer and gets none: a tool result that the model can read, or a protocol error
+/// for other methods.
 fn not_answered(
     server: &Server,
     offered: &Offered,

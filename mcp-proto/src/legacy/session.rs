@@ -76,8 +76,8 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
         id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>>;
 
-    /// [`load`](Self::load) for a store that need not wait: `Some` with the session, if it exists. `None` by default:
-    /// `load` is used.
+    /// [`load`](Self::load) for a store that can answer without waiting: `Some` with the session, if it exists. `None`,
+    /// the default, means that `load` is used.
     fn load_now(&self, id: &SessionId) -> Option<Option<Arc<Session>>> {
         let _ = id;
         None
@@ -228,8 +228,8 @@ pub(crate) fn too_many_subscriptions() -> ErrorObject {
 }
 
 impl SessionChange {
-    /// What a legacy request changes of its session, once it is answered; `None` for requests that change nothing and
-    /// for params that will be refused.
+    /// The change that a legacy request makes to its session once it is answered; `None` for requests that change
+    /// nothing and for params that will be refused.
     pub(crate) fn of(called: &Called) -> Option<Self> {
         let text = |name| called.text(name);
         match called.method() {

@@ -1,4 +1,4 @@
-//! A connection over pipes after `initialize`: its session, what it asked the client, its batches, and its changes.
+//! A connection over pipes after `initialize`: its session, its requests to the client, its batches, and its changes.
 
 mod asked;
 mod batches;
@@ -22,24 +22,24 @@ use crate::version::ProtocolVersion;
 use asked::PendingQuestions;
 use batches::Batches;
 
-/// What a connection keeps for a client that has sent `initialize`, or that may yet.
+/// The state that a connection keeps for a client that has sent `initialize` or still may.
 pub(crate) struct Legacy {
     session: Option<Session>,
-    /// Names this connection to the tasks that its requests leave behind.
+    /// Identifies this connection as the owner of the tasks that its requests create.
     peer: Arc<str>,
     /// Requests to the client that wait for its answer.
     asked: PendingQuestions,
     batches: Batches,
-    /// What answered calls have changed of the session since the last look.
+    /// The changes that answered calls have made to the session since the last check.
     changes: Vec<SessionChange>,
 }
 
-/// What a connection keeps of a running call of its session; nothing of others.
+/// The state that a connection keeps for a running call of its session; empty for other calls.
 #[derive(Default)]
 pub(crate) struct Running {
     /// The batch it came in.
     batch: Option<u64>,
-    /// What it changes of the session when it is answered well.
+    /// The change that it makes to the session if it succeeds.
     change: Option<SessionChange>,
 }
 
@@ -100,7 +100,7 @@ impl Legacy {
         Ok(Context::new(incoming, client))
     }
 
-    /// What is kept of a call of the session while it runs, beside those that run already.
+    /// The state to keep for a call of the session while it runs. `running` are the calls that run already.
     pub(crate) fn begin<'r>(
         &mut self,
         called: &Called,
@@ -110,7 +110,7 @@ impl Legacy {
         let change = SessionChange::of(called);
         match (&change, &mut self.session) {
             (Some(SessionChange::Subscribe(uri)), Some(session)) => {
-                // Those on their way count: a client that is answered must be subscribed.
+                // Pending subscriptions count: a client whose request succeeds must be subscribed.
                 let begun = running.filter_map(|running| running.change.as_ref());
                 let begun = begun.chain(&self.changes);
                 let begun = begun.filter_map(|change| match change {
@@ -121,7 +121,7 @@ impl Legacy {
                     return Err(too_many_subscriptions());
                 }
             }
-            // At once, for the requests behind it on the same pipe.
+            // Applied at once, for the requests that follow on the same pipe.
             (Some(level @ SessionChange::LogLevel(_)), Some(session)) => session.apply(level),
             _ => {}
         }
@@ -131,7 +131,7 @@ impl Legacy {
         Ok(Running { batch, change })
     }
 
-    /// Queues the answer of a call, which is over with it.
+    /// Queues the answer of a call, which ends the call.
     pub(crate) fn answer(&mut self, running: Running, answer: Response, out: &mut BytesMut) {
         if answer.outcome.is_ok() {
             self.changes.extend(running.change);
@@ -182,20 +182,20 @@ impl Legacy {
         }
     }
 
-    /// Waits for the answer to a request to the client; false when none can come any more.
+    /// Waits for the answer to a request to the client; false if no answer can come any more.
     pub(crate) fn ask(&mut self, request: &Request, answer: oneshot::Sender<Response>) -> bool {
         self.asked.expect(&request.id, answer)
     }
 
     /// Gives the client's answer to the call that asked.
     pub(crate) fn answered(&mut self, response: Response) {
-        // The call that asked may have gone meanwhile.
+        // The call that asked may have ended meanwhile.
         if !self.asked.take(response) {
             tracing::debug!("a response to no request that waits was passed over");
         }
     }
 
-    /// The input has ended: no answers come any more.
+    /// The input has ended, so no more answers will come.
     pub(crate) fn end_input(&mut self) {
         self.asked.end();
     }
@@ -217,19 +217,20 @@ impl Legacy {
         Ok((self.batches.open(), messages))
     }
 
-    /// The answer to a message of a batch that is not a call's.
+    /// Adds an answer to a message of a batch that is not a call.
     pub(crate) fn refuse(&mut self, batch: u64, answer: Response) {
         self.batches.refuse(batch, answer);
     }
 
-    /// A call of the batch is over without an answer, or the batch was read to its end. The last one gives the answers.
+    /// A call of the batch has ended without an answer, or the batch was read to its end. The last one returns the
+    /// answers.
     pub(crate) fn end_batch(&mut self, batch: u64) -> Option<Vec<Response>> {
         self.batches.end(batch, None)
     }
 }
 
 impl News {
-    /// Until the client says that it is ready, it is sent nothing but its answer.
+    /// Sends no changes: until the client reports that it is initialized, it only gets answers.
     pub(crate) fn stop(&mut self) {
         self.0 = None;
     }
@@ -246,7 +247,7 @@ impl News {
     }
 }
 
-/// Refuses what must not be part of a batch.
+/// Refuses a request that must not be part of a batch.
 pub(crate) fn check_in_batch(request: &Request) -> Result<(), ErrorObject> {
     if request.method == "initialize" {
         return Err(not_in_batch("initialize"));

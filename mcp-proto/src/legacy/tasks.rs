@@ -1,4 +1,4 @@
-//! The experimental tasks of 2025-11-25: calls that clients make tasks of, `tasks/get`, `tasks/result`, `tasks/list`
+//! The experimental tasks of 2025-11-25: calls that clients turn into tasks, `tasks/get`, `tasks/result`, `tasks/list`
 //! and `tasks/cancel`.
 
 pub(crate) mod stream;
@@ -58,7 +58,7 @@ async fn cancel(server: &Server, entry: &Entry) -> Result<(), ErrorObject> {
     )))
 }
 
-/// Waits for the end of a task, wherever it runs, and gives what its call would have given.
+/// Waits for the end of a task, wherever it runs, and returns what its call would have returned.
 async fn task_result(
     server: &Server,
     entry: &Arc<Entry>,
@@ -72,13 +72,13 @@ async fn task_result(
     tokio::select! {
         biased;
         result = &mut result => result,
-        // It is over, which is all that is waited for.
+        // The task has ended, which is what was awaited.
         () = following => result.await,
     }
 }
 
-/// Waits for the end of a task of which all that happens is seen here. Meanwhile its questions are put here, as long as
-/// no newer request waits for the same task.
+/// Waits for the end of a task whose changes are all seen here. Meanwhile its questions are sent on this request's
+/// stream, as long as no newer request waits for the same task.
 async fn result_of(
     server: &Server,
     entry: &Arc<Entry>,
@@ -124,7 +124,7 @@ async fn result_of(
     }
 }
 
-/// Puts questions of a task to its client; the task gets each answer as it comes.
+/// Sends questions of a task to its client; the task gets each answer when it arrives.
 async fn ask_for_task(
     server: &Server,
     entry: &Entry,
@@ -135,11 +135,11 @@ async fn ask_for_task(
     let mut room = config.max_answer_bytes;
     let questions = questions.iter();
     let questions = questions.map(|open| (open.key.as_str(), &open.question));
-    // There are as many answers as questions.
+    // Unbounded, but there is at most one answer for each question.
     let (taken, mut to_take) = mpsc::unbounded_channel();
     let asked = async move {
         let take = |key: &str, answer| {
-            // What takes them ends after this.
+            // The receiver of the answers lives longer than this.
             let _taken = taken.send((key.to_owned(), answer));
             Ok(())
         };
@@ -157,7 +157,7 @@ async fn ask_for_task(
     tokio::try_join!(asked, taking).map(|((), ())| ())
 }
 
-/// The tasks of the caller, the oldest first. A cursor says after which of them the page begins.
+/// The tasks of the caller, the oldest first. A cursor holds the task after which the page begins.
 async fn list_tasks(
     server: &Server,
     params: &Map<String, Value>,
@@ -203,7 +203,7 @@ async fn list_tasks(
     })
 }
 
-/// How the tool of a call is called, or why it is not, as far as its declaration says so. Unknown tools are judged
+/// How the tool of a call is to be called, or the error if its declaration forbids the call. Unknown tools are handled
 /// elsewhere.
 pub(crate) fn calling(
     offered: &Offered,
@@ -248,7 +248,7 @@ pub(crate) fn created(task: TaskView<'_>) -> Result<Payload, ErrorObject> {
     Payload::of(&Created { task })
 }
 
-/// What a task comes to whose tool has ended: a failure of the tool is one of the task.
+/// The final stage of a task whose tool has ended: a failure of the tool is a failure of the task.
 pub(crate) fn ended(
     server: &Server,
     entry: &Entry,
@@ -281,7 +281,7 @@ fn read_ttl(task: &Value) -> Result<Option<Duration>, ErrorObject> {
     let Some(millis) = millis else {
         return unfit("params.task.ttl must be a number of milliseconds, at least 0");
     };
-    // What is longer than any time is cut to the most that is given anyway.
+    // A value beyond any possible time is reduced to the maximum that is granted anyway.
     Ok(Some(
         Duration::try_from_secs_f64(millis / 1_000.0).unwrap_or(Duration::MAX),
     ))
@@ -297,7 +297,7 @@ fn task(entry: &Entry) -> Result<Payload, ErrorObject> {
     })
 }
 
-/// What the call of a task that is over would have been answered.
+/// The answer that the call of an ended task would have had.
 fn outcome(entry: &Entry) -> Result<Payload, ErrorObject> {
     match &entry.state().stage {
         Stage::Completed(result) | Stage::ToolFailed(result) => Ok(result.clone()),

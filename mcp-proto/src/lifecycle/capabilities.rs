@@ -13,7 +13,7 @@ use crate::json;
 pub struct ClientCapabilities(Map<String, Value>);
 
 impl ClientCapabilities {
-    /// The members that were judged. All that are empty share one place.
+    /// The checked members. All empty ones share one allocation.
     pub(crate) fn shared(members: Map<String, Value>) -> Arc<Self> {
         static NONE: LazyLock<Arc<ClientCapabilities>> = LazyLock::new(Arc::default);
         match members.is_empty() {
@@ -22,7 +22,7 @@ impl ClientCapabilities {
         }
     }
 
-    /// As it came.
+    /// The members, unchanged.
     pub(crate) fn members(&self) -> &Map<String, Value> {
         &self.0
     }
@@ -82,7 +82,7 @@ impl From<Map<String, Value>> for ClientCapabilities {
     }
 }
 
-/// Where the value of a known capability is neither an object nor null; unknown capabilities are passed over.
+/// The path of a known capability whose value is neither an object nor null. Unknown capabilities are ignored.
 pub(crate) fn malformed_capability(capabilities: &Map<String, Value>) -> Option<String> {
     let is_wrong = |value: &&Value| !value.is_object() && !value.is_null();
     for (name, value) in capabilities {
@@ -112,7 +112,7 @@ pub(crate) fn malformed_capability(capabilities: &Map<String, Value>) -> Option<
     None
 }
 
-/// What was given and is not null.
+/// The value, if it is present and not null.
 fn present(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| !value.is_null())
 }

@@ -2,8 +2,8 @@
 //! 2026-07-28, "Extension negotiation").
 
 /// Whether a text may be a key of `_meta`: an optional prefix of labels separated by dots and ended by a slash, then a
-/// name. Labels begin with a letter, end with a letter or a digit and have hyphens between; names begin and end with
-/// one of either, have `-`, `_` and `.` between, and may be empty.
+/// name. Labels begin with a letter, end with a letter or a digit and have hyphens between; names begin and end with a
+/// letter or a digit, may have `-`, `_` and `.` between, and may be empty.
 pub(crate) fn is_meta_key(key: &str) -> bool {
     let (prefix, name) = match key.split_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
@@ -12,7 +12,7 @@ pub(crate) fn is_meta_key(key: &str) -> bool {
     prefix.is_none_or(|prefix| prefix.split('.').all(is_label)) && is_name(name)
 }
 
-/// Whether a text may name an extension: as a key of `_meta` with a prefix and a name.
+/// Whether a text may name an extension: it must be a `_meta` key with a prefix and a name.
 pub(crate) fn is_extension_id(id: &str) -> bool {
     let named = id.split_once('/').is_some_and(|(_, name)| !name.is_empty());
     named && is_meta_key(id)

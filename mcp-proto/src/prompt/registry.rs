@@ -143,7 +143,7 @@ impl PromptRegistry {
         true
     }
 
-    /// Whether this very prompt is there, and not another one of its name.
+    /// Whether `other` has the same prompt, not just another one with the same name.
     pub(crate) fn has_same(&self, name: &str, other: &Self) -> bool {
         match (self.registered(name), other.registered(name)) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -163,7 +163,7 @@ impl PromptRegistry {
         self.registered(name).map(|registered| &registered.0)
     }
 
-    /// `prompts/get`: everything that is wrong with the params is −32602.
+    /// `prompts/get`: any error in the params is −32602.
     pub(crate) async fn fill_in(
         &self,
         mut params: Map<String, Value>,
@@ -191,13 +191,14 @@ impl PromptRegistry {
     }
 }
 
-/// The error for a name that no prompt has.
+/// The error for a name that does not belong to a prompt.
 pub(crate) fn unknown(name: &str) -> ErrorObject {
     let shown: String = name.chars().take(MAX_NAME).collect();
     ErrorObject::invalid_params(format!("unknown prompt {shown:?}"))
 }
 
-/// Arguments as they were sent: strings, all that are required; others than the listed are passed over.
+/// Checks arguments as they were sent: they must be strings, and all required ones must be present. Unlisted ones are
+/// ignored.
 fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments, ErrorObject> {
     let mut given = match arguments {
         None | Some(Value::Null) => Map::new(),
@@ -242,7 +243,7 @@ fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments, ErrorObj
     Ok(read)
 }
 
-/// All the values that a text's schema allows; none where that is any text.
+/// All the values that the schema of a string allows; empty if any string is allowed.
 fn values_of(schema: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(only) = schema.get("const").and_then(text) {
@@ -250,7 +251,7 @@ fn values_of(schema: &Value) -> Vec<String> {
     }
     let list = |name: &str| schema.get(name).and_then(Value::as_array);
     let listed = list("enum").map(|values| values.iter().map(text).collect());
-    // Where the variants of an enumeration are described.
+    // The form of an enumeration whose variants have descriptions.
     let described = || {
         let choices = list("oneOf")?.iter();
         Some(

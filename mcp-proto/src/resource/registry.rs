@@ -22,8 +22,8 @@ type Outcome<T> = BoxFuture<'static, Result<T, RequestError>>;
 type Reader = Arc<dyn Fn(ResourceUri, Context) -> Outcome<ReadResourceResult> + Send + Sync>;
 type Lister = Arc<dyn Fn(PageRequest, Context) -> Outcome<Page<Resource>> + Send + Sync>;
 
-/// Resources and templates in the order of their registration, which is the order they are listed in. Where several
-/// templates match a URI, the first counts.
+/// Resources and templates in the order of their registration, which is the order they are listed in. If several
+/// templates match a URI, the first one is used.
 #[derive(Clone, Default)]
 pub(crate) struct ResourceRegistry {
     resources: Vec<Arc<(Resource, Reader)>>,
@@ -155,7 +155,7 @@ impl ResourceRegistry {
         self.lister.is_some()
     }
 
-    /// What a URI is of, as it was registered: the URI of a resource, or the text of a template.
+    /// The registered item that a URI belongs to: the URI of a resource, or the text of a template.
     pub(crate) fn registered_as(&self, uri: &str) -> Option<&str> {
         if uri.len() > MAX_URI_BYTES {
             return None;
@@ -168,7 +168,7 @@ impl ResourceRegistry {
         registered.map(|registered| registered.0.uri_template.as_str())
     }
 
-    /// Whether a URI is one of a registered resource or of a template.
+    /// Whether a URI belongs to a registered resource or a template.
     pub(crate) fn knows(&self, uri: &str) -> bool {
         self.find(uri).is_some()
     }
@@ -222,7 +222,7 @@ pub(crate) fn not_found(uri: &str) -> RequestError {
     ))
 }
 
-/// A scheme, a colon and more of visible ASCII (RFC 3986 §3).
+/// Checks for a scheme, a colon and more, in visible ASCII (RFC 3986 §3).
 fn check_uri(uri: &str) -> Result<(), String> {
     let scheme = uri.split_once(':').map(|(scheme, _)| scheme);
     let is_scheme = |scheme: &str| {

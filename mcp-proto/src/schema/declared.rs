@@ -1,5 +1,5 @@
-//! Publishing a schema without enforcing it, for builds without the feature `validate`: what a handler gets is judged
-//! by its own type alone.
+//! Publishing a schema without enforcing it, for builds without the feature `validate`: arguments are checked only by
+//! the handler's own type.
 
 use serde_json::Value;
 
@@ -56,13 +56,13 @@ impl CompiledSchema {
         mirror::params_to_publish(&self.0)
     }
 
-    /// Takes any instance: nothing is enforced.
+    /// Accepts any instance: nothing is enforced.
     #[expect(clippy::unused_self, reason = "it is called as the one that enforces")]
     pub(crate) fn check(&self, _instance: &Value) -> Result<(), Vec<Finding>> {
         Ok(())
     }
 
-    /// Takes any object.
+    /// Accepts any object.
     #[expect(clippy::unused_self, reason = "it is called as the one that enforces")]
     pub(crate) fn accept(
         &self,

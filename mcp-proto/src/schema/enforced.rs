@@ -1,4 +1,4 @@
-//! Enforcing a schema: arguments and results are judged by the very schema that clients see.
+//! Enforces a schema: arguments and results are checked against the schema that clients see.
 
 mod choice;
 mod dialect;
@@ -21,16 +21,16 @@ use crate::json;
 const MAX_NODES: usize = 20_000;
 const MAX_DEPTH: usize = 64;
 
-/// The most nodes of a schema that is compiled when it is first needed: one call waits for it, for some milliseconds.
+/// The most nodes of a schema that is compiled only when it is first needed. One call waits some milliseconds for it.
 const MAX_LATE: usize = 1_000;
 
 /// The most values in an instance whose findings are reported one by one, and the most bytes of their paths together.
-/// The validator collects every finding with its path before it gives one, so this bounds its work, not just its
+/// The validator collects every finding with its path before it returns one, so this bounds its work, not just its
 /// answer.
 const MAX_EXPLAINED: usize = 10_000;
 const MAX_EXPLAINED_PATHS: usize = 1024 * 1024;
-/// Each value may fail many keywords (required members, alternatives), so a large schema explains fewer values: about
-/// this many by the nodes of the schema, but no fewer than [`MIN_EXPLAINED`].
+/// Each value may fail many keywords (required members, alternatives), so fewer values are explained for a large
+/// schema: about this number divided by the nodes of the schema, but no fewer than [`MIN_EXPLAINED`].
 const MAX_EXPLAINED_WORK: usize = 200_000;
 const MIN_EXPLAINED: usize = 256;
 
@@ -38,16 +38,17 @@ const MIN_EXPLAINED: usize = 256;
 #[derive(Debug)]
 pub(crate) struct CompiledSchema {
     schema: Value,
-    /// The schema has only the keywords that [`simple`] knows, so most instances need no validator.
+    /// The schema has only keywords that [`simple`] handles, so most instances need no validator.
     is_simple: bool,
-    /// A simple schema is compiled when an instance is not surely right: compiling the first one of a process takes
-    /// longer than all else that a small server does at its start, since the crate compiles the meta-schema, too.
+    /// A simple schema is compiled only when an instance is not certain to be valid. Compiling the first schema of a
+    /// process takes longer than the rest of a small server's start, since the crate compiles the meta-schema, too.
     validator: OnceLock<Result<Validator, SchemaError>>,
-    /// The schema has alternatives. A failed one brings the findings of each of them along, all at once.
+    /// The schema has alternatives. If all of them fail, the findings of each are reported at once.
     has_choices: bool,
     /// The most values of an instance whose findings are reported one by one.
     max_explained: usize,
-    /// How many times as often a part of an instance is looked at as what it is in ([`references::check`]).
+    /// How many times more often a part of an instance is checked than the value that contains it
+    /// ([`references::check`]).
     again: usize,
 }
 
@@ -126,10 +127,10 @@ impl CompiledSchema {
     }
 
     /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
-    /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says. In an
-    /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000), or nested
-    /// too deep for a schema that refers back to itself in several alternatives, they are findings like others. What is
-    /// refused is given back.
+    /// it, and the plain form has no way to allow it. `nulls` decides whether such nulls are kept or removed. In an
+    /// instance that is too large to be explained (a limit between 256 and 10,000 values), or nested too deep for a
+    /// schema that refers back to itself in several alternatives, they are findings like others. Refused arguments are
+    /// returned.
     pub(crate) fn accept(
         &self,
         instance: Value,
@@ -177,7 +178,7 @@ impl CompiledSchema {
     /// The compiled form.
     ///
     /// # Errors
-    /// That the schema does not compile, which was ruled out when it was added.
+    /// If the schema does not compile, which was ruled out when it was added.
     fn validator(&self) -> Result<&Validator, Vec<Finding>> {
         let compiled = self
             .validator
@@ -188,8 +189,8 @@ impl CompiledSchema {
         })
     }
 
-    /// The one finding of an instance that is too large for all of them; it names the first wrong place unless even
-    /// that could bring the findings of a whole instance along.
+    /// The single finding for an instance that is too large for all of them. It names the first wrong place, unless
+    /// even that could collect the findings of a whole instance.
     fn first_finding(&self, validator: &Validator, instance: &Value) -> Finding {
         if !references::is_quick(instance, self.again) {
             return explain::too_deep();
@@ -202,8 +203,8 @@ impl CompiledSchema {
         explain::too_large(first.as_ref(), self.max_explained)
     }
 
-    /// Whether finding all errors takes bounded work. Finding the first one always does: the validator remembers what
-    /// it has seen, but not when it collects.
+    /// Whether finding all errors takes bounded work. Finding the first one always does: the validator then remembers
+    /// the values it has checked, which it does not when it collects all errors.
     fn explains(&self, instance: &Value) -> bool {
         json::is_small(instance, self.max_explained, MAX_EXPLAINED_PATHS)
             && references::is_quick(instance, self.again)
@@ -222,7 +223,7 @@ fn validator(schema: &Value, dialect: Draft) -> Result<Validator, SchemaError> {
         .map_err(|error| SchemaError(format!("the schema does not compile: {error}")))
 }
 
-/// Whether alternatives stand anywhere in the schema.
+/// Whether the schema contains alternatives anywhere.
 fn has_choices(schema: &Value) -> bool {
     let found = walk(schema, |part, _| {
         match part.get("anyOf").or_else(|| part.get("oneOf")) {

@@ -1,29 +1,29 @@
-//! What is wrong with the arguments of a call, as the answer reports it.
+//! Errors in the arguments of a call, as the answer reports them.
 
 use serde::Serialize;
 
-/// The longest path and the longest message of a finding, in bytes; what is longer is cut. For an instance that is too
-/// large, longer messages are left out.
+/// The longest path and the longest message of a finding, in bytes; longer ones are truncated. For an instance that is
+/// too large, longer messages are omitted.
 pub(super) const MAX_TOLD: usize = 1_024;
 
 /// One thing that is wrong with the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Where, as a JSON Pointer (RFC 6901); empty for the arguments as a whole. Cut where it is very long.
+    /// Where, as a JSON Pointer (RFC 6901); empty for the arguments as a whole. Truncated if it is very long.
     pub path: String,
-    /// What is wrong and what would be right.
+    /// What is wrong and what would be valid.
     pub message: String,
     /// The missing or unknown member there, if that is the error. Not sent to clients separately: the message names it.
     #[serde(skip)]
     pub member: Option<String>,
-    /// The value there, as text; `None` where it is long, or a list or an object. Not sent to clients separately.
+    /// The value there, as text; `None` if it is long, a list or an object. Not sent to clients separately.
     #[serde(skip)]
     pub value: Option<String>,
 }
 
 impl Finding {
-    /// A finding, its texts cut so that they do not repeat a client's megabytes.
+    /// A finding whose texts are truncated, so that they do not repeat a client's megabytes.
     pub(crate) fn new(path: &str, message: &str) -> Self {
         Self {
             path: shortened(path),

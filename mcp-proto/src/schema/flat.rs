@@ -1,8 +1,7 @@
-//! Alternatives at the root of a schema of arguments, as a flattened enumeration makes them, laid into one object:
-//! providers of models refuse `oneOf`, `anyOf` and `allOf` there, and with one tool all of a server's.
-//!
-//! The published schema then lists all members and all values of a tag; which of them belong together is checked by the
-//! type of the arguments.
+//! Merges alternatives at the root of a schema of arguments, as a flattened enumeration creates them, into one object.
+//! Model providers refuse `oneOf`, `anyOf` and `allOf` there, and with one such tool all tools of a server.
+//! The published schema then lists all members and all values of a tag; the type of the arguments checks which of them
+//! belong together.
 
 use serde_json::{Map, Value, json};
 
@@ -11,10 +10,10 @@ use super::SchemaError;
 /// How deep alternatives inside alternatives are followed.
 const MAX_NESTED: usize = 8;
 
-/// Lays the alternatives at the root of a schema into it. A schema without any stays unchanged.
+/// Merges the alternatives at the root of a schema into it. A schema without alternatives stays unchanged.
 ///
 /// # Errors
-/// One of them is not an object.
+/// If one of them is not an object.
 pub(super) fn lay_out(schema: &mut Value) -> Result<(), SchemaError> {
     match schema {
         Value::Object(root) => flatten(root, MAX_NESTED),
@@ -51,7 +50,7 @@ fn flatten(object: &mut Map<String, Value>, depth: usize) -> Result<(), SchemaEr
     Ok(())
 }
 
-/// An alternative as an object that has none itself.
+/// An alternative as an object without alternatives of its own.
 fn part_of(part: Value, depth: usize) -> Result<Map<String, Value>, SchemaError> {
     let nested = depth.checked_sub(1);
     let (Value::Object(mut part), Some(nested)) = (part, nested) else {
@@ -89,7 +88,7 @@ fn common(parts: &[Map<String, Value>]) -> Vec<Value> {
     required_of(first).filter(everywhere).cloned().collect()
 }
 
-/// Adds the members of an alternative. What it says of itself, its constant member says afterwards.
+/// Adds the members of an alternative. Its description moves to its constant member.
 fn merge_properties(object: &mut Map<String, Value>, mut part: Map<String, Value>) {
     let about = part.remove("description");
     let Some(Value::Object(members)) = part.remove("properties") else {
@@ -119,7 +118,7 @@ fn merge_properties(object: &mut Map<String, Value>, mut part: Map<String, Value
     }
 }
 
-/// One schema that allows what either does.
+/// Changes `known` to allow everything that either schema allows.
 fn combine(known: &mut Value, other: Value) {
     if let (Some(mut values), Some(more)) = (closed(known), closed(&other)) {
         for value in more {
@@ -146,7 +145,7 @@ fn combine(known: &mut Value, other: Value) {
     }
 }
 
-/// All the texts that a schema allows, if they are a closed set.
+/// All the strings that a schema allows, if they are a closed set.
 fn closed(schema: &Value) -> Option<Vec<Value>> {
     let values = match (schema.get("const"), schema.get("enum")) {
         (Some(only), _) => vec![only.clone()],

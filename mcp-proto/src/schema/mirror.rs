@@ -11,7 +11,7 @@ use crate::json;
 
 /// The keyword.
 const KEYWORD: &str = "x-mcp-header";
-/// What stands before its value in the header's name.
+/// The prefix of its value in the header's name.
 const PREFIX: &str = "mcp-param-";
 /// The longest value of the keyword, in bytes, and the most of them in one schema: servers take about a hundred
 /// headers.
@@ -35,13 +35,13 @@ impl MirroredParam {
         (!found.is_null()).then_some(found)
     }
 
-    /// Where it stands in the params of `tools/call`, for people.
+    /// Its place in the params of `tools/call`, for people.
     pub(crate) fn place(&self) -> String {
         format!("params.arguments.{}", self.path.join("."))
     }
 }
 
-/// A value as the text that a header repeats; `None` for those that have no such form.
+/// A value as the text that a header repeats; `None` for values without such a form.
 pub(crate) fn header_value(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(Cow::Borrowed(text)),
@@ -59,7 +59,7 @@ pub(crate) fn header_value(value: &Value) -> Option<Cow<'_, str>> {
 ///
 /// # Errors
 /// An annotation that clients reject, and the whole tool with it: one that is not a token or not unique, that is on
-/// anything but a string, an integer or a boolean, or in a place that is not reached by `properties` alone.
+/// anything but a string, an integer or a boolean, or in a place that is not reached only through `properties`.
 pub(crate) fn params_to_mirror(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
     params_of(schema, |_| Ok(()))
 }
@@ -67,7 +67,7 @@ pub(crate) fn params_to_mirror(schema: &Value) -> Result<Vec<MirroredParam>, Sch
 /// The same for a schema that will be published.
 ///
 /// # Errors
-/// Also an annotation on a password: every proxy on the way can read a header.
+/// Also an annotation on a password: every proxy on the path can read a header.
 pub(super) fn params_to_publish(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
     params_of(schema, |members| match members.get("format") {
         Some(format) if format == "password" => {

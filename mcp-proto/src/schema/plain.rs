@@ -1,4 +1,4 @@
-//! Bringing a derived schema into the plain form.
+//! Converts a derived schema to the plain form.
 
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -28,7 +28,7 @@ pub(super) fn make(
         schema => schema,
     };
     if let Some(members) = schema.as_object_mut() {
-        // The type's Rust name means nothing to a client.
+        // The type's Rust name has no meaning for a client.
         members.remove("title");
     }
     refuse_references(&schema)?;
@@ -87,7 +87,7 @@ fn refuse_references(schema: &Value) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// For arguments: null is not a separate value. Where it is allowed, the member may be left out, and an explicit null
+/// For arguments: null is not a separate value. If it is allowed, the member may be left out, and an explicit null
 /// counts as left out.
 pub(super) fn without_nulls(schema: &mut Schema) {
     if let Some(members) = schema.as_object_mut() {
@@ -95,8 +95,8 @@ pub(super) fn without_nulls(schema: &mut Schema) {
     }
 }
 
-/// For results: a member that is skipped when it is `None` is never null; what is sent as null is described in words
-/// alone, since every way to allow null besides another type is one that clients reject.
+/// For results: a member that is skipped when it is `None` is never null; a null that is sent is described only in
+/// words, since clients reject every way to allow null besides another type.
 pub(super) fn with_nulls(schema: &mut Schema) {
     let Some(members) = schema.as_object_mut() else {
         return;
@@ -187,9 +187,8 @@ fn simplify(schema: &mut Schema) {
     members.remove("format");
 }
 
-/// What a part that takes any value says, such as a `serde_json::Value`: `true` where it comes from, `{}` here. It is
-/// the same, but the schema of MCP knows objects alone there up to 2025-11-25, and clients refuse the whole list for
-/// less.
+/// Replaces the schema `true` of a part that accepts any value, such as a `serde_json::Value`, by `{}`. Both mean the
+/// same, but up to 2025-11-25 the schema of MCP allows only objects there, and clients refuse the whole list for that.
 fn spell_out(members: &mut Map<String, Value>) {
     let spell = |schema: &mut Value| {
         if *schema == Value::Bool(true) {
@@ -210,7 +209,8 @@ fn spell_out(members: &mut Map<String, Value>) {
     }
 }
 
-/// The range of a width that every JSON reader represents exactly; wider integers keep what the schema has.
+/// The range of an integer width that every JSON reader represents exactly. Wider integers keep the range in the
+/// schema.
 fn range_of(format: &str) -> Option<(i64, i64)> {
     match format {
         "int32" => Some((i32::MIN.into(), i32::MAX.into())),

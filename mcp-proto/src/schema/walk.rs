@@ -28,7 +28,7 @@ pub(super) fn walk<'s, E>(
     Ok(())
 }
 
-/// What stands directly below a value and may be a schema, with the name of the property it describes if it does.
+/// The values directly below a value that may be schemas, with the name of the property that each describes, if any.
 pub(super) fn subschemas(value: &Value) -> impl Iterator<Item = (Option<&str>, &Value)> {
     let items = value.as_array().into_iter().flatten();
     let members = value.as_object().into_iter().flatten();
@@ -47,7 +47,7 @@ pub(super) fn subschemas(value: &Value) -> impl Iterator<Item = (Option<&str>, &
     items.map(|item| (None, item)).chain(below)
 }
 
-/// What one keyword holds.
+/// The content of a keyword.
 enum Below<'s> {
     Nothing,
     One(&'s Value),

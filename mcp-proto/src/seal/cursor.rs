@@ -1,12 +1,12 @@
-//! Cursors of lists: "after this key". Such a cursor stays right when the list grows or shrinks between two pages.
+//! Cursors of lists: "after this key". Such a cursor stays valid when the list grows or shrinks between two pages.
 
 use super::{Keys, SealError, principal_parts};
 
 /// The first part of the associated data of a cursor.
 const PURPOSE: &[u8] = b"cursor";
 
-/// The cursor of the page after the key `after`, for the list of that method (`tools/list`) and that caller alone. It
-/// does not expire. `after` has at most [`MAX_PLAINTEXT_BYTES`](super::MAX_PLAINTEXT_BYTES) bytes.
+/// The cursor of the page after the key `after`, valid only for the list of that method (`tools/list`) and that caller.
+/// It does not expire. `after` has at most [`MAX_PLAINTEXT_BYTES`](super::MAX_PLAINTEXT_BYTES) bytes.
 pub(crate) fn cursor(
     keys: &Keys,
     list: &str,

@@ -1,4 +1,4 @@
-//! What a request asks for, as 32 bytes: the same for the same arguments in any order of members.
+//! The content of a request as 32 bytes, which are the same for any order of members.
 
 use serde_json::{Map, Number, Value};
 use sha2::{Digest as _, Sha256};
@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use super::length_of;
 use crate::json;
 
-/// The SHA-256 of a request's method and of its params, without the members of these that `except` names.
+/// The SHA-256 of a request's method and of its params, without the members of the params that `except` names.
 ///
 /// The order of members does not matter, nor how a number is spelt (an integer as `1` or `1.0` up to 2⁵³, where JSON
 /// readers agree that these are equal); everything else does. Values are written directly into the hash: tags and
@@ -59,7 +59,7 @@ fn write_values(hash: &mut Sha256, mut open: Vec<Open<'_>>) {
 /// A value that is still to be hashed, after its name if it is a member.
 type Open<'v> = (Option<&'v str>, &'v Value);
 
-/// Opens an object: its members come off the stack by name, in any order of the map.
+/// Opens an object: its members are popped in the order of their names, whatever the order of the map.
 fn push_members<'v>(
     hash: &mut Sha256,
     open: &mut Vec<Open<'v>>,
@@ -68,7 +68,7 @@ fn push_members<'v>(
     let below = open.len();
     open.extend(members.map(|(name, value)| (Some(name.as_str()), value)));
     let (_, members) = open.split_at_mut(below);
-    // No name is there twice.
+    // Names are unique.
     members.sort_unstable_by(|(a, _), (b, _)| b.cmp(a));
     hash.update(b"o");
     write_count(hash, members.len());

@@ -6,11 +6,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305};
 use sha2::{Digest as _, Sha256};
 
-/// The keys that seal what the server gives its clients to bring back: request states and cursors.
+/// The keys that seal the texts that clients keep for the server and send back: request states and cursors.
 ///
-/// Processes that serve the same clients need the same keys, or one refuses what another has sealed. For a single
-/// process [`Keys::random`] is enough. A clone is cheap and shares the ring: [`Keys::rotate`] reaches all clones. A
-/// ring has at most [`Keys::MAX`] keys.
+/// Processes that serve the same clients need the same keys, or one refuses the texts that another has sealed. For a
+/// single process [`Keys::random`] is enough. A clone is cheap and shares the ring: [`Keys::rotate`] reaches all
+/// clones. A ring has at most [`Keys::MAX`] keys.
 ///
 /// A key is 32 secret random bytes, never a password. To replace it in several processes without refusing anything,
 /// first give all of them the next key as a previous one ([`Keys::with_previous`]), then make it the current one.

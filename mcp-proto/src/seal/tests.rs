@@ -1,4 +1,4 @@
-//! What was sealed opens for what it was sealed for; nothing else opens.
+//! A sealed text opens only for the purpose that it was sealed for.
 
 mod keys;
 mod states;
@@ -102,7 +102,7 @@ fn lengths_are_bounded() {
 
 #[test]
 fn a_longer_text_is_refused_unread() {
-    // Sealed rightly, but by a process without the bound.
+    // Sealed correctly, but by a process without the bound.
     let keys = Keys::new(KEY);
     let ring = keys.ring();
     let mut body = vec![0; MAX_PLAINTEXT_BYTES + 1];

@@ -1,7 +1,8 @@
-//! Request state: what a handler has to remember until its client comes back with answers, kept by the client.
+//! Request state: the data that a handler needs when its client comes back with answers. The client keeps it.
 //!
 //! The state of a multi-round-trip request (2026-07-28) passes through hands that may alter it, keep it, or send it
-//! with another request or by another caller. A ticket is good for the request that it was given for, until it expires.
+//! with another request or by another caller. A ticket is valid only for the request that it was issued for, until it
+//! expires.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,40 +11,40 @@ use serde::de::DeserializeOwned;
 
 use super::{Keys, Nonce, SealError, principal_parts};
 
-/// What a request state is good for: the same request, made again by the same caller.
+/// The request that a request state is valid for: the same one, repeated by the same caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StateBinding<'a> {
     /// The authenticated caller. `None` differs from a caller with an empty name.
     pub(crate) principal: Option<&'a str>,
     /// The method of the request.
     pub(crate) method: &'a str,
-    /// What the request asks for: [`digest()`](super::digest()).
+    /// The digest of the request: [`digest()`](super::digest()).
     pub(crate) arguments: [u8; 32],
 }
 
 /// A request state that was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ticket<T> {
-    /// What was sealed.
+    /// The sealed content.
     pub(crate) content: T,
-    /// The name of this ticket among all, to use it once.
+    /// The unique id of this ticket, for accepting it only once.
     pub(crate) id: Nonce,
     /// When it ends, in seconds since 1970 (UTC). From that second on it is expired.
     pub(crate) expires: u64,
 }
 
-/// Why a ticket is not good.
+/// Why a ticket is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TicketError {
-    /// Forged, altered, given for another request or to another caller, or sealed with a key that is gone; the client
-    /// does not learn which.
+    /// Forged, altered, issued for another request or to another caller, or sealed with a key that was removed. The
+    /// client does not learn which.
     #[error("requestState is not one that this server gave for this request")]
     Unreadable,
     #[error("requestState has expired; send the request again without it")]
     Expired,
     #[error("requestState has been used already; send the request again without it")]
     Used,
-    /// [`UsedOnce`](super::UsedOnce) has no room: not the client's fault.
+    /// [`UsedOnce`](super::UsedOnce) is full. That is not the client's fault.
     #[error("too many requests were continued of late; try again later")]
     Full,
 }
@@ -85,7 +86,7 @@ impl StateBinding<'_> {
         if expires <= now {
             return Err(TicketError::Expired);
         }
-        // What another release of this server has sealed may have another shape.
+        // A state that another release of this server has sealed may have a different format.
         let content = serde_json::from_slice(content).map_err(|_| TicketError::Unreadable)?;
         Ok(Ticket {
             content,

@@ -1,4 +1,4 @@
-//! Tickets that are good once: the ids of those that were used, until they would have expired anyway.
+//! Tickets that are valid only once: the ids of those that were used, until they would have expired anyway.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,10 +11,10 @@ pub(crate) const DEFAULT_MAX_USED: usize = 100_000;
 /// The divisor for the part of them that one authenticated caller may fill.
 const SHARE: usize = 10;
 
-/// Remembers which tickets were used, so that each is good once.
+/// Remembers which tickets were used, so that each is accepted only once.
 ///
 /// It is bounded, and when it is full of tickets that have not expired, no other is accepted until one has: a caller
-/// that could push an id out could use that ticket again. A single caller can fill only a tenth of it. It is kept per
+/// that could evict an id could use that ticket again. A single caller can fill only a tenth of it. It is kept per
 /// process: processes that share keys, but not this, accept a ticket once each.
 #[derive(Debug)]
 pub(crate) struct UsedOnce {
@@ -24,7 +24,7 @@ pub(crate) struct UsedOnce {
 
 #[derive(Debug, Default)]
 struct Table {
-    /// By expiry; the expiry of a ticket is sealed, so its id never comes with another.
+    /// By expiry; the expiry of a ticket is sealed, so an id always comes with the same expiry.
     used: BTreeMap<(u64, Nonce), Option<Arc<str>>>,
     /// How many of them each authenticated caller has used.
     by_caller: HashMap<Arc<str>, usize>,
@@ -41,7 +41,7 @@ impl UsedOnce {
         }
     }
 
-    /// Uses the ticket of `caller`: `Ok` once in its life, `now` being in seconds since 1970 (UTC). Callers without
+    /// Uses the ticket of `caller`: `Ok` only once, `now` being in seconds since 1970 (UTC). Callers without
     /// authentication cannot be distinguished, so they have no share.
     pub(crate) fn accept<T>(
         &self,

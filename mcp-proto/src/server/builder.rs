@@ -37,7 +37,7 @@ use crate::skill::Skills;
 use crate::task::{TaskStore, TasksConfig};
 use crate::tool::{CallToolResult, Tool, ToolError};
 
-/// How many items a page of a list has unless the builder says otherwise.
+/// How many items a page of a list has, unless the builder sets another number.
 const DEFAULT_PAGE_SIZE: usize = 500;
 
 /// Collects the features of a [`Server`](crate::Server). Handlers get a clone of the state as their first argument.
@@ -260,8 +260,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Adds a prompt whose arguments are the members of the handler's type: texts and enumerations of texts, listed as
-    /// the required ones in their order, then the optional ones by name. Enumerations complete themselves.
+    /// Adds a prompt whose arguments are the members of the handler's type: texts and enumerations of texts. The
+    /// required ones are listed first, in their order, then the optional ones by name. The values of enumerations are
+    /// offered for completion.
     ///
     /// ```
     /// use mcp_proto::{Context, GetPromptResult, Prompt, RequestError, Server};
@@ -351,27 +352,27 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// How clients are asked for input.
+    /// Sets how clients are asked for input.
     pub fn input(mut self, config: InputConfig) -> Self {
         self.input = config;
         self
     }
 
-    /// The keys that seal request state and cursors. By default they are random for this process. Several processes
-    /// that serve the same clients must share them.
+    /// Sets the keys that seal request state and cursors. By default they are random for this process. Several
+    /// processes that serve the same clients must share them.
     pub fn keys(mut self, keys: Keys) -> Self {
         self.keys = Some(keys);
         self
     }
 
-    /// How many items a page of a list has, at least 1; 500 by default.
+    /// Sets how many items a page of a list has: at least 1, and 500 by default.
     pub fn page_size(mut self, size: usize) -> Self {
         self.page_size = size.max(1);
         self
     }
 
-    /// How long clients of the modern era may keep the lists, and skills. By default all clients and proxies may keep
-    /// them for 60 seconds, except for a list that [`ServerBuilder::list_resources`] makes. Such a list is always
+    /// Sets how long clients of the modern era may cache lists and skills. By default all clients and proxies may cache
+    /// them for 60 seconds, except for a list that uses [`ServerBuilder::list_resources`]. Such a list is always
     /// private to its caller.
     pub fn list_cache(mut self, hint: CacheHint) -> Self {
         self.list_cache = Some(hint);

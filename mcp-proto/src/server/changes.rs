@@ -17,7 +17,7 @@ use shared::Sent;
 
 pub(crate) use shared::SharedNotification;
 
-/// How many listeners may be open at once unless the builder says otherwise.
+/// How many listeners may be open at once unless the builder sets another number.
 pub(super) const DEFAULT_MAX_LISTENERS: usize = 20_000;
 /// How many changes a listener may lag behind; one that lags more is notified that everything may have changed.
 const MAX_LAG: usize = 256;
@@ -37,7 +37,7 @@ pub(crate) struct Interest {
     pub(crate) resources: BTreeSet<String>,
     /// More URIs may be subscribed to later.
     pub(crate) may_subscribe: bool,
-    /// It also receives task notifications, which come from elsewhere; they need a permit too.
+    /// It also receives task notifications, which have another source. They need a permit too.
     pub(crate) tasks: bool,
 }
 
@@ -159,7 +159,7 @@ impl Listener {
 
     /// Waits until the server closes. Cancel-safe.
     pub(crate) async fn closed(&mut self) {
-        // Fails only when the server is gone, which is as good.
+        // Fails only when the server is gone, which counts as closed.
         drop(self.closed.wait_for(|closed| *closed).await);
     }
 
@@ -185,21 +185,22 @@ impl Listener {
     /// Sets the resources that it is subscribed to; returns those before.
     pub(crate) fn subscribe_to(&mut self, resources: BTreeSet<String>) -> BTreeSet<String> {
         if !resources.is_empty() {
-            // They may have been subscribed to in another process.
+            // The subscriptions may have been made in another process.
             self.subscribed.store(true, Ordering::Relaxed);
         }
         std::mem::replace(&mut self.interest.resources, resources)
     }
 
-    /// Says of everything it asked for that it may have changed.
+    /// Queues a notification for everything that it asked for.
     pub(crate) fn queue_all(&mut self) {
         self.queue_everything(None);
     }
 
-    /// Says of these resources that they may have changed.
+    /// Queues a notification for each of these resources.
     pub(crate) fn queue_updates<'u>(&mut self, resources: impl Iterator<Item = &'u String>) {
         if self.pending.len() >= MAX_SUBSCRIPTIONS {
-            // All at once is less than one after the other, for a client that does not take them.
+            // Notifying of everything once takes less memory than ever more pending updates, if the client does not
+            // read them.
             self.pending.clear();
             self.queue_everything(None);
             return;
@@ -256,7 +257,7 @@ const TOOLS: &str = "notifications/tools/list_changed";
 const PROMPTS: &str = "notifications/prompts/list_changed";
 const RESOURCES: &str = "notifications/resources/list_changed";
 
-/// The subscribed URIs that an update is of.
+/// The subscribed URIs that an update concerns.
 fn subscribed<'i>(
     interest: &'i Interest,
     matcher: Option<&'i Matcher>,

@@ -1,4 +1,4 @@
-//! `completion/complete`: for arguments that something offered has.
+//! `completion/complete`: for arguments of prompts and resource templates.
 
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,7 @@ impl Server {
         self.complete(&json!({ "completion": completion }), None, None, era)
     }
 
-    /// −32602 for an argument that nothing offered has.
+    /// −32602 for an argument that no prompt or template on offer has.
     fn check_reference(
         &self,
         offered: &Offered,

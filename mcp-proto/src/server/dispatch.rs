@@ -1,4 +1,4 @@
-//! From the name of a method to what answers it.
+//! Finds the handler for the name of a method.
 
 use std::future::{Future, ready};
 #[cfg(feature = "http")]
@@ -28,7 +28,7 @@ use crate::version::{Era, ProtocolVersion};
 /// How many existing names an error lists.
 const MAX_NAMES: usize = 50;
 
-/// A request that has found its room.
+/// A request that has found its handler.
 pub(super) enum Dispatched<'s> {
     Now(Result<Payload, ErrorObject>),
     /// A plain call, the most frequent request, without a box.
@@ -59,7 +59,7 @@ impl From<Result<Payload, ErrorObject>> for Dispatched<'_> {
 }
 
 impl Server {
-    /// The one match from a method to its room.
+    /// The one match from a method to its handler.
     pub(super) fn dispatch(&self, called: Called, mut context: Context) -> Dispatched<'_> {
         let era = context.era();
         let judged = context.extensions.remove::<Judged>();
@@ -80,7 +80,8 @@ impl Server {
             mut params,
         } = request;
         let Some(method) = self.method(&method, era) else {
-            // No method is both: the names of the older era are looked at for what is called most rarely.
+            // No method is both. Names that only the legacy era has are checked after the common ones, since they are
+            // called most rarely.
             if era == Era::Legacy
                 && let Some(method) = LegacyMethod::find(&method, &self.0.capabilities)
             {
@@ -134,14 +135,14 @@ impl Server {
                 let about = self.about_task(method, params, context);
                 match self.shares_tasks() {
                     true => Dispatched::Later(Box::pin(about)),
-                    // It waits for nothing.
+                    // It does not wait.
                     false => about
                         .now_or_never()
                         .unwrap_or_else(|| Err(ErrorObject::internal()))
                         .into(),
                 }
             }
-            // It is ready whenever it is offered.
+            // Its result always exists if it is offered.
             Method::Discover => Err(ErrorObject::internal()).into(),
         }
     }
@@ -152,7 +153,7 @@ impl Server {
         tools.and_then(|_| offered.tools.plain(name))
     }
 
-    /// Starts a call of it.
+    /// Starts a call of such a tool.
     fn start_plain(
         &self,
         offered: &Offered,
@@ -166,7 +167,7 @@ impl Server {
         }
     }
 
-    /// The error for a tool, a prompt or a resource that a request names and that is not there for its caller.
+    /// The error for a tool, a prompt or a resource that a request names and that does not exist for its caller.
     fn unknown(
         &self,
         offered: &Offered,
@@ -206,7 +207,7 @@ impl Server {
         tool::unknown(name).with_data(json!({ "tools": names }))
     }
 
-    /// The error for a prompt that is not there for its caller.
+    /// The error for a prompt that does not exist for its caller.
     pub(super) fn unknown_prompt(
         &self,
         offered: &Offered,
@@ -219,8 +220,8 @@ impl Server {
         prompt::unknown(name).with_data(json!({ "prompts": names }))
     }
 
-    /// Whether the modern era has a method here: the transport answers 404 before it looks at anything else of the
-    /// params.
+    /// Whether this server has a method in the modern era. If not, the transport answers 404 before it checks anything
+    /// else in the params.
     pub(crate) fn knows(&self, method: &str) -> bool {
         self.method(method, Era::Modern).is_some() || self.0.methods.has(method)
     }
@@ -250,8 +251,8 @@ impl Server {
     }
 
     /// The scopes that a request needs, if its caller has not all of them. The refusal is reported to the observer of
-    /// requests. The caller's extensions keep the judged offer, so that the requests of a batch are judged by and
-    /// answered from the same one.
+    /// requests. The offer used for this check is kept in the caller's extensions, so that the requests of a batch are
+    /// checked against the same offer that answers them.
     #[cfg(feature = "http")]
     pub(crate) fn missing_scopes(
         &self,
@@ -285,7 +286,7 @@ impl Server {
     }
 }
 
-/// The name of the tool in a call that brings no answers and wants no task.
+/// The name of the tool in a call that carries no answers and requests no task.
 fn plain(params: &Map<String, Value>) -> Option<&str> {
     let wants_more = ["inputResponses", "requestState", "task"];
     match wants_more.iter().any(|more| params.contains_key(*more)) {

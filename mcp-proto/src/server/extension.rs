@@ -176,7 +176,7 @@ impl Server {
     }
 
     /// Passes a notification to the extension that handles it, if any. `context` takes `_meta` out of the params and
-    /// makes the sender's context from it. If it cannot, or the sender lacks a scope, the notification is ignored.
+    /// creates the sender's context from it. If it cannot, or the sender lacks a scope, the notification is ignored.
     pub(crate) fn take(
         &self,
         notification: &Notification,

@@ -43,7 +43,7 @@ impl Server {
         }
     }
 
-    /// Acknowledges what it agrees to, then sends changes until the server closes or the client disconnects.
+    /// Acknowledges the accepted filter, then sends changes until the server closes or the client disconnects.
     pub(super) async fn listen(
         &self,
         mut params: Map<String, Value>,

@@ -1,5 +1,5 @@
-//! The lists, page by page. A cursor is sealed and says between which two items the next page begins, so it stays
-//! right when the list changes (MCP "Pagination").
+//! The lists, page by page. A cursor is sealed and holds the two items between which the next page begins, so it stays
+//! valid when the list changes (MCP "Pagination").
 
 use std::borrow::Cow;
 
@@ -19,16 +19,16 @@ use crate::seal::{cursor, open_cursor};
 use crate::skill::Skills;
 use crate::version::Era;
 
-/// Where a page begins: what a cursor holds.
+/// The start of a page, which a cursor holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Start {
     /// At the first item. A cursor never means this.
     Beginning,
-    /// Behind the item `after`, or at the item `at` once the other is gone.
+    /// After the item `after`, or at the item `at` if `after` no longer exists.
     Between { after: String, at: String },
-    /// Behind the skill of this name, which may be gone.
+    /// After the skill of this name, which may no longer exist.
     Skill(Option<String>),
-    /// In what a handler lists, behind its own key.
+    /// Within the items that a handler lists, at the handler's own cursor.
     More(Option<String>),
 }
 
@@ -101,7 +101,7 @@ impl Server {
         )
     }
 
-    /// `resources/list` of a server that has no others than those registered one by one.
+    /// `resources/list` of a server whose resources are all registered one by one.
     pub(super) fn list_registered_resources(
         &self,
         offered: &Offered,
@@ -197,8 +197,8 @@ impl Server {
         self.complete(&list, Some(hint), None, context.era())
     }
 
-    /// The same for all pages of a list. What a handler lists may depend on its caller, and so does what needs scopes
-    /// or is visible to some, so it is never public.
+    /// The cache hint, the same for all pages of a list. A list is never public if a handler lists items, if items need
+    /// scopes, or if only some callers see them, since it then depends on the caller.
     pub(super) fn list_hint(&self, offered: &Offered, method: Method) -> CacheHint {
         let chosen = self.0.list_cache;
         let made = offered.resources.lists_more() && method == Method::ListResources;
@@ -208,7 +208,7 @@ impl Server {
                 ..chosen.unwrap_or(CacheHint::NONE)
             };
         }
-        // SEP-2640 gives `resources/directory/read` none, but the Inspector refuses one without.
+        // SEP-2640 defines no hint for `resources/directory/read`, but the Inspector refuses a result without one.
         chosen.unwrap_or(wire::PUBLIC_LIST)
     }
 
@@ -302,7 +302,7 @@ fn cut<'l, T: 'l>(
     })
 }
 
-/// So many of the skills behind that name, and what comes behind them.
+/// At most this many of the skills after that name, and the start of the next page.
 fn skill_resources(
     skills: Option<&Skills>,
     after: Option<&str>,
@@ -315,14 +315,14 @@ fn skill_resources(
     let page: Vec<_> = rest.by_ref().take(room).collect();
     let next = match (rest.peek(), page.last()) {
         (None, _) => Start::More(None),
-        // That of a SKILL.md is the skill's name.
+        // The name of a SKILL.md resource is the skill's name.
         (Some(_), Some(last)) => Start::Skill(Some(last.name.clone())),
         (Some(_), None) => Start::Skill(after.map(str::to_owned)),
     };
     (page, next)
 }
 
-/// Both items next to the cursor are gone: a guess could leave others out.
+/// The error if both items next to the cursor are gone: guessing a position could omit others.
 fn moved(method: Method) -> ErrorObject {
     ErrorObject::invalid_params(format!(
         "the list has changed where params.cursor points: start {} again without it",
@@ -330,7 +330,7 @@ fn moved(method: Method) -> ErrorObject {
     ))
 }
 
-/// A list cannot ask its client (2026-07-28: `input_required` is for three methods alone).
+/// A list cannot ask its client (2026-07-28: `input_required` is for three methods only).
 pub(super) fn not_asked(error: RequestError, era: Era) -> ErrorObject {
     error.into_interrupt(era, None).into_error()
 }

@@ -48,7 +48,7 @@ impl Method {
         })
     }
 
-    /// The name of a method that lists or asks.
+    /// The name of a method that lists items or may ask the client.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::CallTool => "tools/call",
@@ -70,7 +70,7 @@ impl Method {
         }
     }
 
-    /// Whether its handler may ask the client: its results are not made beforehand.
+    /// Whether its handler may ask the client: its results cannot be prepared.
     pub(crate) fn may_ask(self) -> bool {
         matches!(self, Self::CallTool | Self::ReadResource | Self::GetPrompt)
     }
@@ -86,7 +86,7 @@ impl Method {
         }
     }
 
-    /// Whether a server of these capabilities has it.
+    /// Whether a server with these capabilities offers it.
     pub(crate) fn is_offered(self, server: &ServerCapabilities) -> bool {
         match self {
             Self::CallTool | Self::ListTools => server.tools.is_some(),

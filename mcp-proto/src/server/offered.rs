@@ -1,5 +1,5 @@
-//! What a server offers at one time. A change puts another [`Offered`] in its place; running calls continue with
-//! theirs.
+//! Everything that a server offers at one time. A change replaces the [`Offered`]; running calls continue with the
+//! previous one.
 
 mod check;
 
@@ -25,7 +25,7 @@ use crate::scopes::{Guarded, Needs};
 use crate::tool::{CallToolResult, Tool, ToolError, ToolRegistry};
 use crate::version::ProtocolVersion;
 
-/// The registries, and what callers need for what is in them. Clones share the handlers.
+/// The registries, and the scopes that callers need for their items. Clones share the handlers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered {
     pub(crate) tools: ToolRegistry,
@@ -42,12 +42,12 @@ pub(crate) struct Offered {
 pub(super) struct ReadyList {
     pub(super) method: Method,
     pub(super) version: ProtocolVersion,
-    /// Its text, once it was asked for.
+    /// Its text, once it was requested.
     pub(super) payload: OnceLock<Payload>,
 }
 
-/// What was offered when the scopes of a request were judged, among its extensions: what answers the request is what
-/// its caller was allowed.
+/// The offer against which the scopes of a request were checked, kept in its extensions: the same offer answers the
+/// request.
 #[derive(Debug, Clone)]
 pub(super) struct Judged(pub(super) Arc<Offered>);
 
@@ -192,7 +192,7 @@ impl Offered {
         }
     }
 
-    /// Derives the scopes of the tools and prompts that were not there `before`, as of all others.
+    /// Derives the scopes of the tools and prompts that did not exist in `before`, by the same rules as for all others.
     pub(super) fn derive_needs(&mut self, before: &Self) {
         for tool in self.tools.all() {
             if !self.tools.has_same(&tool.name, &before.tools) {

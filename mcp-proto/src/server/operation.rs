@@ -95,7 +95,7 @@ struct Observed {
     trace_state: Option<String>,
 }
 
-/// What a request names of what is offered.
+/// The items on offer that a request names.
 #[derive(Default)]
 struct Named {
     tool: Option<String>,
@@ -201,7 +201,7 @@ impl Inner {
             || self.methods.has(name)
     }
 
-    /// What a request names in the texts among its params.
+    /// The items that a request names in the strings of its params.
     fn named<'t>(&self, method: &str, text: impl Fn(&str) -> Option<&'t str>) -> Named {
         let owned = |text: &str| Some(text.to_owned());
         let mut named = Named::default();
@@ -229,7 +229,7 @@ impl Inner {
         named
     }
 
-    /// Reports a request that was refused, since its caller may not do what it asks for.
+    /// Reports a request that was refused because its caller lacks a scope.
     #[cfg(feature = "http")]
     pub(super) fn forbidden(&self, request: &Request, caller: &Extensions) {
         if self.observer.is_none() {

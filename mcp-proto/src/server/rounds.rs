@@ -23,7 +23,7 @@ use crate::version::{Era, ProtocolVersion};
 
 pub use config::InputConfig;
 
-/// [`InputConfig`] and what it takes to keep it.
+/// [`InputConfig`] and the state that enforces it.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     pub(crate) config: InputConfig,
@@ -41,14 +41,14 @@ impl Rounds {
     }
 }
 
-/// What a `requestState` holds: the answers that must not be asked for again.
+/// The content of a `requestState`: the answers that must not be requested again.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Remembered {
     answers: BTreeMap<String, Value>,
     asked: Vec<String>,
 }
 
-/// What is kept of a request while its handler runs, to ask its client.
+/// The data of a request that is kept while its handler runs, for asking its client.
 struct AskingRequest {
     method: Method,
     params: Map<String, Value>,
@@ -60,8 +60,8 @@ struct AskingRequest {
 }
 
 impl Server {
-    /// Answers a request whose handler may ask. All its rounds use the handler that it began with, which its caller was
-    /// allowed, even if the offer changes meanwhile.
+    /// Answers a request whose handler may ask. All its rounds use the handler that it began with, for which its caller
+    /// was authorized, even if the offer changes meanwhile.
     pub(super) async fn in_rounds(
         &self,
         offered: Arc<Offered>,
@@ -126,7 +126,7 @@ impl Server {
         }
     }
 
-    /// The answers that a modern request brings along, taken out of its params; `None` where it brings none.
+    /// Takes the answers that a modern request carries out of its params; `None` if it carries none.
     fn answers(
         &self,
         method: Method,
@@ -192,7 +192,7 @@ impl Server {
         })
     }
 
-    /// `InputRequiredResult`: the questions, and what must come back with the answers.
+    /// `InputRequiredResult`: the questions, and the state that must come back with the answers.
     fn input_required(
         &self,
         questions: &Questions,
@@ -229,7 +229,7 @@ impl Interrupt {
         match self.0 {
             Reason::Error(error) => error,
             Reason::Ask(_) => {
-                // A client that can answer nothing is refused where the handler asks.
+                // A client that cannot answer is refused earlier, when the handler asks.
                 tracing::error!(
                     "a handler asked where the client cannot be asked; tools that ask are registered with Tool::asking"
                 );

@@ -1,4 +1,4 @@
-//! Running the handler that a request is for, and writing what it gives: a large result where it does not delay other
+//! Runs the handler of a request and writes its result. A large result is written where it does not delay other
 //! requests.
 
 use std::future::Future;
@@ -17,11 +17,11 @@ use crate::legacy::older;
 use crate::tool::{CallToolResult, Plain, Started};
 use crate::version::ProtocolVersion;
 
-/// How many bytes a result has before it is written on a blocking thread: escaping as many takes well below a
+/// Results above this size in bytes are written on a blocking thread. Escaping this many bytes takes well below a
 /// millisecond.
 const INLINE_BYTES: usize = 256 * 1024;
 
-/// A call of a tool whose arguments were judged.
+/// A call of a tool whose arguments were checked.
 pub(super) struct ToolCall<'s> {
     server: &'s Server,
     version: ProtocolVersion,
@@ -58,7 +58,7 @@ impl<'s> ToolCall<'s> {
         async move {
             let result = call.await?;
             let size = result.size();
-            // Parts that are there need not be written.
+            // Prepared parts need not be written.
             if size <= INLINE_BYTES || result.prepared.is_some() {
                 return Ok(server.tool_result(&result, version)?);
             }
@@ -83,7 +83,7 @@ impl Server {
         }
     }
 
-    /// A call of a tool on its way: the arguments are judged, the handler waits to run.
+    /// Prepares a call of a tool: the arguments are checked, and the handler is ready to run.
     fn start_tool<'s>(
         &'s self,
         offered: &Offered,
@@ -95,7 +95,7 @@ impl Server {
         Ok(ToolCall::new(self, version, client, started))
     }
 
-    /// The same of a tool that was looked up.
+    /// The same for a tool that was looked up already.
     pub(super) fn started<'s>(
         &'s self,
         offered: &Offered,
@@ -159,9 +159,9 @@ impl Server {
         wire::tool_result(result, version, &self.0.info_json)
     }
 
-    /// Writes a result of about this size on a blocking thread, at most as many at once as there are processors; in
-    /// place without a runtime. The result and its text are counted from here on, since it may wait for others to be
-    /// written first.
+    /// Writes a result of about this size on a blocking thread, at most as many at once as there are processors; on the
+    /// current thread if there is no runtime. The result and its text are counted from here on, since it may wait for
+    /// others to be written first.
     async fn written(
         &self,
         client: Option<Client>,
@@ -192,7 +192,7 @@ impl Server {
         let turn = Arc::clone(&self.0.writers).acquire_owned().await;
         let server = self.clone();
         let written = apart(move || {
-            // Kept until it is done, even if the caller no longer waits.
+            // Held until the writing is done, even if the caller no longer waits.
             let _turn = turn;
             write(&server)
         });
@@ -202,7 +202,7 @@ impl Server {
     }
 }
 
-/// The error of a call that has run and whose answer cannot be kept until it is read.
+/// The error for a call that has run but whose answer exceeds the memory for unread answers.
 fn no_room(size: usize, over: Over) -> ErrorObject {
     let problem = format!("the call has run, but its answer of {size} bytes finds no room: {over}");
     ErrorObject::new(ErrorObject::INTERNAL, problem)

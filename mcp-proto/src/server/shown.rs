@@ -1,4 +1,4 @@
-//! What a server offers while it runs: replaced as a whole, so that a request sees all of a change or nothing of it.
+//! The offer of a running server. It is replaced as a whole, so that a request sees all of a change or none of it.
 
 use std::sync::{Arc, OnceLock, PoisonError};
 
@@ -18,9 +18,9 @@ impl Server {
     /// Tools that clients should not see at first are hidden right after the server is built. A tool that
     /// [`Server::update`] puts under the name of a hidden one is hidden too, until [`Server::show_tools`] shows it.
     ///
-    /// False, and nothing is hidden, if one of these names belongs to no tool, or if the builder did not declare
-    /// [`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed): clients may then keep the list
-    /// for ever.
+    /// False, and nothing is hidden, if one of these names does not belong to a tool, or if the builder did not declare
+    /// [`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed): without that declaration
+    /// clients may cache the list forever.
     ///
     /// ```
     /// use mcp_proto::{CallToolResult, Server, Tool};
@@ -77,7 +77,7 @@ impl Server {
         self.0.offered()
     }
 
-    /// One change at a time: of two at once, both are in what is offered afterwards.
+    /// Allows one change at a time, so that of two concurrent changes neither is lost.
     pub(super) fn turn_to_change(&self) -> impl Drop + '_ {
         let changing = self.0.changing.lock();
         changing.unwrap_or_else(PoisonError::into_inner)
@@ -95,18 +95,18 @@ impl Server {
         offered.needs.show(wanted, &context.extensions) && self.is_visible(wanted, context)
     }
 
-    /// The same by [`ServerBuilder::visible_to`](crate::ServerBuilder::visible_to) alone.
+    /// The same, checking only [`ServerBuilder::visible_to`](crate::ServerBuilder::visible_to).
     pub(crate) fn is_visible(&self, wanted: Wanted<'_>, context: &Context) -> bool {
         let visible = self.0.visible.as_ref();
         visible.is_none_or(|visible| visible(wanted, context))
     }
 
-    /// Whether anything may be visible to some callers alone.
+    /// Whether some items may be visible only to some callers.
     pub(crate) fn hides(&self) -> bool {
         self.0.visible.is_some()
     }
 
-    /// The complete results of lists that are one page and the same for every caller: those that were asked for are
+    /// The complete results of lists that are one page and the same for every caller: those that were requested are
     /// kept as text.
     fn ready_lists(&self, offered: &Offered) -> Vec<ReadyList> {
         let mut lists = Vec::new();
@@ -137,8 +137,8 @@ impl Server {
         lists
     }
 
-    /// A list as sent to every caller, written when the first one asks for it. `None`: it has to be made for the
-    /// request, if only to say what is wrong with it.
+    /// A list as sent to every caller, written when the first one asks for it. `None` if it has to be created for the
+    /// request, if only to report an error.
     pub(super) fn ready_list(
         &self,
         offered: &Offered,
@@ -150,7 +150,7 @@ impl Server {
         if let Some(payload) = ready.payload.get() {
             return Some(payload.clone());
         }
-        // Without the extensions of the request: the list is the same for all.
+        // Without the extensions of the request, since the list is the same for all callers.
         let mut context = Context::test();
         context.protocol_version = version;
         let params = Map::new();

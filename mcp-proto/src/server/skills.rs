@@ -20,20 +20,20 @@ pub(super) fn settings() -> Map<String, Value> {
 }
 
 impl Server {
-    /// Serves these skills from now on, such as a folder that was loaded again; requests that run see either all of the
-    /// old ones or all of the new. Notifies listeners that the list of resources has changed, and of each changed file,
-    /// if the builder declared it
+    /// Serves these skills from now on, such as a folder that was loaded again; running requests see either all of the
+    /// old ones or all of the new ones. Notifies listeners that the list of resources has changed, and of each changed
+    /// file, if the builder declared it
     /// ([`ServerBuilder::resources_list_changed`](crate::ServerBuilder::resources_list_changed),
     /// [`ServerBuilder::subscriptions`](crate::ServerBuilder::subscriptions)).
     ///
     /// False for a server that was built without [`ServerBuilder::skills`](crate::ServerBuilder::skills): its
-    /// capabilities do not declare skills, so nothing changes. An empty [`Skills`] there is enough.
+    /// capabilities do not declare skills, so nothing changes. An empty [`Skills`] given to the builder is enough.
     pub fn replace_skills(&self, skills: Skills) -> bool {
         let Some(served) = &self.0.skills else {
             return false;
         };
         let (before, after) = {
-            // Nothing panics while it holds them.
+            // No code panics while it holds the lock.
             let mut served = served.write().unwrap_or_else(PoisonError::into_inner);
             (std::mem::replace(&mut *served, skills), served.clone())
         };
@@ -122,7 +122,7 @@ impl Server {
         )
     }
 
-    /// What a skill has at `uri`; `None` where that is not of a skill.
+    /// The content of a skill at `uri`; `None` if the URI does not belong to a skill.
     pub(super) fn read_skill(&self, uri: &str) -> Option<Result<ReadResourceResult, RequestError>> {
         match self.skills()?.read(uri) {
             Ok(contents) => {

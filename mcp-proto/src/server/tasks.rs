@@ -1,4 +1,4 @@
-//! Calls that become tasks: who gets one, how it is created, and the future it runs in.
+//! Calls that become tasks: which calls get one, how it is created, and the future it runs in.
 
 mod modern;
 mod running;
@@ -20,7 +20,7 @@ use crate::version::Era;
 use running::Start;
 
 impl Server {
-    /// Creates the task of a call and starts it; `CreateTaskResult`.
+    /// Creates the task of a call and starts it. Returns `CreateTaskResult`.
     pub(super) async fn create_task(
         &self,
         offered: Arc<Offered>,
@@ -43,7 +43,7 @@ impl Server {
             ttl,
             bytes: json_size(&params).saturating_add(answers),
         })?;
-        // Before it runs: it is new when its client first hears of it.
+        // Before it runs, so that it is in its first state when its client first sees it.
         let created = self.created(&entry);
         let start = Start {
             entry: Arc::clone(&entry),
@@ -79,7 +79,7 @@ impl Server {
         }
     }
 
-    /// The task that a request names, if it is its caller's.
+    /// The task that a request names, if it belongs to the caller.
     pub(crate) async fn named_task(
         &self,
         params: &Map<String, Value>,
@@ -99,7 +99,7 @@ impl Server {
         })
     }
 
-    /// Whether other servers know of its tasks, and it of theirs.
+    /// Whether tasks are shared with other servers.
     pub(super) fn shares_tasks(&self) -> bool {
         self.tasks().is_some_and(|tasks| tasks.shared().is_some())
     }
@@ -116,7 +116,7 @@ impl Server {
     }
 }
 
-/// How the tool of that call is called, or why it is not, as far as its declaration says so. Unknown tools are judged
+/// How the tool of a call is to be called, or the error if its declaration forbids the call. Unknown tools are handled
 /// elsewhere.
 pub(super) fn calling(
     offered: &Offered,
@@ -137,7 +137,7 @@ pub(super) fn calling(
     .map(Calling::Now)
 }
 
-/// The refusal of a modern client that does not declare the extension.
+/// The error for a modern client that does not declare the extension.
 fn needs_extension() -> ErrorObject {
     missing_capability(
         Era::Modern,

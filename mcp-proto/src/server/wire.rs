@@ -1,4 +1,4 @@
-//! Results as they go onto the wire, with what each era adds to them.
+//! Results as they are sent, with the members that each era adds.
 
 mod tool_result;
 
@@ -17,7 +17,7 @@ use crate::version::{Era, ProtocolVersion};
 
 pub(crate) use tool_result::tool_result;
 
-/// A result with what the modern era adds to it.
+/// A result with the members that the modern era adds.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Complete<'a, T> {
@@ -65,13 +65,13 @@ pub(crate) struct DiscoverResult<'a> {
     meta: ResultMeta<'a>,
 }
 
-/// What kind of result a modern one is.
+/// The kind of a modern result.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ResultType {
     Complete,
     InputRequired,
-    /// Of the tasks extension.
+    /// A task, in the tasks extension.
     Task,
 }
 
@@ -169,7 +169,7 @@ impl<'a> ResultMeta<'a> {
         self.members.is_none() && self.server_info.is_none()
     }
 
-    /// Appends it to a text. What most results have is there as text already.
+    /// Appends it to a text. Most results have only parts that are text already.
     fn push_to(&self, out: &mut String) -> Result<(), ErrorObject> {
         let (None, Some(info)) = (self.members, self.server_info) else {
             return tool_result::push_value(out, self);

@@ -70,7 +70,7 @@ impl Skill {
 #[derive(Debug, PartialEq)]
 pub(super) struct Checked {
     pub(super) entry: SkillEntry,
-    /// By their paths as they stand in their URIs.
+    /// By their paths as written in their URIs.
     files: BTreeMap<String, File>,
 }
 
@@ -81,7 +81,7 @@ struct File {
     bytes: Bytes,
 }
 
-/// What a path below a skill's folder leads to.
+/// The item at a path below a skill's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -90,7 +90,7 @@ pub(super) enum Kind {
 }
 
 impl Checked {
-    /// Checks every rule that a skill has to keep to.
+    /// Checks every rule for skills.
     pub(super) fn new(skill: Skill) -> Result<Self, SkillError> {
         let Skill { name, files } = skill;
         if !path::is_name(&name) {
@@ -168,7 +168,7 @@ impl Checked {
         self.entry.resources.iter().map(|file| file.size).sum()
     }
 
-    /// What is at a path as it stands in a URI; the empty one is the skill's folder.
+    /// The item at a path as written in a URI. The empty path is the skill's folder.
     pub(super) fn kind(&self, path: &str) -> Kind {
         if self.files.contains_key(path) {
             Kind::File
@@ -179,7 +179,7 @@ impl Checked {
         }
     }
 
-    /// The contents of the file at a path as it stands in a URI: text if its bytes are UTF-8, else Base64.
+    /// The contents of the file at a path as written in a URI: text if its bytes are UTF-8, else Base64.
     pub(super) fn contents(&self, path: &str) -> Option<ResourceContents> {
         let file = self.files.get(path)?;
         let uri = self.uri(path);
@@ -193,7 +193,7 @@ impl Checked {
         })
     }
 
-    /// The direct children of the directory at a path as it stands in a URI, in the order of their URIs.
+    /// The direct children of the directory at a path as written in a URI, in the order of their URIs.
     pub(super) fn children(&self, path: &str) -> Vec<Resource> {
         let mut children: BTreeMap<&str, Resource> = BTreeMap::new();
         for (rest, at, file) in self.below(path) {
@@ -247,7 +247,7 @@ impl Checked {
         listed
     }
 
-    /// The directory at a path, which is one of those of `file`.
+    /// The directory at a path, which contains `file`.
     fn directory(&self, at: &str, file: &File) -> Resource {
         let segment = at.split('/').count() - 1;
         let name = file.path.split('/').nth(segment).unwrap_or_default();
@@ -280,7 +280,7 @@ fn refused(skill: String, path: String, problem: &'static str) -> SkillError {
     }
 }
 
-/// The path of a file below which there are files, if there is one.
+/// The path of a file that other files have as their directory, if there is one.
 fn file_that_is_a_directory(files: &BTreeMap<String, File>) -> Option<String> {
     files.keys().find_map(|path| {
         let mut ends = path.match_indices('/');

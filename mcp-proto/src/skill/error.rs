@@ -36,7 +36,7 @@ pub enum SkillError {
     Frontmatter {
         /// The skill.
         skill: String,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what would be valid.
         problem: String,
     },
     /// A file's path cannot be served.
@@ -66,7 +66,7 @@ pub enum SkillError {
         skill: String,
         /// `files` or `folders`.
         what: &'static str,
-        /// The most there may be.
+        /// The limit.
         max: usize,
     },
     /// The files of one skill are too large in total.
@@ -74,7 +74,7 @@ pub enum SkillError {
     TooLarge {
         /// The skill.
         skill: String,
-        /// The most bytes there may be.
+        /// The limit in bytes.
         max: u64,
     },
     /// Two skills have the same name, and so the same URI.
@@ -86,7 +86,7 @@ pub enum SkillError {
     /// There are more skills than [`SkillsConfig::max_skills`](super::SkillsConfig::max_skills).
     #[error("more than {max} skills; SkillsConfig::max_skills can be raised")]
     TooManySkills {
-        /// The most there may be.
+        /// The limit.
         max: usize,
     },
     /// All skills together are larger than [`SkillsConfig::max_bytes`](super::SkillsConfig::max_bytes).
@@ -94,7 +94,7 @@ pub enum SkillError {
         "the skills have more than {max} bytes together; SkillsConfig::max_bytes can be raised"
     )]
     AllTooLarge {
-        /// The most bytes there may be.
+        /// The limit in bytes.
         max: u64,
     },
 }

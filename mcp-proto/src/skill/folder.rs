@@ -1,7 +1,7 @@
 //! Skills from a folder on disk. Every count and size is bounded before anything is kept.
 //!
-//! What is hidden (its name begins with a dot) is left out. A symbolic link is followed if it leads to a place in the
-//! skill's own folder, as the links of a mounted Kubernetes volume do, and is an error otherwise.
+//! Hidden entries, whose names begin with a dot, are left out. A symbolic link is followed if it leads to a place in
+//! the skill's own folder, as the links of a mounted Kubernetes volume do, and is an error otherwise.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -65,7 +65,7 @@ pub(super) fn load(folder: &Path) -> Result<Skill, SkillError> {
     Ok(Skill { name, files })
 }
 
-/// Whether there is a `SKILL.md`. Another spelling is an error: on some systems it would be found by the right one.
+/// Whether there is a `SKILL.md`. Another spelling is an error: some file systems would find it under the correct name.
 fn holds_skill(folder: &Path) -> Result<bool, SkillError> {
     let mut misspelt = None;
     for entry in fs::read_dir(folder).map_err(|source| unreadable(folder, source))? {
@@ -101,7 +101,7 @@ struct FoundFile {
     size: u64,
 }
 
-/// The files below `root`, which is canonical. Depth first, so that a circle of links ends at the bound of depth.
+/// The files below `root`, which is canonical. Depth first, so that a cycle of links ends at the depth limit.
 fn walk(skill: &str, root: &Path) -> Result<Vec<FoundFile>, SkillError> {
     let mut found = Vec::new();
     let mut folders = vec![(root.to_owned(), String::new())];
@@ -156,7 +156,7 @@ fn walk(skill: &str, root: &Path) -> Result<Vec<FoundFile>, SkillError> {
     Ok(found)
 }
 
-/// Where the entry `path` of the skill really is, and what it is there.
+/// The real path of the entry `path` of the skill, and its type.
 fn resolve(
     skill: &str,
     root: &Path,

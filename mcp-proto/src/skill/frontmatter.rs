@@ -10,7 +10,7 @@ pub(super) const MAX_BYTES: usize = 64 * 1024;
 /// The most characters of a description (Agent Skills, `description` field).
 const MAX_DESCRIPTION_CHARS: usize = 1024;
 
-/// What begins the keys of `metadata` that extensions of the protocol keep for themselves (SEP-2640, *Frontmatter*).
+/// The prefix of the keys of `metadata` that are reserved for protocol extensions (SEP-2640, *Frontmatter*).
 const RESERVED: &str = "io.modelcontextprotocol/";
 
 /// The frontmatter of the `SKILL.md` of the skill `name`, as JSON; or what is wrong with it.
@@ -28,7 +28,7 @@ pub(super) fn read(name: &str, skill_md: &[u8]) -> Result<Map<String, Value>, St
     Ok(fields)
 }
 
-/// A `SKILL.md` of these parts. JSON strings are double-quoted scalars of YAML 1.2.
+/// A `SKILL.md` with these parts. JSON strings are double-quoted scalars of YAML 1.2.
 pub(super) fn write(name: &str, description: &str, body: &str) -> String {
     let (name, description) = (Value::from(name), Value::from(description));
     format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}")

@@ -1,6 +1,6 @@
 //! The media type of a file by its name.
 
-/// What a directory resource has as its media type.
+/// The media type of a directory resource.
 pub(super) const DIRECTORY: &str = "inode/directory";
 
 /// The media type of every `SKILL.md`.
@@ -8,7 +8,7 @@ pub(super) const MARKDOWN: &str = "text/markdown";
 
 /// The media type of a file of this name with these bytes.
 ///
-/// The extension decides, in either case. Without a known one, UTF-8 is `text/plain` and the rest is
+/// The extension decides, in upper or lower case. Without a known one, UTF-8 is `text/plain` and the rest is
 /// `application/octet-stream`.
 pub(super) fn of(name: &str, bytes: &[u8]) -> &'static str {
     let extension = name

@@ -1,4 +1,4 @@
-//! Names and paths of a skill: which are taken, and how they are written in a URI.
+//! Names and paths of a skill: which are allowed, and how they are written in a URI.
 
 use percent_encoding::utf8_percent_encode;
 
@@ -34,8 +34,8 @@ pub(super) fn is_hidden(segment: &str) -> bool {
 
 /// What is wrong with a path below a skill's folder, if anything.
 ///
-/// A segment that begins with a dot is refused, which covers `.` and `..`; so is a backslash, which is a separator for
-/// some of those who will store the file.
+/// A segment that begins with a dot is refused, which covers `.` and `..`; so is a backslash, which is a path separator
+/// on some systems that may store the file.
 pub(super) fn problem(path: &str) -> Option<&'static str> {
     if path.len() > MAX_PATH_BYTES {
         return Some("a path has at most 1024 bytes");
@@ -56,7 +56,7 @@ pub(super) fn problem(path: &str) -> Option<&'static str> {
     })
 }
 
-/// The path as it stands in a URI.
+/// The path as it is written in a URI.
 pub(super) fn encode(path: &str) -> String {
     let mut encoded = String::with_capacity(path.len());
     for (at, segment) in path.split('/').enumerate() {

@@ -1,14 +1,14 @@
-//! What of skills is on the wire: entries, their files, resources.
+//! The wire format of skills: entries, their files, resources.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::lifecycle::is_meta_key;
 
-/// What every `_meta` key of a skill's resource begins with (SEP-2640, *Resource Metadata*).
+/// The prefix of every `_meta` key of a skill's resource (SEP-2640, *Resource Metadata*).
 const META_PREFIX: &str = "io.modelcontextprotocol.skills/";
 
-/// A skill as `skills/list` and `skills/get` give it (SEP-2640: `Skill`).
+/// A skill as `skills/list` and `skills/get` return it (SEP-2640: `Skill`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SkillEntry {
@@ -28,7 +28,7 @@ pub struct SkillResource {
     pub uri: String,
     /// `sha256:` and 64 lowercase hexadecimal digits, over its bytes.
     pub digest: String,
-    /// Its bytes.
+    /// Its size in bytes.
     pub size: u64,
 }
 
@@ -45,7 +45,7 @@ impl SkillEntry {
         self.field("description")
     }
 
-    /// A field that was checked to be a string before there was an entry.
+    /// A field that was checked to be a string before the entry was created.
     fn field(&self, key: &str) -> &str {
         self.frontmatter
             .get(key)

@@ -1,8 +1,8 @@
-//! From YAML to JSON, verbatim or not at all.
+//! Converts YAML to JSON, exactly or not at all.
 //!
 //! Scalars follow the core schema of YAML 1.2.2 (§10.3.2). Hosts compare their reading of a `SKILL.md` field by field
 //! with the server's. So everything that JSON cannot express, or that two readers may read differently, is refused:
-//! aliases, tags, keys that are not strings or come twice, numbers out of range. Without aliases the result is no
+//! aliases, tags, keys that are not strings or are repeated, numbers out of range. Without aliases the result is no
 //! larger than the text, which is therefore the bound.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
@@ -11,12 +11,12 @@ use serde_json::{Map, Number, Value};
 /// The deepest nesting of sequences and mappings that is read.
 const MAX_DEPTH: usize = 32;
 
-/// Where and why a text is not the YAML we read.
+/// Where and why a text is not YAML that this module accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct YamlError {
     /// Counted from 1.
     pub(super) line: usize,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and what would be valid.
     pub(super) problem: String,
 }
 
@@ -112,7 +112,7 @@ fn refuse<T>(span: Span, problem: impl Into<String>) -> Result<T, YamlError> {
     })
 }
 
-/// What a plain scalar means in the core schema, in the order of its table.
+/// The meaning of a plain scalar in the core schema, in the order of its table.
 fn plain(text: &str) -> Result<Value, &'static str> {
     const RANGE: &str = "the number is out of JSON's range; quote it to make it a string";
     match text {

@@ -20,12 +20,12 @@ pub(super) struct Call {
 
 enum State {
     Running(BoxFuture<'static, Response>),
-    /// It has its answer; its earlier messages go first.
+    /// The answer is ready. Earlier messages are sent first.
     Answered(Box<Response>),
     Ended,
 }
 
-/// What a call says.
+/// An item of the stream of a call.
 pub(super) enum CallOutput {
     Notification(Notification),
     Request(Request, oneshot::Sender<Response>),
@@ -62,7 +62,7 @@ impl Stream for Call {
                 Outgoing::Request(request, answer) => {
                     return Poll::Ready(Some(CallOutput::Request(request, answer)));
                 }
-                // The stream is the process's own: the connection cannot be closed.
+                // One connection carries all calls, so it cannot be closed for one of them.
                 Outgoing::Release(_) => {}
             }
         }

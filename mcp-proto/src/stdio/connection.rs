@@ -30,7 +30,7 @@ use crate::lifecycle::{META_SUBSCRIPTION_ID, ModernMeta};
 use crate::outbox::Outbox;
 use crate::server::Server;
 
-/// The calls of a connection, each to be aborted by its id.
+/// The running calls of a connection. Each can be aborted by its id.
 type Calls = SelectAll<Abortable<Call>>;
 
 /// The state of a connection; see [`super::serve`].
@@ -77,23 +77,23 @@ impl Connection {
         W: AsyncWrite + Unpin,
     {
         let mut lines = Lines::new(self.config.max_line_bytes);
-        // Runs from the end of the input on, over everything that is left to do.
+        // Starts at the end of the input and limits all remaining work.
         let mut deadline = None;
         let mut all_taken = false;
-        // Runs while the peer neither takes what is written nor is read from.
+        // Runs while the peer does not read its output and its input is not read.
         let mut stalled = None;
         loop {
             self.out.append(&mut self.said);
             self.legacy.change_session(&mut self.news);
             let taken = self.take_lines(&mut lines);
-            // What they answered at once counts before anything is waited for.
+            // The effects of their immediate answers are applied before anything is awaited.
             self.legacy.change_session(&mut self.news);
             let ended = deadline.is_some();
             if ended && taken && !all_taken {
                 all_taken = true;
                 self.end_input(&mut lines);
             }
-            // At once, where the peer takes it: a turn of this loop asks all that it may wait for.
+            // Written at once if the peer accepts it: each turn of this loop polls everything that it may wait for.
             if self.out.is_due()
                 && let Some(written) = self.out.write(&mut writer).now_or_never()
             {
@@ -146,7 +146,8 @@ impl Connection {
         }
     }
 
-    /// The input has ended and its whole lines are taken: the last may have no end, and listens have theirs now.
+    /// Called when the input has ended and its complete lines are handled. Handles a last line without a line feed, and
+    /// ends listens.
     fn end_input(&mut self, lines: &mut Lines) {
         if let Some(Line::Text(line)) = lines.rest() {
             self.take_line(&line);
@@ -198,11 +199,12 @@ impl Connection {
         })
     }
 
-    /// Handles the buffered lines as long as there is room for their answers; returns whether all were handled.
+    /// Handles the buffered lines while there is room for their answers; returns whether all were handled.
     fn take_lines(&mut self, lines: &mut Lines) -> bool {
         while self.out.has_room() {
             if self.is_full() {
-                // Most calls answer at once. Only those that were looked at and still run count against the next line.
+                // Most calls answer at once. Only calls that were polled and still run count against the bound for the
+                // next line.
                 let _ = Self::progress(
                     &mut self.calls,
                     &mut self.running,
@@ -272,7 +274,7 @@ impl Connection {
         }
     }
 
-    /// Starts a call, or says why not.
+    /// Starts a call, or returns the error for which it is refused.
     fn start(&mut self, mut called: Called, batch: Option<u64>) -> Result<(), ErrorObject> {
         if self.running.contains_key(called.id()) {
             return Err(ErrorObject::invalid_request(format!(
@@ -349,7 +351,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes each message of a batch for itself; their answers go out together.
+    /// Handles each message of a batch separately. The answers are sent together.
     fn take_batch(&mut self, line: &Bytes) {
         let max = self.config.max_batch_messages;
         let meter = Meter::new(self.config.max_line_memory);
@@ -396,7 +398,7 @@ impl Connection {
         });
     }
 
-    /// Ends a call that is running; an unknown id is passed over.
+    /// Ends a running call. An unknown id is ignored.
     fn cancel(&mut self, notification: &Notification) {
         let id = notification.cancelled_request();
         if let Some(running) = id.and_then(|id| self.running.remove(&id)) {
@@ -421,7 +423,7 @@ fn take_answer(
     answered(listened, kept, legacy, out, answer);
 }
 
-/// Queues an answer, and what belongs to it.
+/// Queues an answer and the notification that belongs to it, if any.
 fn answered(
     listened: bool,
     kept: legacy::Running,
@@ -430,7 +432,7 @@ fn answered(
     answer: Response,
 ) {
     if listened && answer.outcome.is_ok() {
-        // The server ends a listen: the revision wants both the notification and the result on this transport.
+        // The server ends a listen: the revision requires both the notification and the result on this transport.
         let ended = json!({
             "requestId": answer.id,
             "_meta": { META_SUBSCRIPTION_ID: answer.id },
@@ -440,7 +442,7 @@ fn answered(
     legacy.answer(kept, answer, out);
 }
 
-/// Queues what a call says before its answer.
+/// Queues a message that a call sends before its answer.
 fn say(said: CallOutput, legacy: &mut Legacy, out: &mut BytesMut) {
     match said {
         CallOutput::Notification(notification) => write_line(out, &notification),
@@ -461,7 +463,7 @@ fn is_left(written: io::Result<()>, ended: bool) -> io::Result<bool> {
     }
 }
 
-/// Resolves when a time is over; never if it has not begun.
+/// Resolves when a deadline has passed; never if there is none.
 async fn passed(deadline: &mut Option<Pin<Box<Sleep>>>) {
     match deadline {
         Some(deadline) => deadline.as_mut().await,

@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
 
-/// A descriptor of its own for one that is open; non-blocking until it is dropped.
+/// A duplicate of an open descriptor; non-blocking until it is dropped.
 #[derive(Debug)]
 pub(super) struct Descriptor(Option<Kind>);
 
@@ -25,14 +25,14 @@ enum Kind {
 }
 
 impl Descriptor {
-    /// To read from; `None` for anything but a pipe or a Unix socket, and outside of a runtime.
+    /// A descriptor to read from. `None` for anything but a pipe or a Unix socket, and outside of a runtime.
     pub(super) fn reading(open: &impl AsFd) -> Option<Self> {
         Self::open(open, |pipe| {
             pipe::Receiver::from_owned_fd(pipe).map(Kind::Reading)
         })
     }
 
-    /// The same to write to.
+    /// A descriptor to write to, under the same conditions.
     pub(super) fn writing(open: &impl AsFd) -> Option<Self> {
         Self::open(open, |pipe| {
             pipe::Sender::from_owned_fd(pipe).map(Kind::Writing)
@@ -42,7 +42,7 @@ impl Descriptor {
     fn open(open: &impl AsFd, pipe: impl FnOnce(OwnedFd) -> io::Result<Kind>) -> Option<Self> {
         Handle::try_current().ok()?;
         let (file, metadata) = look(open).ok()?;
-        // Lines for a log would be lost where it takes none at once.
+        // On a non-blocking stderr, lines of the log would be lost when it accepts none at once.
         let is_log = look(&io::stderr())
             .is_ok_and(|(_, log)| (log.dev(), log.ino()) == (metadata.dev(), metadata.ino()));
         let kind = metadata.file_type();
@@ -56,7 +56,7 @@ impl Descriptor {
     }
 }
 
-/// Another descriptor of the same, and what it is.
+/// A duplicate of a descriptor, and its metadata.
 fn look(open: &impl AsFd) -> io::Result<(File, Metadata)> {
     let file = File::from(open.as_fd().try_clone_to_owned()?);
     let metadata = file.metadata()?;
@@ -72,7 +72,7 @@ fn socket(descriptor: OwnedFd) -> io::Result<Kind> {
 }
 
 impl Drop for Descriptor {
-    /// What else uses it expects to block.
+    /// Other users of the descriptor expect it to block.
     fn drop(&mut self) {
         let blocking = match self.0.take() {
             Some(Kind::Reading(pipe)) => pipe.into_blocking_fd().map(drop),
@@ -97,7 +97,7 @@ impl AsyncRead for Descriptor {
         match &mut self.0 {
             Some(Kind::Reading(pipe)) => Pin::new(pipe).poll_read(context, buffer),
             Some(Kind::Socket(stream)) => Pin::new(stream).poll_read(context, buffer),
-            // Nothing reads from a pipe that is written to.
+            // This process never reads from a pipe that it writes to.
             Some(Kind::Writing(_)) | None => Poll::Ready(Ok(())),
         }
     }

@@ -6,10 +6,10 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// How much is read at once at the least.
+/// The least capacity of one read, in bytes.
 const CHUNK: usize = 16 * 1024;
 
-/// The most bytes that are read ahead while no line is handled: enough to see the end of an input behind many lines.
+/// The most bytes that are read ahead while no line is handled: enough to find the end of an input after many lines.
 const READ_AHEAD: usize = 256 * 1024;
 
 /// A buffer that is filled by reads and emptied by lines.
@@ -23,12 +23,12 @@ pub(crate) struct Lines {
     max_line_bytes: usize,
 }
 
-/// What the buffer holds next.
+/// The next item in the buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// A line without its end; may be empty.
     Text(Bytes),
-    /// A line that was longer than allowed and is gone.
+    /// A line that was longer than allowed and was dropped.
     TooLong,
 }
 
@@ -42,7 +42,7 @@ impl Lines {
         }
     }
 
-    /// Whether another read is in bounds while whole lines wait in the buffer to be taken.
+    /// Whether another read is within bounds while complete lines wait in the buffer.
     pub(crate) fn has_room(&self) -> bool {
         self.buffer.len() <= READ_AHEAD
     }
@@ -77,7 +77,7 @@ impl Lines {
         Some(Line::Text(line.freeze()))
     }
 
-    /// What is left when the input ends: a last line without its end.
+    /// The rest when the input ends: a last line without its line feed.
     pub(crate) fn rest(&mut self) -> Option<Line> {
         let rest = std::mem::take(&mut self.buffer);
         self.searched = 0;

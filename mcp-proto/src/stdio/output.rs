@@ -1,4 +1,4 @@
-//! What a connection writes: messages as lines, queued up to a mark and written as the peer takes them.
+//! The output of a connection: messages as lines, queued up to a limit and written as the peer reads them.
 
 use std::io;
 
@@ -59,8 +59,8 @@ impl Output {
         !self.queued.is_empty() || self.unflushed
     }
 
-    /// Writes what the writer takes, and flushes it once all is out. Cancel-safe: what is written leaves the queue
-    /// before the next wait.
+    /// Writes as much as the writer accepts, and flushes once the queue is empty. Cancel-safe: written bytes leave the
+    /// queue before the next wait.
     pub(crate) async fn write<W: AsyncWrite + Unpin>(&mut self, writer: &mut W) -> io::Result<()> {
         if self.queued.is_empty() {
             writer.flush().await?;
@@ -99,7 +99,7 @@ pub(crate) fn write_line(lines: &mut BytesMut, message: &impl Serialize) {
     }
 }
 
-/// [`write_line`] for an answer, which knows about how long it is.
+/// [`write_line`] for an answer, whose approximate length is known.
 pub(crate) fn write_answer(lines: &mut BytesMut, answer: &Response) {
     lines.reserve(answer.size_hint());
     answer.append_to(lines);

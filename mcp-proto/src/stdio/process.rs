@@ -1,11 +1,12 @@
 //! Stdin and stdout of this process.
 //!
-//! Pipes and Unix sockets, which is what clients start servers with, are read and written by the runtime itself: a
-//! thread in between costs two changes of threads for each message. They are non-blocking as long as these are there.
+//! Clients usually start servers with pipes or Unix sockets. The runtime reads and writes these itself, since a thread
+//! in between costs two thread switches for each message. They are non-blocking as long as [`Stdin`] and [`Stdout`]
+//! exist.
 //!
-//! Anything else has a thread for each of the two. A blocked read or write cannot be cancelled. Tokio's own stdin and
-//! stdout block threads of the runtime, and a runtime that is dropped waits for these. Nothing waits for the threads
-//! here: they end with the process.
+//! Anything else is read and written by one thread each. A blocked read or write cannot be cancelled. Tokio's own stdin
+//! and stdout block threads of the runtime, and a runtime that is dropped waits for them. Nothing waits for the threads
+//! of this module: they end with the process.
 
 use std::io::{self, Read as _, Write as _};
 use std::pin::Pin;
@@ -44,14 +45,14 @@ enum Output {
     Thread(Writing),
 }
 
-/// What a thread reads.
+/// The input that a thread reads.
 #[derive(Debug)]
 struct Reading {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
     rest: Bytes,
 }
 
-/// What a thread writes.
+/// The output that a thread writes.
 #[derive(Debug)]
 struct Writing {
     chunks: mpsc::UnboundedSender<(Vec<u8>, Written)>,
@@ -59,11 +60,11 @@ struct Writing {
     writing: Option<oneshot::Receiver<io::Result<()>>>,
 }
 
-/// Learns what became of a chunk.
+/// Receives the outcome of writing a chunk.
 type Written = oneshot::Sender<io::Result<()>>;
 
-/// Stdin. What is neither a pipe nor a Unix socket is read ahead by at most 192 KiB. Have one at a time: what one has
-/// read ahead is lost to the next.
+/// Stdin. Anything that is neither a pipe nor a Unix socket is read ahead by at most 192 KiB. Use only one [`Stdin`] at
+/// a time: bytes that one has read ahead are lost to the next.
 ///
 /// Within a runtime, a pipe or a Unix socket is made non-blocking until this is dropped, unless stderr is the same one.
 /// The runtime needs its I/O driver, as for any socket.
@@ -86,8 +87,8 @@ pub fn stdin() -> Stdin {
     }))
 }
 
-/// Stdout. A write is over when it is on its way; a flush when everything is written. A pipe or a Unix socket is made
-/// non-blocking as for [`stdin`].
+/// Stdout. A write completes when its bytes are handed over, a flush when everything is written. A pipe or a Unix
+/// socket is made non-blocking as for [`stdin`].
 #[must_use]
 pub fn stdout() -> Stdout {
     #[cfg(unix)]

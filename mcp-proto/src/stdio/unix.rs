@@ -1,4 +1,4 @@
-//! The same over Unix sockets: an accept loop, one [`serve`](super::serve) for each connection.
+//! Connections over Unix sockets: an accept loop, and one [`serve`](super::serve) for each connection.
 
 use std::future::Future;
 use std::io;
@@ -39,11 +39,11 @@ pub struct UnixPeer {
     pub pid: Option<i32>,
 }
 
-/// Serves connections of `listener` until `shutdown` resolves; then accepts no more, ends listeners
-/// ([`Server::close`]), and treats every connection as if its input had ended: running calls have
+/// Serves connections of `listener` until `shutdown` resolves. Then it accepts no more, ends listeners
+/// ([`Server::close`]), and treats every connection as if its input had ended: running calls may continue for
 /// [`drain_time`](StdioConfig::drain_time).
 ///
-/// Who may connect is the file system's to say: bind the socket in a directory of mode 0700.
+/// The file system decides which users may connect: bind the socket in a directory of mode 0700.
 pub async fn serve_unix(
     server: Server,
     listener: UnixListener,
@@ -78,7 +78,7 @@ async fn run(
     let reader = UntilClosed {
         reader,
         closed: Box::pin(async move {
-            // The sender lives as long as the loop; when it is gone, so is the server.
+            // The sender lives as long as the loop; when it is dropped, so is the server.
             drop(closed.wait_for(|closed| *closed).await);
         }),
         is_closed: false,

@@ -1,4 +1,4 @@
-//! One task: what stays of it, and the stages it goes through (`working` ⇄ `input_required` → one of the ends).
+//! One task: its data, and the stages it goes through (`working` ⇄ `input_required` → one of the final stages).
 
 mod together;
 
@@ -20,7 +20,7 @@ use crate::jsonrpc::{ErrorObject, Payload};
 use crate::outbox::Outbox;
 use crate::version::ProtocolVersion;
 
-/// A task. Held after its time, it is a name without contents.
+/// A task. Once it has expired, it is only a name without contents.
 pub(crate) struct Entry {
     pub(crate) id: Arc<str>,
     /// Later tasks have greater numbers.
@@ -31,77 +31,77 @@ pub(crate) struct Entry {
     pub(super) created: SystemTime,
     pub(super) ttl: Duration,
     pub(super) poll_interval: Duration,
-    /// When its time is over.
+    /// When it expires.
     pub(crate) expires: Instant,
     pub(super) home: Home,
     pub(crate) state: watch::Sender<State>,
     pub(super) abort: AbortHandle,
 }
 
-/// Where a task runs, and where it is kept.
+/// The place where a task runs and is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// Here, and nothing else knows of it.
+    /// In this server only.
     Here,
-    /// Here, and other servers know of it by a store.
+    /// In this server, and shared with other servers in a store.
     Shared,
-    /// In another server, or in none any more: this is a copy of what the store has.
+    /// In another server, or in none any more. This is a copy of its record in the store.
     Elsewhere,
 }
 
-/// What changes of a task. As JSON it is what several servers share of it.
+/// The parts of a task that change. As JSON they are what several servers share.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) stage: Stage,
     pub(super) message: Option<String>,
     pub(super) updated: SystemTime,
-    /// How often its handler has asked.
+    /// The number of times that its handler has asked.
     pub(crate) round: usize,
     /// The keys of all its questions: none is used twice (2026-07-28, tasks extension).
     keys: BTreeSet<String>,
-    /// What has been answered of the questions that were asked last, by the handler's keys, or why an answer does not
-    /// come.
+    /// The answers so far to the last questions, by the handler's keys, or why an answer will not come.
     answers: Answered,
-    /// Where its result is waited for (legacy era), the newest last, each by a number of its own.
+    /// The streams that wait for its result (legacy era), the newest last, each with a unique number.
     #[serde(skip)]
     pub(crate) streams: Vec<(u64, Outbox)>,
     #[serde(skip)]
     pub(crate) next_stream: u64,
-    /// How it is to end, once the store has it that other servers share.
+    /// The proposed end. It takes effect once it is written to the shared store.
     #[serde(skip)]
     ending: Option<Stage>,
-    /// The version of the record that it is from, if it is from one.
+    /// The version of the record that it was read from, if any.
     #[serde(skip)]
     pub(super) record: u64,
 }
 
-/// The answers to what a task has asked at once, or why one does not come: a name for programs and a sentence.
+/// The answers to the questions that a task has asked together, or why one will not come: a name for programs and a
+/// sentence.
 pub(crate) type Answered = Result<BTreeMap<String, Value>, Box<Problem>>;
 
-/// Why an answer does not come: a name for programs and a sentence.
+/// Why an answer will not come: a name for programs and a sentence.
 pub(crate) type Problem = (Cow<'static, str>, String);
 
-/// A question that is open.
+/// An open question.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Open {
-    /// Its key for the client.
+    /// The key that the client sees.
     pub(crate) key: String,
-    /// Its key for the handler, which may ask it again.
+    /// The handler's key, which it may use again.
     asked: String,
     pub(crate) question: Question,
 }
 
-/// How far a task has come. As JSON it is without the result, which is kept beside it.
+/// The stage of a task. Its JSON omits the result, which is stored separately.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Stage {
     Working,
     InputRequired(Vec<Open>),
     Completed(#[serde(skip, default = "together::no_result")] Payload),
-    /// The tool told a failure of its own, which the legacy era counts as one of the task.
+    /// The tool reported a failure, which the legacy era counts as a failure of the task.
     ToolFailed(#[serde(skip, default = "together::no_result")] Payload),
     Failed(ErrorObject),
     Cancelled,
-    /// Its time is over, and it is kept no longer.
+    /// It has expired and is not kept any more.
     Expired,
 }
 
@@ -126,7 +126,7 @@ impl State {
         self.touch();
     }
 
-    /// A key that was never used in this task, as like the handler's as can be.
+    /// A key that was never used in this task, as similar to the handler's as possible.
     fn new_key(&mut self, asked: &str) -> String {
         let numbered = (2..).map(|number: usize| format!("{asked}-{number}"));
         let mut keys = std::iter::once(asked.to_owned()).chain(numbered);
@@ -136,13 +136,12 @@ impl State {
         key
     }
 
-    /// Whether it is over, or known how it is to end.
+    /// Whether it has ended, or its end is proposed.
     pub(super) fn has_end(&self) -> bool {
         self.stage.is_over() || self.ending.is_some()
     }
 
-    /// How far it has come, apart from what it says of itself: its round, how many questions are open, whether it has
-    /// an end.
+    /// Its progress, apart from its status message: its round, how many questions are open, whether it has an end.
     pub(super) fn step(&self) -> (usize, usize, bool) {
         let open = match &self.stage {
             Stage::InputRequired(open) => open.len(),
@@ -152,7 +151,7 @@ impl State {
     }
 
     fn touch(&mut self) {
-        // The clock may be set back; what is told may not.
+        // The clock may be set back, but the reported time must not go back.
         self.updated = self.updated.max(SystemTime::now());
     }
 }
@@ -168,7 +167,7 @@ impl Stage {
 }
 
 impl Entry {
-    /// What it is now. Not to be held over an await.
+    /// The current state. Must not be held across an await.
     pub(crate) fn state(&self) -> watch::Ref<'_, State> {
         self.state.borrow()
     }
@@ -191,7 +190,7 @@ impl Entry {
         });
     }
 
-    /// The handler asks and is left.
+    /// The handler has asked and returned.
     pub(crate) fn ask(&self, questions: &Questions) {
         self.state.send_if_modified(|state| {
             if state.stage.is_over() {
@@ -209,8 +208,8 @@ impl Entry {
         });
     }
 
-    /// Waits until nothing is open; the answers of this round. Of a task that is over there are none: its handler is
-    /// about to be dropped, and must not be called again meanwhile.
+    /// Waits until no question is open, and returns the answers of this round. Never resolves for a task that has
+    /// ended: its handler is about to be dropped, and must not be called again meanwhile.
     pub(crate) async fn answered(&self) -> Answered {
         let mut state = self.subscribe();
         // Fails only when the sender is gone, which is in `self`.
@@ -238,7 +237,7 @@ impl Entry {
             .collect()
     }
 
-    /// Takes the answers to open questions; after the last one it goes on. Others mean nothing.
+    /// Takes the answers to open questions, and continues after the last one. Other answers are ignored.
     pub(super) fn answer(&self, answers: impl Iterator<Item = (String, Value)>) {
         self.state.send_if_modified(|state| {
             let Stage::InputRequired(open) = &mut state.stage else {
@@ -264,7 +263,8 @@ impl Entry {
         });
     }
 
-    /// An answer does not come: it goes on to tell that, if it still asks what it asked in that round. Whether it did.
+    /// An answer will not come: the task continues with that problem, if it still asks the questions of that round.
+    /// Returns whether it did.
     pub(super) fn give_up(&self, round: usize, problem: Problem) -> bool {
         self.state.send_if_modified(|state| {
             let asks = state.stage.asks() && state.round == round;
@@ -276,7 +276,7 @@ impl Entry {
         })
     }
 
-    /// Ends it, once: whether this was the end. The handler is dropped, if it still runs.
+    /// Ends it, once. Returns whether this call ended it. The handler is dropped if it still runs.
     pub(super) fn end(&self, stage: Stage) -> bool {
         let message = match &stage {
             Stage::Failed(error) => Some(error.message.clone()),
@@ -297,7 +297,7 @@ impl Entry {
         ended
     }
 
-    /// Its time is over: nothing is left of it, whoever still holds it.
+    /// It has expired: its contents are dropped, even if it is still held somewhere.
     pub(super) fn expire(&self) {
         self.state.send_modify(|state| {
             state.answers = Ok(BTreeMap::new());
@@ -309,7 +309,7 @@ impl Entry {
 }
 
 impl fmt::Debug for Entry {
-    /// Shows no whole id: whoever knows it may be who it belongs to.
+    /// Does not show the whole id: a caller that knows it may have access to the task.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id: String = self.id.chars().take(8).collect();
         formatter

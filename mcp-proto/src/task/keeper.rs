@@ -1,8 +1,7 @@
-//! What keeps the record of a task that runs here: it writes what changes, and takes what clients of other servers have
-//! answered or cancelled.
-//!
-//! The end of such a task is proposed by its handler and counts once the store has it: no two servers report different
-//! ends.
+//! Keeps the record of a task that runs here: it writes the changes of the task, and reads the answers and
+//! cancellations from clients of other servers.
+//! The end of such a task is proposed by its handler and takes effect once the store has it, so that no two servers
+//! report different ends.
 
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Weak};
@@ -19,11 +18,11 @@ use super::shared::{self, Shared, next, refused};
 use super::store::Tasks;
 use crate::jsonrpc::ErrorObject;
 
-/// How often the record is looked at, whatever the store reports.
+/// How often the record is read, even if the store reports no change.
 const LOOK: Duration = Duration::from_secs(30);
-/// The least time between two writes of what a task says of itself.
+/// The least time between two writes of a task's status message.
 const MESSAGES: Duration = Duration::from_secs(1);
-/// How long a store that is unavailable is left alone, at first and at most.
+/// The pause after the store was unavailable: the first and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// How often the last write is tried once the server is closed.
 const LAST_TRIES: usize = 3;
@@ -37,14 +36,14 @@ pub(crate) struct Keeper {
     closed: watch::Receiver<bool>,
     hints: BoxStream<'static, ()>,
     version: u64,
-    /// The digest of what the record has, as far as that is known.
+    /// The digest of the record's content, if known.
     written: Option<u64>,
     last_tries: usize,
 }
 
-/// What came of writing.
+/// The outcome of writing.
 enum WriteOutcome {
-    /// The record is as the task.
+    /// The record matches the task.
     All,
     /// There is nothing more to write.
     Last,
@@ -56,7 +55,7 @@ impl Keeper {
         tasks.count(true);
         Self {
             tasks: Arc::downgrade(tasks),
-            // Before the name is known to anything that could change it.
+            // Before other code knows the name and could change the record.
             hints: shared.store.hints(&entry.id),
             shared,
             entry,
@@ -75,16 +74,16 @@ impl Keeper {
         Ok(())
     }
 
-    /// Puts the task out, and its record, which may have been written.
+    /// Removes the task, and its record, which may have been written.
     pub(crate) async fn discard(self) {
         if let Some(tasks) = self.tasks.upgrade() {
             tasks.expire(&self.entry);
         }
-        // It goes at the end of its time otherwise.
+        // Otherwise it is removed when it expires.
         let _ = self.shared.store.remove(&self.entry.id).await;
     }
 
-    /// Keeps the record until the task is over, or its time.
+    /// Keeps the record until the task has ended or expired.
     pub(crate) async fn keep(mut self) {
         let expires = self.entry.expires;
         tokio::select! {
@@ -129,7 +128,7 @@ impl Keeper {
         }
     }
 
-    /// Writes what is not written, after a look at the record if that is wanted.
+    /// Writes the unwritten changes, after reading the record if `look` is set.
     async fn write(&mut self, mut look: bool) -> WriteOutcome {
         let [mut pause, longest] = PAUSES;
         let mut is_logged = false;
@@ -148,7 +147,7 @@ impl Keeper {
                     return WriteOutcome::Last;
                 }
             }
-            // Once: it is tried many times.
+            // Logged once: the write is tried many times.
             if !is_logged {
                 tracing::warn!(
                     problem = problem.message,
@@ -161,7 +160,7 @@ impl Keeper {
         }
     }
 
-    /// One attempt; `None` where something else was written since the last look.
+    /// One attempt; `None` if something else was written since the last read.
     async fn step(&mut self, look: bool) -> Result<Option<WriteOutcome>, ErrorObject> {
         if look && self.look().await? {
             return Ok(Some(WriteOutcome::Last));
@@ -198,7 +197,7 @@ impl Keeper {
         Ok(Some(WriteOutcome::Last))
     }
 
-    /// Takes what others have written; whether the task is over by that.
+    /// Adopts the changes that others have written. Returns whether they ended the task.
     async fn look(&mut self) -> Result<bool, ErrorObject> {
         let (entry, tasks) = (&self.entry, self.tasks.upgrade());
         let Some(found) = self.shared.again(entry).await? else {
@@ -215,7 +214,7 @@ impl Keeper {
         let mut state = found.state();
         if state.stage.is_over() {
             if state.stage.result().is_some() {
-                // By this server: that the record was written was not reported. Its result is here.
+                // Written by this server, although the write was not confirmed. The result is here.
                 let record = state.record;
                 state = entry.to_keep().state().clone();
                 state.record = record;
@@ -255,12 +254,12 @@ impl Drop for Keeper {
     }
 }
 
-/// The digest of what is written: of one task only few are compared.
+/// The digest of a written body. Only a few of one task are compared.
 fn digest(body: &[u8]) -> u64 {
     FixedState::default().hash_one(body)
 }
 
-/// Waits until the tasks of the server are dropped.
+/// Waits until the server's tasks are dropped.
 async fn gone(closed: &mut watch::Receiver<bool>) {
     while closed.changed().await.is_ok() {}
 }

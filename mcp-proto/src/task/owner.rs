@@ -1,13 +1,13 @@
-//! Whose a task is.
+//! The owner of a task.
 
 use std::sync::Arc;
 
-/// Who may come back for a task.
+/// The callers that may access a task.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Owner {
     Principal(Arc<str>),
     /// A legacy session or connection.
     Peer(Arc<str>),
-    /// Whoever knows its name.
+    /// Any caller that knows its name.
     Anyone,
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 
-/// Tasks in a store that several servers use: each answers for the tasks of all ([guide](crate::guide::tasks)).
+/// Tasks in a store that several servers use: each serves the tasks of all of them ([guide](crate::guide::tasks)).
 ///
 /// A record is written by the server that runs its task, and by other servers when their clients answer or cancel. Each
 /// write names the version that it replaces, so that one of two concurrent writes is repeated. The content of a record
@@ -70,7 +70,7 @@ pub struct NewTaskRecord {
     pub client: Option<Arc<str>>,
     /// How long it is kept from now on, in any state.
     pub ttl: Duration,
-    /// What is in it.
+    /// Its content.
     pub body: Vec<u8>,
 }
 
@@ -88,7 +88,7 @@ pub struct TaskRecord {
     pub ttl: Duration,
     /// Whether the server that ran it has ended, so that it will never complete.
     pub is_orphaned: bool,
-    /// What is in it.
+    /// Its content.
     pub body: Vec<u8>,
 }
 

@@ -1,8 +1,8 @@
-//! Tasks that several servers share, by their records in a [`TaskStore`]: read, changed, and followed from a server
-//! that does not run them.
+//! Tasks that several servers share through records in a [`TaskStore`]: read, changed, and followed by a server that
+//! does not run them.
 //!
-//! A record is a task as it stands, so what is done to a task that runs elsewhere is done to what was read, by the same
-//! transitions as ever, and written if nothing else was written meanwhile.
+//! A record holds the whole state of a task. So a change to a task that runs elsewhere is made to the state that was
+//! read, by the same transitions as for local tasks, and written if nothing else was written meanwhile.
 
 mod record;
 
@@ -26,11 +26,11 @@ use record::{owner_key, read};
 
 pub(super) use record::{LoadedTask, body};
 
-/// How often those that wait for a task of another server look at its record, whatever the store reports.
+/// How often requests that wait for a task of another server read its record, even if the store reports no change.
 const LOOK: Duration = Duration::from_secs(5);
-/// How many records a list reads at a time.
+/// The number of records that a list reads at a time.
 const STEP: usize = 8;
-/// How often a change is tried that loses against another one.
+/// The number of attempts for a change that conflicts with another one.
 const TRIES: usize = 16;
 
 /// The tasks of all servers that use a store.
@@ -42,7 +42,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Keeps a new task that runs here.
+    /// Stores a new task that runs here.
     pub(super) async fn insert(
         &self,
         entry: &Entry,
@@ -63,7 +63,7 @@ impl Shared {
             .map_err(|error| refused(&error))
     }
 
-    /// The task of that name, if it is the owner's and of that era.
+    /// The task of that name, if it belongs to the owner and the era.
     pub(super) async fn find(
         &self,
         id: &str,
@@ -84,7 +84,8 @@ impl Shared {
         Err(busy())
     }
 
-    /// At most `max` tasks of an owner and an era after that number, the oldest first, as far as a list shows them.
+    /// At most `max` tasks of an owner and an era after that number, the oldest first, with the parts that a list
+    /// shows.
     pub(super) async fn list(
         &self,
         owner: &Owner,
@@ -96,7 +97,7 @@ impl Shared {
         let Some(key) = owner_key(owner, era) else {
             return Ok(listed);
         };
-        // A few at a time: what is in them is larger than what is shown of them.
+        // A few at a time: the records are larger than the parts that a list shows.
         while listed.len() < max {
             let step = STEP.min(max - listed.len());
             let records = self.store.list(&key, after, step).await;
@@ -121,8 +122,8 @@ impl Shared {
         Ok(listed)
     }
 
-    /// Makes a change to what the store has of a task, unless `change` makes none; and takes over what it has then.
-    /// Whether there was a change.
+    /// Changes the record of a task, unless `change` makes no change, and adopts the resulting state. Returns whether
+    /// there was a change.
     pub(super) async fn change(
         &self,
         entry: &Entry,
@@ -135,7 +136,7 @@ impl Shared {
             };
             let changed = change(&mut found)?;
             if !changed && entry.home != Home::Elsewhere {
-                // What keeps it knows more of it than its record says.
+                // Its keeper has newer state than the record.
                 return Ok(false);
             }
             if !changed
@@ -151,7 +152,7 @@ impl Shared {
         Err(busy())
     }
 
-    /// Takes the answers to questions of a task that are open, wherever it runs.
+    /// Takes the answers to open questions of a task, wherever it runs.
     pub(super) async fn answer(
         &self,
         entry: &Entry,
@@ -186,7 +187,7 @@ impl Shared {
         Ok(copy)
     }
 
-    /// Keeps a copy of a task that runs elsewhere as the store has it, without its result, until it is over.
+    /// Keeps a copy of a task that runs elsewhere up to date with the store, without its result, until it has ended.
     pub(super) fn follow(&self, entry: Arc<Entry>) -> BoxFuture<'static, ()> {
         let shared = self.clone();
         Box::pin(async move {
@@ -195,7 +196,7 @@ impl Shared {
                 match shared.again(&entry).await {
                     Ok(Some(found)) => entry.adopt(found.state()),
                     Ok(None) => entry.expire(),
-                    // Those that wait go on to.
+                    // The requests that wait for it continue to wait.
                     Err(error) => tracing::debug!(error = error.message, "a task was not found"),
                 }
                 if entry.state().stage.is_over() {
@@ -215,7 +216,7 @@ impl Shared {
         self.find(&entry.id, &entry.owner, era).await
     }
 
-    /// Writes a task, unless something else was written since it was read. Whether it was written.
+    /// Writes a task, unless something else was written since it was read. Returns whether it was written.
     async fn replace(&self, found: &mut LoadedTask) -> Result<bool, TaskStoreError> {
         let body = record::body(&found.entry, found.kept);
         let body = body.map_err(|error| TaskStoreError::Unavailable(error.message))?;
@@ -224,7 +225,7 @@ impl Shared {
         Ok(done)
     }
 
-    /// The same of what is written already, but for its result.
+    /// The same for a body that is serialized already. Adds the result of the task.
     pub(super) async fn put(
         &self,
         entry: &Entry,
@@ -236,8 +237,8 @@ impl Shared {
         self.store.replace(&entry.id, version, body, result).await
     }
 
-    /// The task of a record; `Some(None)` for one that cannot be read. One whose server has ended fails, once; `None`
-    /// when something else was written meanwhile, and it has to be loaded again.
+    /// The task of a record; `Some(None)` if it cannot be read. A task whose server has ended is made to fail, once.
+    /// `None` if something else was written meanwhile, so that it must be loaded again.
     async fn read(
         &self,
         record: TaskRecord,
@@ -263,7 +264,7 @@ impl Shared {
     }
 }
 
-/// The answers to open questions, and their bytes; `None` where there is no such answer.
+/// The answers to open questions, and their bytes; `None` if there is no such answer.
 pub(super) fn fitting(
     entry: &Entry,
     mut answers: Vec<(String, Value)>,
@@ -274,7 +275,7 @@ pub(super) fn fitting(
     (!answers.is_empty()).then_some((answers, bytes))
 }
 
-/// What is kept with so many more bytes, if that is not too much for one task.
+/// The kept size with this many more bytes, if that is not too much for one task.
 pub(super) fn within(kept: usize, more: usize, max: usize) -> Result<usize, ErrorObject> {
     let wanted = kept.saturating_add(more);
     if wanted > max {
@@ -285,14 +286,14 @@ pub(super) fn within(kept: usize, more: usize, max: usize) -> Result<usize, Erro
     Ok(wanted)
 }
 
-/// The next hint; never, where there are no more.
+/// The next hint; never resolves if there are no more.
 pub(super) async fn next(hints: &mut BoxStream<'static, ()>) {
     if hints.next().await.is_none() {
         std::future::pending().await
     }
 }
 
-/// What a client is answered when the store cannot do something.
+/// The error for the client when a store operation fails.
 pub(super) fn refused(error: &TaskStoreError) -> ErrorObject {
     let message = match error {
         TaskStoreError::Unavailable(problem) => {

@@ -1,10 +1,10 @@
-//! How large a value is as JSON, without writing it anywhere.
+//! The size of a value as JSON, without storing the text.
 
 use std::io;
 
 use serde::Serialize;
 
-/// The bytes of a value as JSON; what cannot be written is larger than anything.
+/// The bytes of a value as JSON; a value that cannot be written has the largest size.
 pub(crate) fn json_size(value: &impl Serialize) -> usize {
     let mut count = Count(0);
     match serde_json::to_writer(&mut count, value) {

@@ -1,5 +1,5 @@
-//! The tasks of a server, in memory and in bounds. Nothing runs in the background: whoever uses the store puts out a
-//! few tasks whose time is over. `store/together.rs` adds those of other servers.
+//! The tasks of a server, in memory and within bounds. Nothing runs in the background: each use of the store removes a
+//! few expired tasks. `store/together.rs` adds the tasks of other servers.
 
 mod table;
 mod together;
@@ -24,9 +24,9 @@ use table::Table;
 
 /// The least time that a task is kept.
 const MIN_TTL: Duration = Duration::from_secs(1);
-/// The most of it, whatever is configured: a hundred years, which every clock can count to.
+/// The longest time that a task is kept, whatever is configured: a hundred years, which every clock can represent.
 const MAX_TTL: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-/// How many tasks whose time is over one use of the store puts out.
+/// The number of expired tasks that one use of the store removes.
 const SWEEP: usize = 8;
 
 /// The tasks of a server. Dropping it drops the handlers that run.
@@ -36,19 +36,19 @@ pub(crate) struct Tasks {
     table: Mutex<Table>,
     running: watch::Sender<usize>,
     closed: watch::Sender<bool>,
-    /// Where other servers find them, too.
+    /// The store in which other servers find them, too.
     shared: Option<Shared>,
 }
 
 /// A task to be created.
 pub(crate) struct NewTask {
     pub(crate) owner: Owner,
-    /// Whose share it is of.
+    /// The client whose share it uses.
     pub(crate) client: ClientName,
     pub(crate) version: ProtocolVersion,
-    /// What the client asked for.
+    /// The time that the client asked for.
     pub(crate) ttl: Option<Duration>,
-    /// What is kept of it from the beginning.
+    /// Its kept size from the beginning.
     pub(crate) bytes: usize,
 }
 
@@ -67,7 +67,7 @@ impl Tasks {
         }
     }
 
-    /// Creates a task, to be found from now on. Its handler runs under the registration.
+    /// Creates a task, which can be found from now on. Its handler runs under the returned registration.
     pub(crate) fn create(
         &self,
         new: NewTask,
@@ -88,7 +88,7 @@ impl Tasks {
         let longest = config.max_ttl.clamp(MIN_TTL, MAX_TTL);
         let ttl = new.ttl.unwrap_or(config.ttl).clamp(MIN_TTL, longest);
         let expires = now.checked_add(ttl).ok_or_else(ErrorObject::internal)?;
-        // First, since those that go make room.
+        // First, since removing expired tasks makes room.
         put_out(self.table().take_expired(now, usize::MAX));
         let client = self.budget.client(new.client);
         let place = client.hold(Kind::Tasks, 1).map_err(busy)?;
@@ -116,7 +116,7 @@ impl Tasks {
         Ok((entry, registration))
     }
 
-    /// The task of that name, if it is kept here, the owner's, and of that era.
+    /// The task of that name, if it is kept here and belongs to the owner and the era.
     fn find_here(&self, id: &str, owner: &Owner, era: Era) -> Option<Arc<Entry>> {
         let now = Instant::now();
         let mut table = self.table();
@@ -129,8 +129,8 @@ impl Tasks {
         })
     }
 
-    /// At most `max` tasks of an owner and an era that are kept here after that number, the oldest first, and whether
-    /// there are more.
+    /// At most `max` tasks of an owner and an era kept here with numbers greater than `after`, the oldest first, and
+    /// whether there are more.
     fn list_here(
         &self,
         owner: &Owner,
@@ -153,14 +153,15 @@ impl Tasks {
         (page, more)
     }
 
-    /// Takes the answers to questions of a task that are open, or says why there is no room for them. Others mean
-    /// nothing, and so do all of them once it is over.
+    /// Takes the answers to open questions of a task, or returns the bound that they exceed. Other answers are ignored,
+    /// and so are all answers once the task has ended.
     pub(super) fn answer_here(
         &self,
         entry: &Entry,
         answers: Vec<(String, Value)>,
     ) -> Result<(), ErrorObject> {
-        // Two answers to one question may meet, and an answer the end: what is kept is what is counted.
+        // Two answers to one question may arrive at once, or an answer and the end. The lock keeps the count equal to
+        // what is kept.
         let mut table = self.table();
         let Some((answers, bytes)) = fitting(entry, answers) else {
             return Ok(());
@@ -171,11 +172,11 @@ impl Tasks {
         Ok(())
     }
 
-    /// Ends a task, once: whether this was the end. What it ends with is kept as far as there is room for it.
+    /// Ends a task, once. Returns whether this call ended it. Its result is kept if there is room for it.
     pub(crate) fn end(&self, entry: &Entry, mut stage: Stage) -> bool {
         let max = self.config.max_task_bytes;
         let bytes = stage.size();
-        // Two ends may meet: what is kept is what the first has counted.
+        // Two ends may come at once: the first one is kept and counted.
         let mut table = self.table();
         if entry.state().has_end() {
             return false;
@@ -198,23 +199,23 @@ impl Tasks {
         }
     }
 
-    /// Nothing is kept any more of a task that was ended by what other servers have written.
+    /// Frees the kept bytes of a task that another server's change has ended.
     pub(super) fn ended_elsewhere(&self, entry: &Entry) {
         self.table().empty(&entry.id);
     }
 
-    /// How many bytes are kept of a task.
+    /// The kept size of a task, in bytes.
     pub(super) fn kept(&self, id: &str) -> usize {
         self.table().kept(id)
     }
 
-    /// Puts a task out whose time is over.
+    /// Removes a task that has expired.
     pub(crate) fn expire(&self, entry: &Entry) {
         self.table().remove(entry);
         entry.expire();
     }
 
-    /// Counts a handler that runs, or one that has ended.
+    /// Counts a handler that starts, or one that has ended.
     pub(crate) fn count(&self, started: bool) {
         self.running.send_modify(|running| {
             *running = if started {
@@ -225,12 +226,12 @@ impl Tasks {
         });
     }
 
-    /// Creates none from now on.
+    /// Creates no more tasks from now on.
     pub(crate) fn close(&self) {
         self.closed.send_replace(true);
     }
 
-    /// Whether it is closed, to wait for; and how long tasks may run on then.
+    /// A receiver that reports closing, and how long tasks may continue after that.
     pub(crate) fn closing(&self) -> (watch::Receiver<bool>, Duration) {
         (self.closed.subscribe(), self.config.max_time_after_close)
     }
@@ -252,7 +253,7 @@ impl Tasks {
     }
 }
 
-/// Outside of the table's lock: whoever waits for a task is told.
+/// Outside of the table's lock, since it notifies the requests that wait for a task.
 fn put_out(gone: Vec<Arc<Entry>>) {
     for entry in gone {
         entry.expire();
@@ -260,7 +261,7 @@ fn put_out(gone: Vec<Arc<Entry>>) {
 }
 
 impl Stage {
-    /// What is kept of it, in bytes.
+    /// Its kept size, in bytes.
     fn size(&self) -> usize {
         match self {
             Self::Completed(result) | Self::ToolFailed(result) => result.as_str().len(),

@@ -1,4 +1,4 @@
-//! Times of the clock as RFC 3339 wants them: UTC, to the millisecond.
+//! Clock times as RFC 3339 defines them: UTC, to the millisecond.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};

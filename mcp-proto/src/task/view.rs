@@ -1,4 +1,4 @@
-//! A task as it is told, in the words of its era.
+//! A task as it is reported, in the format of its era.
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use crate::version::{Era, ProtocolVersion};
 pub(crate) struct TaskView<'a> {
     pub(crate) entry: &'a Entry,
     pub(crate) state: &'a State,
-    /// With its result, its error, or what it asks (modern era).
+    /// With its result, its error, or its questions (modern era).
     pub(crate) detailed: bool,
 }
 

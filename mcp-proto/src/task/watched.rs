@@ -1,4 +1,4 @@
-//! The tasks that a `subscriptions/listen` names: what each is now, and every change after that.
+//! The tasks that a `subscriptions/listen` names: its current state, and every change after that.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,23 +14,23 @@ use super::store::Tasks;
 use super::view::TaskView;
 use crate::jsonrpc::{ErrorObject, Notification};
 
-/// Waits for changes of tasks. Of changes that come faster than they are reported, the last one is reported.
+/// Waits for changes of tasks. If changes come faster than they are reported, only the last one is reported.
 #[derive(Default)]
 pub(crate) struct Watched(FuturesUnordered<BoxFuture<'static, Changed>>);
 
 type Changed = (Watch, Option<Arc<Entry>>);
 
-/// How long a store that is away is left alone by a listener.
+/// The pause of a listener after the store was unavailable.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// A task, what was seen of it, and what keeps it up to date if it runs in another server.
+/// A task, the state last seen, and the future that keeps it up to date if it runs in another server.
 struct Watch {
     entry: Arc<Entry>,
     seen: watch::Receiver<State>,
     elsewhere: Option<Elsewhere>,
 }
 
-/// What a task of another server takes.
+/// The additional data for a task of another server.
 struct Elsewhere {
     tasks: Arc<Tasks>,
     following: BoxFuture<'static, ()>,
@@ -39,7 +39,8 @@ struct Elsewhere {
 }
 
 impl Watched {
-    /// A listener begins by hearing what each is, so that nothing is missed between creating and listening.
+    /// A listener first receives the current state of each task, so that no change is missed between creating a task
+    /// and listening.
     pub(crate) fn new(tasks: Option<&Arc<Tasks>>, entries: Vec<Arc<Entry>>) -> Self {
         let turn = Arc::default();
         let watched = entries.into_iter().map(|entry| {
@@ -61,7 +62,7 @@ impl Watched {
         Self(watched.collect())
     }
 
-    /// The next `notifications/tasks`; never, once each has ended. Cancel-safe.
+    /// The next `notifications/tasks`; never resolves once all have ended. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Notification {
         loop {
             let Some((mut watch, copy)) = self.0.next().await else {
@@ -84,7 +85,7 @@ impl Watched {
     }
 }
 
-/// Waits for a change. With a copy that has the result of a task that has completed in another server.
+/// Waits for a change. If a task has completed in another server, the change has a copy with its result.
 fn changed(mut watch: Watch) -> BoxFuture<'static, Changed> {
     Box::pin(async move {
         let Some(Elsewhere {
@@ -100,7 +101,7 @@ fn changed(mut watch: Watch) -> BoxFuture<'static, Changed> {
         tokio::select! {
             biased;
             _entry_is_held = watch.seen.changed() => {}
-            // Over, which is seen as a change.
+            // The task has ended, which counts as a change.
             () = following => {}
         }
         let turn = turn.lock().await;
@@ -108,7 +109,7 @@ fn changed(mut watch: Watch) -> BoxFuture<'static, Changed> {
             match tasks.with_result(&watch.entry).await {
                 Ok(copy) => break copy,
                 Err(error) if error.code == ErrorObject::INVALID_PARAMS => watch.entry.expire(),
-                // The store is away, and asked again when it may be back.
+                // The store is unavailable, and is asked again later.
                 Err(_) => tokio::time::sleep(RETRY_PAUSE).await,
             }
         };
@@ -117,7 +118,7 @@ fn changed(mut watch: Watch) -> BoxFuture<'static, Changed> {
     })
 }
 
-/// What is reported of a task, and whether that is the last.
+/// The notification about a task, if any, and whether it is the last.
 fn report(entry: &Entry, state: &State) -> (Option<Notification>, bool) {
     if matches!(state.stage, Stage::Expired) {
         return (None, true);

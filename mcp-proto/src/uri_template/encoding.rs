@@ -1,4 +1,4 @@
-//! Percent-encoding (RFC 3986 §2): which characters stand for themselves, and triplets.
+//! Percent-encoding (RFC 3986 §2): which characters are kept unencoded, and triplets.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ const UNRESERVED_MARKS: &str = "-._~";
 const GENERAL_DELIMITERS: &str = ":/?#[]@";
 const SUB_DELIMITERS: &str = "!$&'()*+,;=";
 
-/// What is encoded where only unreserved characters stay.
+/// The characters to encode where only unreserved characters are kept.
 const NOT_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// What is encoded in a segment of a path, where `pchar` stays (RFC 3986 §3.3).
+/// The characters to encode in a segment of a path, where `pchar` is kept (RFC 3986 §3.3).
 pub(crate) const NOT_PCHAR: &AsciiSet = &NOT_UNRESERVED
     .remove(b':')
     .remove(b'@')
@@ -31,7 +31,7 @@ pub(crate) const NOT_PCHAR: &AsciiSet = &NOT_UNRESERVED
     .remove(b';')
     .remove(b'=');
 
-/// What is encoded where reserved characters stay, too.
+/// The characters to encode where reserved characters are kept, too.
 const NOT_RESERVED: &AsciiSet = &NOT_PCHAR
     .remove(b'/')
     .remove(b'?')
@@ -59,7 +59,8 @@ impl Charset {
             .with_all(SUB_DELIMITERS)
     }
 
-    /// What the value of a query's parameter may have raw: what RFC 3986 allows there, without the marks of queries.
+    /// The characters that the value of a query parameter may contain unencoded: those that RFC 3986 allows there,
+    /// without the query delimiters.
     pub(super) fn query_value() -> Self {
         Self::unreserved()
             .with_all(SUB_DELIMITERS)
@@ -72,12 +73,12 @@ impl Charset {
         Self(self.0 | bit(character))
     }
 
-    /// The set but this character.
+    /// The set without this character.
     pub(super) fn without(self, character: char) -> Self {
         Self(self.0 & !bit(character))
     }
 
-    /// The end of the character at `at`, which is of the set or percent-encoded, as one or more triplets of UTF-8.
+    /// The end of the character at `at`, which is in the set or percent-encoded, as one or more triplets of UTF-8.
     pub(super) fn end_of_one(self, uri: &[u8], at: usize) -> Option<usize> {
         match *uri.get(at)? {
             b'%' => end_of_encoded(uri, at),
@@ -95,7 +96,7 @@ fn bit(character: char) -> u128 {
     1_u128.checked_shl(u32::from(character)).unwrap_or(0)
 }
 
-/// Appends a value to a URI. Where reserved characters are kept, triplets are, too (RFC 6570 §3.2.1).
+/// Appends a value to a URI. If reserved characters are kept, triplets are kept, too (RFC 6570 §3.2.1).
 pub(super) fn encode(value: &str, keep_reserved: bool, uri: &mut String) {
     if !keep_reserved {
         uri.extend(utf8_percent_encode(value, NOT_UNRESERVED));
@@ -121,8 +122,7 @@ pub(super) fn decode(value: &str) -> Option<String> {
     Some(decoded.into_owned())
 }
 
-/// One spelling for what is the same in literals and names: characters beyond ASCII as triplets, and these in upper
-/// case.
+/// One spelling for equivalent literals and names: characters beyond ASCII as triplets, and triplets in upper case.
 pub(super) fn normalise(uri: &str) -> Cow<'_, str> {
     let bytes = uri.as_bytes();
     let is_lower = |at| {
@@ -133,7 +133,7 @@ pub(super) fn normalise(uri: &str) -> Cow<'_, str> {
         return Cow::Borrowed(uri);
     }
     let mut normal = String::with_capacity(uri.len());
-    // How many of the next characters are digits of a triplet.
+    // The number of following characters that are digits of a triplet.
     let mut digits = 0_u8;
     for (at, character) in uri.char_indices() {
         let mut buffer = [0; 4];

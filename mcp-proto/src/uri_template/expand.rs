@@ -1,10 +1,10 @@
-//! From a template and values to a URI (RFC 6570 §3).
+//! Expands a template with values to a URI (RFC 6570 §3).
 
 use super::encoding::{encode, end_of_encoded, triplet};
 use super::operator::Operator;
 use super::{Modifier, TemplatePart, UriValue, Variable, Variables};
 
-/// The URI that these values make of the parts of a template.
+/// The URI that the parts of a template expand to with these values.
 pub(super) fn expand(parts: &[TemplatePart], values: &Variables) -> String {
     let mut uri = String::new();
     for part in parts {
@@ -27,11 +27,11 @@ pub(super) fn expand(parts: &[TemplatePart], values: &Variables) -> String {
     uri
 }
 
-/// What becomes of one expression.
+/// The expansion of one expression.
 struct Expansion<'u> {
     operator: Operator,
     uri: &'u mut String,
-    /// Something of it is already in the URI.
+    /// A part of it is already in the URI.
     begun: bool,
 }
 
@@ -66,7 +66,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// What stands before a value: the mark or the separator, and the name if the operator gives it.
+    /// Writes the text before a value: the mark or the separator, and the name if the operator uses it.
     fn begin(&mut self, name: &str, is_empty: bool) {
         self.mark();
         if self.operator.is_named() {
@@ -79,9 +79,9 @@ impl Expansion<'_> {
         }
     }
 
-    /// A pair of an exploded map, whose key takes the place of the name. Appendix A hints at keeping reserved
-    /// characters in the keys of named pairs, as in literals; then a `&` in a key would make two parameters of one.
-    /// Like other implementations, this encodes keys as values.
+    /// A pair of an exploded map, whose key replaces the name. Appendix A hints at keeping reserved characters in the
+    /// keys of named pairs, as in literals; then a `&` in a key would make two parameters of one. Like other
+    /// implementations, this encodes keys as values.
     fn pair(&mut self, key: &str, value: &str) {
         self.mark();
         self.value(key);
@@ -123,7 +123,8 @@ impl Expansion<'_> {
     }
 }
 
-/// The first characters of a value. Where triplets are kept, those of one character count as one, so that none is torn.
+/// The first characters of a value. If triplets are kept, the triplets of one character count as one, so that none is
+/// split.
 fn prefix(value: &str, most: usize, triplets_are_kept: bool) -> &str {
     let mut end = 0;
     for _ in 0..most {

@@ -1,22 +1,24 @@
-//! Matching a URI against the steps of a template, in a time that is their number times its length.
+//! Matches a URI against the steps of a template, in time proportional to the number of steps times the length of the
+//! URI.
 //!
-//! First, from the end to the beginning, a table is made: which rest of the URI fits which rest of the steps. Then one
-//! walk from the beginning takes at every step the most that leaves a fitting rest, so it never has to backtrack.
+//! First a table is filled from the end to the beginning: which rest of the URI matches which rest of the steps. Then
+//! one pass from the beginning takes as much as possible at every step while the rest still matches, so it never
+//! backtracks.
 
 use super::UriValue;
 use super::encoding::decode;
 use super::steps::{Parameters, Step, Value};
 
-/// The rest of the URI fits the rest of the steps.
+/// The rest of the URI matches the rest of the steps.
 const FITS: u8 = 1;
-/// It does so with the optional thing that the first of these steps is about.
+/// It matches with the optional part of the first of these steps present.
 const PRESENT: u8 = 2;
-/// After one of its parameters, it fits the rest of the steps of a [`Step::Parameters`].
+/// After one of the parameters of a [`Step::Parameters`], the rest of the URI matches the rest of the steps.
 const INSIDE: u8 = 4;
 
 /// The values of the variables, by their numbers, if the URI matches; absent ones are `None`.
 pub(super) fn read(steps: &[Step], variables: usize, uri: &str) -> Option<Vec<Option<UriValue>>> {
-    // Most URIs do not match most templates, and differ at an end.
+    // Most URIs do not match most templates, and already differ at the beginning or the end.
     let starts = match steps.first() {
         Some(Step::Literal(text)) => uri.starts_with(text.as_str()),
         _ => true,
@@ -117,7 +119,7 @@ impl<'u> Table<'u> {
 
     fn value(&mut self, number: usize, value: &Value) {
         let most = value.most.unwrap_or(usize::MAX);
-        // For each offset, how many characters of the value lead from there to a rest that fits; at least so many.
+        // For each offset, the least number of characters of the value that lead from there to a rest that matches.
         let mut distances = vec![None; self.uri.len() + 1];
         for at in (0..=self.uri.len()).rev() {
             let beyond = value.allowed.end_of_one(self.uri.as_bytes(), at);
@@ -156,8 +158,8 @@ impl<'u> Table<'u> {
         }
     }
 
-    /// How far a value at `at` goes in front of the step `next`: as far as possible to where that step finds something
-    /// optional, otherwise as far as possible.
+    /// The end of a value at `at` before the step `next`: the last position at which the optional part of that step is
+    /// present, otherwise the last position that matches.
     fn end_of_value(&self, next: usize, value: &Value, at: usize) -> Option<usize> {
         let most = value.most.unwrap_or(usize::MAX);
         let (mut fitting, mut present) = (None, None);
@@ -181,7 +183,7 @@ impl<'u> Table<'u> {
     }
 }
 
-/// A parameter in a URI.
+/// A named parameter in a URI.
 struct One<'u> {
     /// Its number in the expression.
     number: usize,
@@ -243,7 +245,7 @@ impl MatchedValues {
         self.bind(value.variable, found, value.most)
     }
 
-    /// Reads the parameters at `at`, up to whose step the table is valid, and returns where they end.
+    /// Reads the parameters at `at` and returns where they end. The table is valid up to their step.
     fn parameters(
         &mut self,
         parameters: &Parameters,
@@ -282,7 +284,7 @@ impl MatchedValues {
             return Some(());
         };
         if *known == value {
-            // The one that is not a prefix holds more.
+            // The value that is not a prefix is the longer one.
             *known_most = known_most.zip(most).map(|(one, other)| one.max(other));
             return Some(());
         }
@@ -293,7 +295,7 @@ impl MatchedValues {
     }
 }
 
-/// Whether the first is what a prefix of so many characters leaves of the second.
+/// Whether `value` is the prefix of `whole` with `most` characters.
 fn is_prefix(value: &UriValue, most: Option<usize>, whole: &UriValue) -> bool {
     match (value, most, whole) {
         (UriValue::Text(value), Some(most), UriValue::Text(whole)) => {

@@ -1,6 +1,6 @@
 //! The operators of expressions: the table of RFC 6570, appendix A.
 
-/// What stands before the variables of an expression.
+/// The operator before the variables of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     /// `{a}`
@@ -22,7 +22,7 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// The operator that a character writes.
+    /// The operator that a character stands for.
     pub(super) fn of(character: char) -> Option<Self> {
         Some(match character {
             '+' => Self::Reserved,
@@ -36,7 +36,7 @@ impl Operator {
         })
     }
 
-    /// What an expansion begins with, if anything is defined.
+    /// The first character of an expansion, if a variable is defined.
     pub(super) fn first(self) -> Option<char> {
         match self {
             Self::Simple | Self::Reserved => None,
@@ -49,7 +49,7 @@ impl Operator {
         }
     }
 
-    /// What stands between the values of variables, and between those of an exploded one.
+    /// The separator between the values of variables, and between the items of an exploded one.
     pub(super) fn separator(self) -> char {
         match self {
             Self::Simple | Self::Reserved | Self::Fragment => ',',
@@ -65,7 +65,7 @@ impl Operator {
         matches!(self, Self::Parameter | Self::Query | Self::Continuation)
     }
 
-    /// What stands behind the name of an empty value.
+    /// The text after the name of an empty value.
     pub(super) fn if_empty(self) -> &'static str {
         match self {
             Self::Query | Self::Continuation => "=",

@@ -1,4 +1,4 @@
-//! From the text of a template to its parts (RFC 6570 §2).
+//! Parses the text of a template into its parts (RFC 6570 §2).
 
 use super::encoding::{encode, triplet};
 use super::operator::Operator;
@@ -81,13 +81,13 @@ fn may_be_literal(character: char) -> bool {
     match u32::from(character) {
         0x00..=0x20 | 0x7f..=0x9f => false,
         0x21..=0x7e => !"\"<>\\^`{|}".contains(character),
-        // Beyond ASCII: ucschar and iprivate of RFC 3987, which leave out what is not a character or only a control.
+        // Beyond ASCII: ucschar and iprivate of RFC 3987, which exclude noncharacters and control characters.
         0xfdd0..=0xfdef | 0xfff0..=0xffff | 0xe0000..=0xe0fff => false,
         code => code & 0xfffe != 0xfffe,
     }
 }
 
-/// What stands between braces; `offset` is its place in the template.
+/// Parses the text between braces; `offset` is its position in the template.
 fn expression(body: &str, offset: usize) -> Result<TemplatePart, UriTemplateError> {
     let Some(first) = body.chars().next() else {
         return refuse(
@@ -131,7 +131,7 @@ fn variable(text: &str, offset: usize) -> Result<Variable, UriTemplateError> {
             );
         }
         Some(number) => match number.parse() {
-            // By its form, too: `parse` takes a sign and leading zeros.
+            // The form is checked, too, since `parse` accepts a sign and leading zeros.
             Ok(most @ 1..=9999) if number.starts_with(|c| matches!(c, '1'..='9')) => {
                 Modifier::Prefix(most)
             }

@@ -4,12 +4,12 @@ use super::encoding::{Charset, normalise};
 use super::operator::Operator;
 use super::{Modifier, TemplatePart, Variable};
 
-/// One thing that a URI must have next.
+/// The next part that a URI must have.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     /// This text.
     Literal(String),
-    /// The mark of something optional. Without it, the URI continues at the step `skip`.
+    /// The mark of an optional part. Without it, the URI continues at the step `skip`.
     Mark { mark: u8, skip: usize },
     /// The value of a variable.
     Value(Value),
@@ -17,7 +17,7 @@ pub(super) enum Step {
     Parameters(Parameters),
 }
 
-/// The place of a value without a name.
+/// A value without a name.
 #[derive(Debug, Clone)]
 pub(super) struct Value {
     /// The number of the variable among the names of the template.
@@ -26,17 +26,17 @@ pub(super) struct Value {
     pub(super) may_be_empty: bool,
     /// The most characters, if it is a prefix.
     pub(super) most: Option<usize>,
-    /// What stands between the items, if it is a list.
+    /// The separator between the items, if it is a list.
     pub(super) separator: Option<char>,
 }
 
-/// The place of parameters with names.
+/// Parameters with names.
 #[derive(Debug, Clone)]
 pub(super) struct Parameters {
     pub(super) first: u8,
     pub(super) separator: u8,
-    /// What values may have raw: neither `first` nor `separator`, so that values cannot overlap, wherever the
-    /// expression begins.
+    /// The characters that values may contain unencoded: neither `first` nor `separator`, so that values cannot
+    /// overlap, wherever the expression begins.
     pub(super) allowed: Charset,
     pub(super) known: Vec<Parameter>,
 }
@@ -103,7 +103,7 @@ fn values(
     } else {
         Charset::unreserved()
     };
-    // A fragment is there or not as a whole; in `{/…}` and `{.…}` that is so for each variable.
+    // A fragment is present or absent as a whole; in `{/…}` and `{.…}` each variable is.
     let is_each_optional = matches!(operator, Operator::Label | Operator::Path);
     let end = steps.len() + 2 * variables.len();
     for (number, variable) in variables.iter().enumerate() {
@@ -125,7 +125,7 @@ fn values(
             allowed: if is_list {
                 allowed.with(separator)
             } else if number + 1 < variables.len() {
-                // Else the place of a value would depend on those before it: `..` could be one label or two.
+                // Otherwise the position of a value would depend on those before it: `..` could be one label or two.
                 allowed.without(separator)
             } else {
                 allowed
@@ -137,7 +137,7 @@ fn values(
     }
 }
 
-/// What a value with reserved characters may have in front of a query or a fragment of the template.
+/// The characters that a value with reserved characters may contain before a query or a fragment of the template.
 fn without_what_comes(allowed: Charset, later: &[TemplatePart]) -> Charset {
     let comes = |mark: char| {
         later.iter().any(|part| match part {

@@ -1,19 +1,19 @@
 //! The values of a template's variables.
 
-/// The value of a variable. RFC 6570 knows strings, lists and associative arrays.
+/// The value of a variable. RFC 6570 defines strings, lists and associative arrays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UriValue {
     /// One string, which may be empty.
     Text(String),
-    /// Strings in order. An empty list is as good as no value.
+    /// Strings in order. An empty list counts as no value.
     List(Vec<String>),
-    /// Keys with their values, in order. An empty map is as good as no value.
+    /// Keys with their values, in order. An empty map counts as no value.
     Map(Vec<(String, String)>),
 }
 
-/// Values by the names of their variables, in the order in which they were put in.
+/// Values by the names of their variables, in the order of insertion.
 ///
-/// A small map for small templates: looking up a name goes through all of them.
+/// A small map for small templates: a lookup compares all names in turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variables(Vec<(String, UriValue)>);
 
@@ -24,7 +24,7 @@ impl Variables {
         Self::default()
     }
 
-    /// Gives a variable a value, in the place of the one it had.
+    /// Sets the value of a variable, replacing any earlier value.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<UriValue>) {
         let (name, value) = (name.into(), value.into());
         match self.0.iter_mut().find(|(known, _)| *known == name) {

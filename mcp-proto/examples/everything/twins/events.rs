@@ -1,5 +1,5 @@
-//! An event store in memory that several services of one process share. Each of them is a process to it; a test says
-//! which have ended.
+//! An event store in memory that several services of one process share. It treats each of them as a process. A test
+//! sets which ones have ended.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,12 +13,12 @@ use mcp_proto::{
 };
 use tokio::sync::watch;
 
-/// How long a test waits for what must come.
+/// How long a test waits for an expected state.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 type Answer<'a, T> = BoxFuture<'a, Result<T, EventStoreError>>;
 
-/// What all processes have in common.
+/// The state that all processes share.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Logs(Arc<Shared>);
 
@@ -30,7 +30,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Tables {
-    /// The letters of each session, with who sent them.
+    /// The letters of each session, with the process that sent each.
     letters: HashMap<String, Vec<(usize, Bytes)>>,
     streams: HashMap<(String, String), Stream>,
     removed: HashSet<String>,
@@ -67,7 +67,7 @@ impl Logs {
         self.change(|tables| tables.dead.insert(number));
     }
 
-    /// Lets one go on that was cut off.
+    /// Reconnects a process that was cut off.
     pub(crate) fn heal(&self, number: usize) {
         self.change(|tables| tables.dead.remove(&number));
     }
@@ -83,7 +83,7 @@ impl Logs {
         (tables.streams.len(), events.sum())
     }
 
-    /// Waits until what is kept is as wanted.
+    /// Waits until the kept streams and events are as `wanted`.
     pub(crate) async fn until(&self, wanted: impl Fn((usize, usize)) -> bool) {
         let mut changes = self.0.changed.subscribe();
         let reached = async {

@@ -1,5 +1,5 @@
-//! A store of tasks that several servers of one process share. The test says when it is away, and which servers have
-//! ended.
+//! A store of tasks that several servers of one process share. The test sets when it is unavailable, and which servers
+//! have ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,13 +14,13 @@ use tokio::time::Instant;
 
 type Answer<'a, T> = BoxFuture<'a, Result<T, TaskStoreError>>;
 
-/// What all servers see.
+/// The state that all servers see.
 #[derive(Debug)]
 pub(crate) struct Memory {
     tasks: Mutex<BTreeMap<u64, Kept>>,
     ended: Mutex<BTreeSet<u8>>,
     pub(crate) is_away: AtomicBool,
-    /// Whether the next write is done and not reported.
+    /// Whether the next write succeeds without reporting it.
     pub(crate) loses_an_answer: AtomicBool,
     /// The most bytes of one task.
     pub(crate) max: AtomicUsize,
@@ -36,7 +36,7 @@ struct Kept {
     node: u8,
 }
 
-/// What one server sees.
+/// The store as one server sees it.
 #[derive(Debug)]
 struct Node {
     memory: Arc<Memory>,
@@ -61,12 +61,12 @@ impl Memory {
         Arc::new(Node { memory, node })
     }
 
-    /// The server of that number has ended, as far as others can tell.
+    /// Marks the server of that number as ended for the others.
     pub(crate) fn end(&self, node: u8) {
         self.ended.lock().unwrap().insert(node);
     }
 
-    /// The most that is in one record, in bytes.
+    /// The size of the largest record, in bytes.
     pub(crate) fn largest(&self) -> usize {
         let tasks = self.tasks.lock().unwrap();
         let bytes = tasks.values().map(|kept| kept.task.body.len());
@@ -82,7 +82,7 @@ impl Memory {
 }
 
 impl Node {
-    /// What is done with the tasks, unless the store is away.
+    /// Runs an operation on the tasks, unless the store is unavailable.
     fn with<'a, T: Send + 'a>(
         &self,
         work: impl FnOnce(&Memory, &mut BTreeMap<u64, Kept>) -> T,
@@ -185,5 +185,5 @@ impl TaskStore for Node {
     }
 }
 
-/// Long enough for whatever is written late.
+/// Long enough for delayed writes.
 pub(crate) const SOON: Duration = Duration::from_millis(1_100);

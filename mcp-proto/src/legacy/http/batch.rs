@@ -1,4 +1,4 @@
-//! Batches: one POST with several messages, which sessions of 2025-03-26 may send and no others.
+//! Batches: one POST with several messages, which only sessions of 2025-03-26 may send.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,22 +23,22 @@ use crate::legacy::batch::{is_batch, not_in_batch, read_batch};
 use crate::legacy::session::Session;
 use crate::lifecycle::ModernMeta;
 
-/// What became of the messages of a batch.
+/// The messages of a batch, by what happened to them.
 #[derive(Default)]
 struct BatchParts {
-    /// Calls that have a place and are not begun yet.
+    /// Calls that are registered and have not begun yet.
     entered: Vec<(Called, Entered)>,
-    /// Answers that are there already: refusals.
+    /// Answers that are known already: errors.
     answers: Vec<RpcResponse>,
     ids: HashSet<RequestId>,
-    /// Whether any message was one to take.
+    /// Whether any message was accepted.
     any: bool,
-    /// Why a call was refused that its client might send again later.
+    /// The bound that a refused call exceeded; its client may send the call again later.
     over: Option<Over>,
 }
 
 impl Legacy {
-    /// The session that a batch belongs to; `None` for any other text, and where batches are not taken.
+    /// The session that a batch belongs to; `None` for any other text, and if batches are not accepted.
     pub(crate) async fn batch_session(
         &self,
         head: &request::Parts,
@@ -48,13 +48,13 @@ impl Legacy {
         Ok(Some(session).filter(|session| session.protocol_version.has_batches()))
     }
 
-    /// Whether a request may be a batch, if its session knows batches.
+    /// Whether a request may be a batch, if its session accepts batches.
     pub(crate) fn may_be_batch(head: &request::Parts, text: &[u8]) -> bool {
         let headers = &head.headers;
         is_batch(text) && !names_modern(headers) && headers.contains_key(SESSION_ID)
     }
 
-    /// Takes each message of a batch for itself. The answer is one array if every call is quiet, and an event stream
+    /// Handles each message of a batch separately. The answer is one array if every call is quiet, and an event stream
     /// with one event for each message otherwise.
     pub(crate) async fn call_batch(
         &self,
@@ -109,8 +109,8 @@ impl Legacy {
         if let (Some(over), false) = (taken.over, taken.any) {
             return Err((over.into(), None));
         }
-        // Again: whoever ended the session before its calls were entered did not find them. A batch that is refused
-        // here has begun none.
+        // Checked again: if the session was ended before its calls were entered, they were not found. A batch that is
+        // refused here has not begun any call.
         self.load(head, &session.id)
             .await
             .map_err(|rejection| (rejection, None))?;
@@ -172,15 +172,15 @@ impl Legacy {
             return stream(calls, answers, None);
         }
         let mut held = HeldAnswers(client.hold(Kind::AnswerBytes, 0)?);
-        // A client has few turns: the one that the reading took is used up before the next is waited for.
+        // A client has few turns, so the turn that the reading took is used up before the next one is awaited.
         let mut next = turn.begin(calls.next()).await;
         while let Some(step) = next {
             match step {
                 Step::Answer(answer) => answers.push(held.add(answer)),
-                // Nothing is sent for it.
+                // A cancelled call has no answer.
                 Step::Cancelled => {}
                 step if accepts.events => return stream(calls, answers, Some(step)),
-                // The client takes JSON alone: there is no way to tell it.
+                // The client accepts only JSON, so messages cannot be sent to it.
                 Step::Said(_) | Step::Release(_) | Step::Quiet => {}
             }
             next = LongTurn::of(client).await.begin(calls.next()).await;
@@ -211,7 +211,8 @@ impl Legacy {
 struct HeldAnswers(Held);
 
 impl HeldAnswers {
-    /// Holds an answer, and as much again for its part of the text; one that finds no room becomes an error.
+    /// Counts the memory of an answer, and as much again for its part of the text. An answer that exceeds the budget
+    /// becomes an error.
     fn add(&mut self, answer: RpcResponse) -> RpcResponse {
         match self.0.grow(2 * answer.size_hint()) {
             Ok(()) => answer,

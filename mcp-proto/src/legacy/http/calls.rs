@@ -1,5 +1,5 @@
-//! Legacy calls that share one stream: one call, or those of a batch. A task drives them and says what they say into
-//! the stream, whoever hears it: connections come and go.
+//! Legacy calls that share one stream: one call, or those of a batch. A task drives them and writes their messages to
+//! the stream, whether or not a connection reads it.
 
 use std::future::{pending, poll_fn};
 use std::sync::Arc;
@@ -21,29 +21,29 @@ use crate::http::rejection::Rejection;
 use crate::jsonrpc::{RequestId, Response as RpcResponse};
 use crate::legacy::session::SessionId;
 
-/// Calls side by side.
+/// Calls that run concurrently.
 #[derive(Default)]
 pub(super) struct Calls(SelectAll<Exchange>);
 
-/// What their stream needs to be resumed.
+/// The data with which their stream can be resumed.
 pub(super) struct Resumable {
     pub(super) streams: Arc<Streams>,
     pub(super) session: SessionId,
     pub(super) client: Client,
     pub(super) detached: Detached,
-    /// Whether the client takes events that say nothing but their id.
+    /// Whether the client accepts events that carry only an id.
     pub(super) primes: bool,
-    /// The requests whose answers it will carry, if other processes are to know of it.
+    /// The requests whose answers it will carry, if other processes share it.
     pub(super) requests: Vec<RequestId>,
 }
 
-/// Drives calls from the first thing that one of them says.
+/// Drives calls from the first message of any of them onward.
 struct Driving {
     calls: Calls,
     stream: Opened,
     detached: Detached,
     primes: bool,
-    /// Over when the calls have been long enough without a client; `None` while they have one.
+    /// Resolves when the calls have been without a client for the longest time allowed; `None` while they have one.
     away: Option<BoxFuture<'static, ()>>,
     answered: bool,
     driver: Driver,
@@ -58,7 +58,7 @@ impl Calls {
         self.0.is_empty()
     }
 
-    /// What one of them does next; `None` once all have answered or were cancelled.
+    /// The next step of any of them; `None` once all have answered or were cancelled.
     pub(super) async fn next(&mut self) -> Option<Step> {
         self.0.next().await
     }
@@ -79,12 +79,12 @@ impl Calls {
         .await;
     }
 
-    /// Each is polled anew: what was looked at besides would not be told of its wake-ups.
+    /// Polls each call again: calls that were polled outside of the set would miss their wake-ups.
     fn go_on(&mut self) {
         self.0 = std::mem::take(&mut self.0).into_iter().collect();
     }
 
-    /// The event stream of what they have done, if anything, and go on to do.
+    /// The event stream of the calls: the steps they have taken, if any, and all later ones.
     pub(super) fn stream(
         mut self,
         done: impl IntoIterator<Item = Step>,
@@ -118,7 +118,7 @@ impl Calls {
         Ok(event_stream(reader.into_body()))
     }
 
-    /// Their client went away; whether any may run on. Those that may not are cancelled.
+    /// Called when their client has disconnected. Returns whether any may continue; the others are cancelled.
     fn leave(&mut self, detached: &Detached) -> bool {
         let mut any = false;
         for call in self.0.iter_mut() {
@@ -134,7 +134,7 @@ impl Calls {
         any
     }
 
-    /// Whether all may run on without their client. If not, none has a place for it.
+    /// Whether all may continue without their client. If not, none holds a permit for it.
     fn may_leave(&mut self, detached: &Detached) -> bool {
         let all = self.0.iter_mut().all(|call| call.leave(detached));
         if !all {
@@ -143,7 +143,7 @@ impl Calls {
         all
     }
 
-    /// Their client is back.
+    /// Called when their client has reconnected.
     fn rejoin(&mut self) {
         self.0.iter_mut().for_each(Exchange::rejoin);
     }
@@ -177,7 +177,7 @@ impl Driving {
                         continue;
                     }
                 }
-                // What was said longest ago makes room.
+                // The oldest events make room.
                 Audience::Away { room: _ } if self.away.is_some() => {}
                 Audience::Away { room: _ } => {
                     if !self.calls.leave(&self.detached) && !self.calls.is_empty() {
@@ -197,7 +197,7 @@ impl Driving {
                 () = over(&mut self.away) => return,
             }
         }
-        // The calls are over: what is left is to be read.
+        // The calls have ended. Their events remain to be read.
         let Self {
             stream,
             answered,
@@ -249,7 +249,7 @@ impl Driving {
     }
 }
 
-/// When the time without a client is over; never for calls that have one.
+/// Resolves when the time without a client has passed; never for calls that have one.
 async fn over(away: &mut Option<BoxFuture<'static, ()>>) {
     match away {
         Some(away) => away.await,

@@ -19,14 +19,14 @@ pub struct LegacyConfig {
     /// How long such a call may still run once [`StreamableHttpService::close`](crate::StreamableHttpService::close)
     /// was called. 5 s by default, as the shutdown deadline of [`serve`](crate::http::serve).
     pub max_detached_time_after_close: Duration,
-    /// The most events of one legacy stream that are kept for a client that comes back (`Last-Event-ID`); older ones
+    /// The most events of one legacy stream that are kept for a client that reconnects (`Last-Event-ID`); older ones
     /// are forgotten. 256 by default.
     pub max_kept_events: usize,
-    /// The most bytes of these events, and always the last event, which may be the answer. 1 MiB by default.
+    /// The most bytes of these events. The last event is always kept, since it may be the answer. 1 MiB by default.
     pub max_kept_bytes_per_stream: usize,
-    /// The most bytes of kept events. When it is reached, a client's streams without a reader are dropped for its
-    /// others, oldest first; after that nothing more is kept. Events that open connections have yet to read, at most 16
-    /// messages each, are never dropped for this. 64 MiB by default.
+    /// The most bytes of kept events. When it is reached, streams without a reader are dropped in favor of the same
+    /// client's other streams, oldest first; after that no more events are kept. Events that open connections have yet
+    /// to read, at most 16 messages each, are never dropped for this. 64 MiB by default.
     pub kept_bytes: Bound,
     /// Streams that are kept without a connection: those whose calls have ended, and GET streams. One more replaces the
     /// oldest of its client. 1,024 by default.

@@ -1,4 +1,5 @@
-//! Calls of legacy clients that went away: they run on, in bounds, so that their effects do not depend on the network.
+//! Calls whose legacy clients have disconnected: they continue, within bounds, so that their effects do not depend on
+//! the network.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::config::LegacyConfig;
 use super::live::CallGuard;
 use crate::budget::{Client, Held, Kind};
 
-/// How such calls are bounded. Cheap to clone.
+/// The bounds of such calls. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Detached(Arc<Bounds>);
 
@@ -47,8 +48,8 @@ impl Detached {
         }))
     }
 
-    /// A permit for a call to run on; `None` when its session has ended or has its share already, when every permit is
-    /// taken, and once closed.
+    /// A permit for a call to continue. `None` if its session has ended or already has its share, if every permit is
+    /// taken, and after closing.
     pub(super) fn permit(&self, call: &CallGuard, client: &Client) -> Option<DetachedPermit> {
         if *self.0.closed.borrow() {
             return None;
@@ -61,7 +62,7 @@ impl Detached {
         })
     }
 
-    /// Gives no more permits; the calls that have one get the time that is left to them after that.
+    /// Gives no more permits. Calls that have one may continue for the time allowed after closing.
     pub(super) fn close(&self) {
         self.0.closed.send_replace(true);
     }
@@ -86,7 +87,7 @@ impl Detached {
         drop(drivers.wait_for(|drivers| *drivers == 0).await);
     }
 
-    /// Waits until the time is over that a call has without its client.
+    /// Waits for as long as a call may run without its client.
     pub(super) async fn time_is_over(&self) {
         let bounds = &self.0;
         let mut closed = bounds.closed.subscribe();
@@ -107,7 +108,7 @@ impl Detached {
 }
 
 impl DetachedPermit {
-    /// Drives what is left of a call to its end.
+    /// Drives the rest of a call to its end.
     pub(super) async fn drive(self, rest: impl Future<Output = ()>) {
         tokio::select! {
             biased;

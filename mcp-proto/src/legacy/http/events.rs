@@ -1,4 +1,4 @@
-//! Events with ids, after which a lost stream is resumed (2025-03-26 to 2025-11-25, Streamable HTTP).
+//! Events with ids, from which a lost stream can be resumed (2025-03-26 to 2025-11-25, Streamable HTTP).
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(super) fn message_with_id(id: impl Display, message: &impl Serialize) -> Byt
     message_after(id_line(id, 256), message)
 }
 
-/// The same of a message that is JSON already.
+/// The same for a message that is JSON text already.
 pub(super) fn text_with_id(id: impl Display, message: &[u8]) -> Bytes {
     text_after(id_line(id, 0), message)
 }
@@ -27,13 +27,13 @@ pub(super) fn answer_with_id(id: impl Display, answer: &Response) -> Bytes {
     answer_after(id_line(id, 0), answer)
 }
 
-/// An event that says nothing but its id, so that a stream can be resumed before anything was said (2025-11-25,
-/// Streamable HTTP).
+/// An event that carries only its id, so that a stream can be resumed before its first message (2025-11-25, Streamable
+/// HTTP).
 pub(super) fn priming(id: impl Display) -> Bytes {
     format!("id: {id}\ndata: \n\n").into()
 }
 
-/// An event that says how long to wait before coming back for the rest.
+/// An event with the time that the client should wait before it reconnects.
 pub(super) fn retry(id: impl Display, retry: Duration) -> Bytes {
     format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis()).into()
 }

@@ -1,4 +1,4 @@
-//! A call of a session: an exchange that can be cancelled by id, asks its client, and may run on without it.
+//! A call of a session: an exchange that can be cancelled by id, asks its client, and may continue without it.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -15,7 +15,7 @@ use crate::jsonrpc::{Message, Response};
 use crate::outbox::Outgoing;
 use futures_util::{Stream, StreamExt as _};
 
-/// A call of a session on its way, as the stream of what it says. Its answer or its cancellation is the last item.
+/// A running call of a session, as the stream of its messages. Its answer or its cancellation is the last item.
 pub(super) struct Exchange {
     /// `None` once it was cancelled.
     call: Option<exchange::Exchange>,
@@ -24,30 +24,30 @@ pub(super) struct Exchange {
     ended: bool,
 }
 
-/// What a call of a session carries besides.
+/// The additional state of a call of a session.
 pub(super) struct SessionCall {
     pub(super) cancelled: Cancelled,
     /// Takes the call out of the session's list when it ends.
     pub(super) guard: CallGuard,
     pub(super) hold: Hold,
-    /// How it may run on if its client goes; `None` once something else sees to that.
+    /// How it may continue if its client disconnects; `None` once its owner handles that case.
     pub(super) detached: Option<Detached>,
     /// Its permit among the calls that run without their client.
     pub(super) away: Option<DetachedPermit>,
-    /// Whether its client takes events, so that messages and questions reach it.
+    /// Whether its client accepts events, so that messages and questions reach it.
     pub(super) takes_events: bool,
-    /// Whether its client comes back when its connection is let go.
+    /// Whether its client reconnects after its connection is closed.
     pub(super) polls: bool,
 }
 
-/// The next thing a call of a session has to say.
+/// The next step of a call of a session.
 pub(super) enum Step {
     /// A notification, or a request to the client.
     Said(Message),
-    /// The connection may go until the client comes back.
+    /// The connection may be closed until the client reconnects.
     Release(Duration),
     Answer(Response),
-    /// Nothing for as long as the keep-alive interval.
+    /// No message for the length of the keep-alive interval.
     Quiet,
     /// It was cancelled: nothing more will come.
     Cancelled,
@@ -55,11 +55,11 @@ pub(super) enum Step {
 
 /// How the answer of a call begins.
 pub(super) enum First {
-    /// One JSON body is all.
+    /// One JSON body.
     Answer(Response),
-    /// An event stream, with this as its first step if the call has said something.
+    /// An event stream, with this as its first step if the call has sent something.
     Stream(Option<Step>),
-    /// Nothing is sent for it.
+    /// The call was cancelled and has no answer.
     Cancelled,
 }
 
@@ -72,7 +72,7 @@ impl Exchange {
         }
     }
 
-    /// Waits until it shows what the answer is to be.
+    /// Waits until the form of the answer is known.
     pub(super) async fn first(&mut self, accepts: Accepts) -> First {
         if !accepts.json {
             return First::Stream(None);
@@ -82,14 +82,14 @@ impl Exchange {
                 Step::Answer(answer) => return First::Answer(answer),
                 Step::Cancelled => return First::Cancelled,
                 step if accepts.events => return First::Stream(Some(step)),
-                // The client takes JSON alone: it cannot be sent anything before the answer.
+                // The client accepts only JSON: it cannot be sent anything before the answer.
                 Step::Said(_) | Step::Release(_) | Step::Quiet => {}
             }
         }
         First::Cancelled
     }
 
-    /// The body of its answer, or why there is no room for it.
+    /// The body of its answer, or the bound that it exceeds.
     pub(super) fn answered(mut self, answer: Response) -> Result<ResponseBody, Over> {
         match self.call.take() {
             Some(call) => ResponseBody::answer(answer, call.into_held()),
@@ -97,14 +97,14 @@ impl Exchange {
         }
     }
 
-    /// Takes over what becomes of it when its client goes: dropping it cancels it from now on.
+    /// Makes the owner handle a disconnected client: from now on, dropping the exchange cancels the call.
     pub(super) fn own(&mut self) {
         if let Some(hold) = &mut self.hold {
             hold.detached = None;
         }
     }
 
-    /// Its client went away: whether it may run on. One that may not is cancelled.
+    /// Called when its client has disconnected. Returns whether it may continue; if not, it is cancelled.
     pub(super) fn leave(&mut self, detached: &Detached) -> bool {
         let running = self.call.as_ref().filter(|call| call.is_running());
         let (Some(client), Some(hold)) = (running.map(|call| call.client()), &mut self.hold) else {
@@ -116,7 +116,7 @@ impl Exchange {
         hold.away.is_some()
     }
 
-    /// Its client is back.
+    /// Called when its client has reconnected.
     pub(super) fn rejoin(&mut self) {
         if let Some(hold) = &mut self.hold
             && hold.away.take().is_some()
@@ -130,8 +130,8 @@ impl Exchange {
         self.hold = None;
     }
 
-    /// Ready once it is cancelled, or its session is over; for while its messages are not taken. It says nothing more
-    /// then, not even that.
+    /// Ready once it is cancelled or its session has ended; for use while the stream is not polled. The stream then
+    /// yields nothing more, not even [`Step::Cancelled`].
     pub(super) fn poll_cancelled(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if let Some(hold) = &mut self.hold
             && (hold.cancelled.poll(context).is_ready() || hold.hold.poll_ended(context).is_ready())
@@ -143,14 +143,15 @@ impl Exchange {
         Poll::Pending
     }
 
-    /// Whether it was cancelled, or its session was asked for and may be over.
+    /// Whether it was cancelled, or a request to the session store is in progress, which may report that the session
+    /// ended.
     fn may_be_over(&self) -> bool {
         let hold = self.hold.as_ref();
         hold.is_some_and(|hold| hold.cancelled.is_given() || hold.hold.is_asking())
     }
 
     fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Step> {
-        // Quick calls are over before they have to wait for either.
+        // Quick calls usually end before either is the case.
         if self.may_be_over() && self.poll_cancelled(context).is_ready() {
             return Poll::Ready(Step::Cancelled);
         }
@@ -185,13 +186,13 @@ impl Exchange {
                 (Outgoing::Release(retry), Some(hold)) if hold.takes_events && hold.polls => {
                     return Poll::Ready(Step::Release(retry));
                 }
-                // Dropping a question says that no answer will come.
+                // Dropping a question signals that no answer will come.
                 (Outgoing::Request(..) | Outgoing::Release(_), _) => {}
             }
         }
     }
 
-    /// A call at work holds its session.
+    /// A running call keeps its session from expiring.
     fn touch(&mut self) {
         if let Some(hold) = &mut self.hold {
             hold.hold.touch();
@@ -213,13 +214,14 @@ impl Stream for Exchange {
 }
 
 impl Drop for Exchange {
-    /// A call whose client went away before anything was sent to it runs on, in bounds, so that its effects do not
-    /// depend on the network.
+    /// A call whose client disconnected before anything was sent to it continues, within bounds, so that its effects do
+    /// not depend on the network.
     fn drop(&mut self) {
         let (Some(call), Some(mut hold)) = (self.call.take(), self.hold.take()) else {
             return;
         };
-        // Taken out, so that what runs on already is just dropped, as by a runtime that shuts down.
+        // Taken out, so that a call that already runs without its client is only dropped, as by a runtime that shuts
+        // down.
         let Some(detached) = hold.detached.take().filter(|_| call.is_running()) else {
             return;
         };
@@ -232,7 +234,7 @@ impl Drop for Exchange {
             );
             return;
         };
-        // The client has no event id to come back with.
+        // The client has no event id for reconnecting.
         hold.takes_events = false;
         let mut rest = Self::new(call, hold);
         runtime.spawn(permit.drive(async move { while rest.next().await.is_some() {} }));

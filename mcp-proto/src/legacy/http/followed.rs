@@ -1,5 +1,5 @@
-//! Subscriptions of a session that were made with another process: the server is asked about each as when it was made,
-//! so that it can begin to follow the resource, before anything of it is told here.
+//! Subscriptions of a session that were made with another process. The server is asked about each as when it was made,
+//! so that it can begin to follow the resource before updates are sent from here.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use crate::context::{ClientSide, Context, Incoming};
 use crate::legacy::session::Session;
 use crate::server::Server;
 
-/// Who asks the server.
+/// The caller for whom the server is asked.
 pub(super) struct Followed {
     pub(super) server: Server,
-    /// What is known of the caller.
+    /// What is known about the caller.
     pub(super) extensions: Extensions,
-    /// For all that are asked about at once.
+    /// The time limit for all subscriptions together.
     pub(super) patience: Duration,
 }
 
 impl Followed {
-    /// Asks about these resources. What is refused or fails now stays subscribed to: the session has it.
+    /// Asks about these resources. A subscription for which this fails is kept, since the session has it.
     pub(super) async fn follow(&self, session: &Session, uris: impl Iterator<Item = &String>) {
         let context = || {
             let incoming = Incoming::of_notification(Map::new(), self.extensions.clone());

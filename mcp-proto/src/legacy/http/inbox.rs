@@ -1,4 +1,4 @@
-//! What a client sends besides requests, and the end of its session: for calls that run here, and for those that
+//! Messages of a client other than requests, and the end of its session: for calls that run here, and for those that
 //! another process runs.
 
 use std::sync::{Arc, Weak};
@@ -20,14 +20,14 @@ use crate::jsonrpc::{Message, Notification, RequestId, Response, take_meta};
 use crate::legacy::event_store::{EventStoreError, within};
 use crate::legacy::session::{Session, SessionId};
 
-/// What a letter is about, by its first byte: the rest is a message of the client.
+/// The first byte of a letter whose rest is a message of the client.
 const MESSAGE: u8 = b'm';
 
-/// The rest is the id of the event after which its client reads a stream elsewhere by now.
+/// The first byte of a letter whose rest is the id of the event after which the client now reads a stream elsewhere.
 const TAKEN_OVER: u8 = b't';
 
 impl Legacy {
-    /// Takes what reaches other processes for the calls of a session, as long as it has any.
+    /// Reads the messages that other processes receive for the calls of a session, as long as it has any.
     pub(super) fn read_inbox(&self, session: &SessionId) {
         let Some(shared) = &self.0.shared else {
             return;
@@ -98,7 +98,7 @@ impl Legacy {
         Ok(self.send(&session.id, letter.into()).await?)
     }
 
-    /// Lets the process that speaks on a stream know that its client reads it here.
+    /// Notifies the process that writes a stream that the client now reads it here.
     pub(super) async fn take_over(&self, session: &SessionId, last: EventId) {
         let letter = format!("{}{last}", char::from(TAKEN_OVER));
         if self.send(session, letter.into()).await.is_err() {
@@ -118,7 +118,7 @@ impl Legacy {
         Ok(empty(StatusCode::NO_CONTENT))
     }
 
-    /// Ends what other processes have of a session.
+    /// Ends the calls and streams of a session in other processes.
     async fn end_elsewhere(&self, session: &SessionId) {
         if let Some(shared) = &self.0.shared {
             let limit = self.0.endpoint.config.legacy.store_timeout;
@@ -143,7 +143,7 @@ impl Legacy {
         }
     }
 
-    /// Takes a letter for this process; one that says nothing to it is passed over.
+    /// Handles a letter. One that does not concern this process is ignored.
     fn take_letter(&self, session: &SessionId, letter: &[u8]) {
         match letter.split_first() {
             Some((&MESSAGE, message)) => match Message::from_slice(message) {
@@ -172,7 +172,7 @@ impl Legacy {
     }
 }
 
-/// Takes what comes into an inbox, until the session ends.
+/// Reads an inbox until the session ends.
 async fn read(mut letters: BoxStream<'static, Bytes>, inner: Weak<Inner>, session: SessionId) {
     loop {
         let letter = letters.next().await;

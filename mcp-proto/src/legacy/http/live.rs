@@ -1,4 +1,4 @@
-//! What of a legacy session is alive in this process: running calls, to be cancelled by id, and what they ask.
+//! The live state of legacy sessions in this process: running calls, which are cancelled by id, and their questions.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,7 +16,7 @@ use crate::jsonrpc::{RequestId, Response};
 use crate::legacy::http::refusal::Refusal;
 use crate::legacy::session::SessionId;
 
-/// For how many calls there is room in a list that is kept for the next session.
+/// The most calls that a list may have capacity for if it is kept for the next session.
 const MAX_SPARE: usize = 16;
 
 /// Sessions with something alive. An entry lives as long as its calls, not as long as the session.
@@ -26,7 +26,7 @@ pub(super) struct Live(Mutex<Table>);
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, LiveSession, RandomState>,
-    /// The room of a list that was emptied: most sessions have one call at a time, and it comes and goes.
+    /// An emptied list, kept for its capacity: most sessions have one call at a time.
     spare: Vec<(u64, RunningCall)>,
     next_key: u64,
 }
@@ -37,11 +37,11 @@ struct LiveSession {
     calls: Vec<(u64, RunningCall)>,
     /// Requests to the client that wait for its answer. Each is also in the list of the call that asked.
     asked: HashMap<RequestId, oneshot::Sender<Response>>,
-    /// Reads what reaches other processes for these calls.
+    /// Reads the messages that other processes receive for these calls.
     inbox: Option<Reading>,
 }
 
-/// A task that ends with what it reads for.
+/// The task that reads an inbox. Dropping this aborts it.
 #[derive(Debug)]
 pub(super) struct Reading(pub(super) AbortHandle);
 
@@ -50,9 +50,9 @@ struct RunningCall {
     request: RequestId,
     /// Dropping it is the signal.
     _cancel: Cancel,
-    /// Its client went away.
+    /// Its client has disconnected.
     detached: bool,
-    /// What it has asked the client, answered or not.
+    /// Its requests to the client, answered or not.
     asked: Vec<RequestId>,
 }
 
@@ -140,11 +140,11 @@ impl Live {
         live.is_some_and(|live| live.inbox.is_none())
     }
 
-    /// Has the inbox of a session be read as long as it has calls.
+    /// Reads the inbox of a session as long as it has calls.
     pub(super) fn read_inbox(&self, session: &SessionId, reading: Reading) {
         let mut table = self.table();
         let live = table.sessions.get_mut(session);
-        // Where its calls are over already, so is the reading.
+        // If its calls have ended already, so does the reading.
         let before = live.map(|live| live.inbox.replace(reading));
         drop(table);
         drop(before);
@@ -231,7 +231,7 @@ impl Table {
 }
 
 impl LiveSession {
-    /// Takes a call out, and what it has asked.
+    /// Removes a call and its requests to the client.
     fn end_call(&mut self, key: u64) {
         if let Ok(at) = self.calls.binary_search_by_key(&key, |(key, _)| *key) {
             let (_, call) = self.calls.remove(at);
@@ -252,7 +252,7 @@ impl LiveSession {
 }
 
 impl CallGuard {
-    /// Enters a request to the client; its answer goes to `answer`. A call that was ended is answered by nobody.
+    /// Enters a request to the client; its answer goes to `answer`. A call that has ended gets no answer.
     pub(super) fn expect_answer(&self, request: RequestId, answer: oneshot::Sender<Response>) {
         let mut table = self.0.live.table();
         if let Some(live) = table.sessions.get_mut(&self.0.session) {
@@ -264,7 +264,8 @@ impl CallGuard {
         }
     }
 
-    /// Marks the call as one without a client; false when it was cancelled, or when `max` of its session are such.
+    /// Marks the call as one without a client; false if it was cancelled, or if `max` calls of its session are marked
+    /// already.
     pub(super) fn detach(&self, max: usize) -> bool {
         let mut table = self.0.live.table();
         let Some(live) = table.sessions.get_mut(&self.0.session) else {
@@ -280,7 +281,7 @@ impl CallGuard {
         true
     }
 
-    /// Its client is back.
+    /// Called when its client has reconnected.
     pub(super) fn attach(&self) {
         let mut table = self.0.live.table();
         let session = table.sessions.get_mut(&self.0.session);
@@ -349,7 +350,7 @@ mod tests {
         };
         let (mut first, mut second) = (ask(&one.0, "a"), ask(&one.0, "b"));
         let mut other = ask(&two.0, "c");
-        // Somebody else's session answers nothing.
+        // An answer in another session answers nothing.
         live.answer(&SessionId::random(), response("a"))
             .unwrap_err();
         live.answer(&session, response("a")).unwrap();

@@ -1,4 +1,4 @@
-//! What only requests with sessions are refused for: status, code, sentence. One table.
+//! The errors that only requests with sessions get: status, code, sentence. One table.
 
 use http::StatusCode;
 
@@ -10,7 +10,7 @@ use crate::jsonrpc::ErrorObject;
 pub(super) enum Refusal {
     /// A session is needed.
     MissingSession,
-    /// No such session, or somebody else's.
+    /// The session does not exist, or belongs to another caller.
     UnknownSession,
     /// Another GET stream of the session is open.
     StreamTaken,
@@ -22,7 +22,7 @@ pub(super) enum Refusal {
     TooManyCalls(usize),
     /// All sessions that the client, or the server, may have are in use.
     TooManySessions { is_share: bool, max: usize },
-    /// Too much waits for calls of the session that other processes run.
+    /// Too many messages wait for calls of the session that other processes run.
     InboxFull,
     /// The session store does not answer.
     StoreUnavailable,

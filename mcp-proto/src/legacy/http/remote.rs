@@ -1,4 +1,4 @@
-//! The way back to a stream of calls that another process runs, or has run.
+//! Resumes a stream of calls that another process runs, or has run.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::legacy::event_store::{
 };
 use crate::legacy::session::{Session, SessionId};
 
-/// What a client is sent in place of an answer that will not come.
+/// The error that a client gets instead of an answer that will not come.
 const SERVER_ENDED: &str = "the server that ran this call has ended before it answered: whether the call was carried out \
                             is not known, and whether it is safe to make it again is yours to decide";
 
@@ -48,7 +48,7 @@ struct Remote {
     tail: Option<BoxStream<'static, Tailed>>,
     ready: VecDeque<Bytes>,
     client: Client,
-    /// The memory of what is ready.
+    /// The memory of the events in `ready`.
     held: Option<Held>,
     keep_alive: Duration,
     /// Ready when the server ends.
@@ -58,7 +58,7 @@ struct Remote {
 }
 
 impl Legacy {
-    /// Goes on with a stream of calls that is not kept here, after the event that its client had last.
+    /// Continues a stream of calls that is not kept here, after the last event that its client received.
     pub(super) async fn resume_elsewhere(
         &self,
         session: Arc<Session>,
@@ -71,11 +71,11 @@ impl Legacy {
         let config = &self.0.endpoint.config;
         let timeout = config.legacy.store_timeout;
         let tail = find(&*shared, timeout, &session.id, last).await?;
-        // Its connection there may be dead without being known to be, and the call wait for it.
+        // That process may not know yet that its connection is dead, and the call may wait for it.
         self.take_over(&session.id, last).await;
         let primes = session.protocol_version.has_polling();
         let opening = match primes {
-            // A client in use forgets its last id when it reconnects.
+            // One client in use forgets its last id when it reconnects.
             true => events::priming(last),
             false => CONNECTED,
         };
@@ -125,7 +125,7 @@ async fn find(
 }
 
 impl Remote {
-    /// The next event, or a comment where there was none for long; `None` at the end.
+    /// The next event, or a comment if there was none for a long time; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -154,7 +154,7 @@ impl Remote {
             match self.client.hold_alone(Kind::KeptBytes, bytes) {
                 Ok(held) => self.held = Some(held),
                 Err(problem) => {
-                    // The client comes back for it.
+                    // The client reconnects for the rest.
                     tracing::warn!(%problem, "a stream of another server was cut off");
                     return None;
                 }
@@ -162,7 +162,7 @@ impl Remote {
         }
     }
 
-    /// Answers in place of the process that ended, for every reader.
+    /// Answers instead of the process that ended, for every reader.
     async fn answer_for(&mut self, about: &[u8]) {
         let requests: Vec<Value> = serde_json::from_slice(about).unwrap_or_default();
         let requests = requests

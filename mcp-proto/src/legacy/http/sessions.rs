@@ -1,4 +1,4 @@
-//! The session store as the endpoint asks it: in bounded time, and from time to time for what is at work.
+//! The endpoint's access to the session store: in bounded time, and at intervals for sessions in use.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -20,25 +20,26 @@ pub(super) struct Sessions {
     timeout: Duration,
 }
 
-/// Keeps a session from idling out while something of it is at work, and learns when it ended elsewhere: in another
-/// process over the same store, by eviction or by age.
+/// Keeps a session from expiring while one of its calls or streams is active, and notices when it ended elsewhere: in
+/// another process over the same store, by eviction or by age.
 pub(super) struct Hold {
     sessions: Sessions,
     id: SessionId,
     /// The store is asked no more often than this, and never twice at once.
     interval: Duration,
     touched: Instant,
-    /// A question on its way. It is polled by whoever it holds the session for, so it goes when that goes.
+    /// A request to the store that is in progress. The holder of the session polls it, so it is dropped with its
+    /// holder.
     asking: Option<BoxFuture<'static, Held>>,
 }
 
-/// What the store says of a session that is held.
+/// The store's answer about a session that is held.
 pub(super) enum Held {
-    /// It is no more.
+    /// It does not exist any more.
     Ended,
-    /// It lives, and is this.
+    /// It exists, in this state.
     Is(Arc<Session>),
-    /// The store failed, which does not say that the session ended.
+    /// The store failed, which does not mean that the session has ended.
     Unknown,
 }
 
@@ -58,7 +59,7 @@ impl Sessions {
         }
     }
 
-    /// The answer of a store that need not wait for it.
+    /// The answer of a store that can give it without waiting.
     pub(super) fn load_now(&self, id: &SessionId) -> Option<Option<Arc<Session>>> {
         self.store.load_now(id)
     }
@@ -75,7 +76,7 @@ impl Sessions {
         self.ask(self.store.remove(id)).await
     }
 
-    /// Whenever another process may have changed or ended a session.
+    /// Yields whenever another process may have changed or ended a session.
     pub(super) fn hints(&self, id: &SessionId) -> Fuse<BoxStream<'static, ()>> {
         self.store.hints(id).fuse()
     }
@@ -112,7 +113,7 @@ impl Sessions {
 }
 
 impl Hold {
-    /// Counts as a use of the session, whenever something was said or the keep-alive is due.
+    /// Counts as a use of the session. Called whenever a message was sent or the keep-alive is due.
     pub(super) fn touch(&mut self) {
         let now = Instant::now();
         if self.asking.is_some() || now.duration_since(self.touched) < self.interval {
@@ -121,7 +122,7 @@ impl Hold {
         self.ask(now);
     }
 
-    /// Asks the store anew, whatever it was asked before.
+    /// Asks the store again, whether or not a request is in progress.
     pub(super) fn ask_now(&mut self) {
         self.ask(Instant::now());
     }
@@ -138,12 +139,12 @@ impl Hold {
         }));
     }
 
-    /// Whether a question is on its way.
+    /// Whether a request to the store is in progress.
     pub(super) fn is_asking(&self) -> bool {
         self.asking.is_some()
     }
 
-    /// Holds it no more: a question on its way is forgotten.
+    /// Stops holding it. A request in progress is dropped.
     pub(super) fn rest(&mut self) {
         self.asking = None;
     }
@@ -158,7 +159,7 @@ impl Hold {
         Poll::Ready(held)
     }
 
-    /// Ready once the store has said that the session is no more.
+    /// Ready once the store has reported that the session does not exist any more.
     pub(super) fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<()> {
         match self.poll_held(context) {
             Poll::Ready(Held::Ended) => Poll::Ready(()),

@@ -1,4 +1,4 @@
-//! GET: what a legacy session hears outside of its calls, and the way back to a stream whose connection was lost.
+//! GET: the messages of a legacy session outside of its calls, and the resumption of a stream that lost its connection.
 
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -26,23 +26,23 @@ use crate::server::{Listener, SharedNotification};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How long a client whose server ends is asked to wait before it comes back.
+/// How long a client whose server ends is asked to wait before it reconnects.
 const COME_BACK: Duration = Duration::from_secs(1);
 
-/// Listens for a session, whether its client is connected or about to come back.
+/// Listens for a session, whether its client is connected or may reconnect.
 struct Listening {
     listener: Listener,
-    /// Whenever another process may have changed it.
+    /// Yields whenever another process may have changed the session.
     elsewhere: Fuse<BoxStream<'static, ()>>,
-    /// One has, and may have done so long before it was known here.
+    /// Another process has changed it, perhaps long before that was known here.
     is_late: bool,
     followed: Followed,
-    /// It has changed, and the store has not said yet to what: what is to be heard waits.
+    /// It has changed, and the store has not returned its new state yet. Changes wait until then.
     is_stale: bool,
     stream: Opened,
     hold: Hold,
     keep_alive: Duration,
-    /// How long it goes on without a connection.
+    /// How long it continues without a connection.
     keep_listening: Duration,
     primes: bool,
     /// The end of that time; `None` while there is a connection.
@@ -52,7 +52,7 @@ struct Listening {
 }
 
 impl Legacy {
-    /// GET: goes on with the stream that `Last-Event-ID` names, or opens the standalone stream.
+    /// GET: continues the stream that `Last-Event-ID` names, or opens the standalone stream.
     pub(crate) async fn open_stream(
         &self,
         head: &request::Parts,
@@ -69,8 +69,8 @@ impl Legacy {
                     self.0.streams.session_changed(&id);
                     return Ok(opened(reader, true));
                 }
-                // Whoever lost a standalone stream for good is best served by a new one: what it hears is news. What it
-                // has missed nobody here knows.
+                // A client whose standalone stream is gone is best served by a new one, which carries new changes.
+                // Which ones it has missed is not known here.
                 None if last.stream.is_standalone() => {
                     tracing::info!("a GET stream that is not kept here is opened again");
                     has_missed = true;
@@ -78,9 +78,9 @@ impl Legacy {
                 None => return self.resume_elsewhere(session, last, client).await,
             }
         }
-        // In the table before the session is looked up: whoever ends it after that finds the stream.
+        // In the table before the session is looked up, so that code that ends it afterwards finds the stream.
         let standalone = self.0.streams.standalone(&id, client);
-        // What there is already of a session is told to nobody but its owner.
+        // Only the owner of a session may learn about its existing streams.
         let session = self.load(head, &id).await?;
         match standalone? {
             Standalone::Waiting(stream) => {
@@ -139,7 +139,7 @@ impl Legacy {
 }
 
 impl Listening {
-    /// Begins with what the session has subscribed to before.
+    /// Begins with the session's existing subscriptions.
     async fn take_over(&mut self, session: &Session, has_missed: bool) {
         if !session.subscriptions.is_empty() {
             self.followed
@@ -151,7 +151,7 @@ impl Listening {
         }
     }
 
-    /// Hears of what the session has subscribed to by now.
+    /// Follows the current subscriptions of the session.
     async fn heed(&mut self, session: &Session) {
         self.is_stale = false;
         let late = std::mem::take(&mut self.is_late);
@@ -163,9 +163,9 @@ impl Listening {
         }
     }
 
-    /// Says what changes, until the session or the server ends, or the client is away for too long.
+    /// Sends changes until the session or the server ends, or the client has been away for too long.
     async fn run(&mut self) {
-        // Set again when it is over, and not with each event.
+        // Set again when it has elapsed, not with each event.
         let mut quiet = pin!(tokio::time::sleep(self.keep_alive));
         let mut said = Instant::now();
         loop {
@@ -192,12 +192,12 @@ impl Listening {
                 }
                 Audience::Away { room } => {
                     if self.away.is_none() {
-                        // Nobody is there for whom to hold the session.
+                        // There is no client for which to hold the session.
                         if !self.is_stale {
                             self.hold.rest();
                         }
                         self.stream.keep();
-                        // Those who are there must not want for it.
+                        // Connected clients must not lack the permit.
                         self.listener.release_permit();
                         self.away = Some(Box::pin(tokio::time::sleep(self.keep_listening)));
                     }
@@ -213,16 +213,16 @@ impl Listening {
                 }
                 held = poll_fn(|context| self.hold.poll_held(context)) => match held {
                     Held::Ended => return,
-                    // Another instance may have changed it, too.
-                    // In a place of its own: that is seldom, and would be most of what a stream takes.
+                    // Another process may have changed it, too. Boxed: it is rare, and would otherwise be most of the
+                    // memory of a stream.
                     Held::Is(session) => Box::pin(self.heed(&session)).await,
                     // What changed is not known yet: it is asked again in a while.
                     Held::Unknown => {}
                 },
-                // Without room the listener lags, and is told in the end that everything may have changed.
+                // Without room the listener lags, and is notified later that everything may have changed.
                 change = next_change(&mut self.listener, self.is_stale), if room => {
                     let Some(change) = change else {
-                        // The server ends, and another may be there.
+                        // The server ends, and another one may be available.
                         if here && self.primes {
                             self.stream.push(|id| events::retry(id, COME_BACK));
                         }
@@ -248,7 +248,7 @@ impl Listening {
         }
     }
 
-    /// Says what changed while there was no connection, as far as that has room.
+    /// Sends the changes that came while there was no connection, as far as there is room.
     async fn say_the_rest(&mut self) {
         if self.is_stale
             && self.hold.is_asking()
@@ -270,7 +270,7 @@ impl Listening {
     }
 }
 
-/// The next change; none but the end of the server while it is not known what is to be heard.
+/// The next change. While the session's subscriptions are not known, only the end of the server.
 async fn next_change(listener: &mut Listener, is_stale: bool) -> Option<SharedNotification> {
     if is_stale {
         listener.closed().await;
@@ -279,13 +279,14 @@ async fn next_change(listener: &mut Listener, is_stale: bool) -> Option<SharedNo
     listener.next().await
 }
 
-/// `comment`: says something at once, so that the head of the response reaches the client.
+/// `comment`: sends a comment at once, so that the head of the response reaches the client.
 fn opened(reader: Reader, comment: bool) -> Response<ResponseBody> {
     let reader = reader.opened_by(comment.then_some(CONNECTED));
     event_stream(reader.into_body())
 }
 
-/// The event after which the client wants to go on. An empty id is none: an event stream resets it by that.
+/// The event after which the client wants to continue. An empty id counts as none: event streams use it to reset the
+/// last id.
 fn last_event_id(headers: &HeaderMap) -> Result<Option<EventId>, Rejection> {
     let mut ids = headers.get_all(LAST_EVENT_ID).iter();
     let Some(id) = ids.next().filter(|id| !id.is_empty()) else {
@@ -298,7 +299,7 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<EventId>, Rejection> {
     Ok(Some(id.ok_or(Refusal::NoEventId)?))
 }
 
-/// When the time without a connection is over; never while there is one.
+/// Resolves when the time without a connection has passed; never while there is one.
 async fn over(away: &mut Option<Pin<Box<Sleep>>>) {
     match away {
         Some(away) => away.await,

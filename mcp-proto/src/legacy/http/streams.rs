@@ -1,5 +1,5 @@
 //! The streams of legacy sessions that can be resumed (2025-11-25, Streamable HTTP, "Resumability and Redelivery"):
-//! which there are, and for how long those are kept that nobody hears.
+//! which exist, and for how long those without a reader are kept.
 
 mod alone;
 mod event_id;
@@ -51,7 +51,7 @@ struct Bounds {
     ended_time: Duration,
 }
 
-/// The end of a stream at which something is said. Dropping it ends the stream and takes it out of the table.
+/// The writing end of a stream. Dropping it ends the stream and takes it out of the table.
 #[derive(Debug)]
 pub(super) struct Opened {
     streams: Arc<Streams>,
@@ -61,7 +61,7 @@ pub(super) struct Opened {
 
 /// The standalone stream of a session.
 pub(super) enum Standalone {
-    /// There was none, and this is its first reader.
+    /// It did not exist before, and this is its first reader.
     New(Opened, Reader),
     /// It waits for its client.
     Waiting(Arc<Stream>),
@@ -83,7 +83,7 @@ impl Streams {
         })
     }
 
-    /// Opens a stream for calls: the answers to these requests, if they are to be known.
+    /// Opens a stream for calls. `requests` are those that it answers, if other processes share it.
     pub(super) fn open(
         self: &Arc<Self>,
         session: &SessionId,
@@ -105,7 +105,7 @@ impl Streams {
         let mut table = self.table();
         let Some(stream) = table.standalone(session) else {
             let stream = Arc::new(Stream::new(StreamName::standalone(), client));
-            // Before anybody else can find it: whoever opens a stream may still fail, and ends it then.
+            // Before others can find it: opening a stream may still fail, which ends it.
             let reader = Reader::take_up(Arc::clone(&stream))?;
             table.insert_standalone(session, &stream);
             return Ok(Standalone::New(self.opened(session, stream), reader));
@@ -116,8 +116,8 @@ impl Streams {
         }
     }
 
-    /// Tells the standalone stream of a session, if there is one here, that the session has changed in the store. Not
-    /// how: of two changes at once, the store alone knows which was the last.
+    /// Notifies the standalone stream of a session, if there is one here, that the session has changed in the store.
+    /// The change itself is not passed: of two concurrent changes, only the store knows which was the last.
     pub(super) fn session_changed(&self, session: &SessionId) {
         let stream = self.table().standalone(session).cloned();
         if let Some(stream) = stream {
@@ -146,10 +146,10 @@ impl Streams {
         }
     }
 
-    /// Forgets what is kept for clients that may come back.
+    /// Forgets all streams that are kept for clients that may reconnect.
     pub(super) fn forget_kept(&self) {
         loop {
-            // The lock is not held while the stream is told.
+            // The lock is not held while the stream is notified.
             let Some(oldest) = self.table().forget_oldest() else {
                 return;
             };
@@ -157,26 +157,26 @@ impl Streams {
         }
     }
 
-    /// Whether other processes know of the streams of calls.
+    /// Whether the streams of calls are shared with other processes.
     pub(super) fn is_shared(&self) -> bool {
         self.mirror.is_some()
     }
 
-    /// Leaves to other processes what clients may come back for.
+    /// Leaves the streams to which clients may reconnect to other processes.
     pub(super) fn close(&self) {
         if let Some(mirror) = &self.mirror {
             mirror.close();
         }
     }
 
-    /// Waits until other processes can know what was said.
+    /// Waits until all events are written for other processes.
     pub(super) async fn written(&self) {
         if let Some(mirror) = &self.mirror {
             mirror.written().await;
         }
     }
 
-    /// Makes room for a stream while there is too little; the oldest of its client that nobody needs go first.
+    /// Makes room while there is too little. The oldest streams of the client that have no reader are dropped first.
     fn make_room(&self, client: &Client, is_over: impl Fn() -> bool) {
         while is_over() {
             let Some(oldest) = self.table().forget_oldest_of(client) else {
@@ -204,7 +204,7 @@ impl Opened {
         self.stream.keep_alive();
     }
 
-    /// Appends an event; returns its number.
+    /// Appends an event and returns its number.
     pub(super) fn push(&self, event: impl FnOnce(EventId) -> Bytes) -> u64 {
         let number = self.stream.push(event);
         self.trim();
@@ -212,12 +212,12 @@ impl Opened {
         number
     }
 
-    /// The answer to a request is about to be said.
+    /// The answer to a request is about to be sent.
     pub(super) fn answers(&self, request: &RequestId) {
         self.stream.answered(request);
     }
 
-    /// Something is to be known to other processes.
+    /// There is something to write for other processes.
     fn note(&self) {
         if let Some(mirror) = self.mirror() {
             mirror.note(&self.session, &self.stream);
@@ -229,14 +229,15 @@ impl Opened {
         mirror.filter(|_| !self.stream.name().is_standalone())
     }
 
-    /// Makes room for a large event by what nobody needs; or says why there is none.
+    /// Makes room for a large event by dropping streams without a reader, or returns the bound that it exceeds.
     pub(super) fn has_room(&self, event: usize) -> Result<(), Over> {
         let has_none = || self.stream.has_room(event).is_err();
         self.streams.make_room(&self.stream.client(), has_none);
         self.stream.has_room(event)
     }
 
-    /// Forgets what is more than may be kept. What a connection has yet to read goes when it has read it, or is gone.
+    /// Forgets events beyond the bounds. Those that a connection has yet to read are kept until it has read them or is
+    /// closed.
     pub(super) fn trim(&self) {
         let bounds = &self.streams.bounds;
         self.stream.trim(bounds.events, bounds.stream_bytes);
@@ -253,13 +254,13 @@ impl Opened {
         }
     }
 
-    /// Tells the client to come back for the rest, no sooner than after `retry`, and lets its connection go.
+    /// Asks the client to reconnect for the rest, no sooner than after `retry`, and closes its connection.
     pub(super) fn release(&self, retry: Duration) {
         let number = self.push(|id| events::retry(id, retry));
         self.stream.release(number);
     }
 
-    /// Who hears it.
+    /// The state of its reader.
     pub(super) fn audience(&self) -> Audience {
         self.stream.audience(self.streams.bounds.events)
     }
@@ -274,14 +275,14 @@ impl Opened {
         self.stream.changed().await;
     }
 
-    /// Gives the reader an id to come back with, if it came for nothing that has one.
+    /// Gives the reader an id for reconnecting, if no event is kept that would carry one.
     pub(super) fn prime(&self) {
         if self.stream.wants_id() {
             self.push(events::priming);
         }
     }
 
-    /// Counts among the streams that are kept, of which the oldest make room.
+    /// Adds it to the streams that are kept, of which the oldest are dropped for new ones.
     pub(super) fn keep(&self) {
         let bounds = &self.streams.bounds;
         let forgotten = self.streams.table().keep(
@@ -295,14 +296,14 @@ impl Opened {
         }
     }
 
-    /// No longer counts among them.
+    /// Removes it from the streams that are kept.
     pub(super) fn unkeep(&self) {
         self.streams
             .table()
             .unkeep(&self.session, self.stream.name());
     }
 
-    /// Nothing more will be said: keeps what was said for those who come back, for its time.
+    /// No more events will follow: keeps the stream for clients that reconnect, for the time configured.
     pub(super) async fn linger(self) {
         self.stream.complete();
         if self.stream.is_empty() {
@@ -313,12 +314,12 @@ impl Opened {
         let forgotten = async {
             while self.audience() != Audience::Gone {
                 self.changed().await;
-                // The reader is gone, and what was kept for it is not needed any more.
+                // The reader is gone, and the events kept for it are not needed any more.
                 self.trim();
                 self.note();
             }
         };
-        // The only failure is that the time is over.
+        // The only failure is that the time has passed.
         let _over = tokio::time::timeout(self.streams.bounds.ended_time, forgotten).await;
     }
 }

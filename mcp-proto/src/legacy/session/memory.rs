@@ -48,8 +48,8 @@ struct Table {
     sessions: HashMap<SessionId, SessionEntry, RandomState>,
     /// Sessions that were not used when they were filed here, by the age of their opening.
     unused: Filed,
-    /// Sessions by the age of their use as it was when they were last filed here. Using a session does not refile it;
-    /// whoever meets it at the old end of either list does, so a use costs one hash look-up.
+    /// Sessions by the age of their use as it was when they were last filed here. Using a session does not refile it,
+    /// so a use costs one hash lookup. It is refiled when it is found at the old end of either list.
     used: Filed,
     /// How many sessions each client has.
     clients: HashMap<Arc<str>, usize>,
@@ -61,11 +61,11 @@ type Filed = BTreeSet<(Instant, OrderedId)>;
 #[derive(Debug)]
 struct SessionEntry {
     session: Arc<Session>,
-    /// When it was last used; nothing since it was opened.
+    /// When it was last used; `None` if not since it was opened.
     used: Option<Instant>,
-    /// The instant it is filed under.
+    /// The instant under which it is filed.
     filed: Instant,
-    /// Whether it is filed among the used.
+    /// Whether it is filed in `used`.
     filed_used: bool,
 }
 
@@ -73,11 +73,11 @@ struct SessionEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct OrderedId(SessionId);
 
-/// How many sessions that were filed long ago one use of the store looks at.
+/// How many of the oldest filed sessions each use of the store checks.
 const SWEEP: usize = 4;
-/// How many of the sessions that were filed longest ago are looked at for one of a client.
+/// How many of the oldest filed sessions are searched for one of a given client.
 const LOOK_AT: usize = 1_024;
-/// The part of all sessions that new ones may take before they push each other out.
+/// The fraction of all sessions (1/8) that new ones may take before they evict each other.
 const UNUSED_SHARE: usize = 8;
 
 impl MemorySessions {
@@ -109,7 +109,7 @@ impl MemorySessions {
 }
 
 impl Table {
-    /// A session that lives, and does so anew from now on.
+    /// A session that has not expired. Its idle time starts again.
     fn used(
         &mut self,
         id: &SessionId,
@@ -124,7 +124,7 @@ impl Table {
         })
     }
 
-    /// Makes room for one more session of a client, or says why there is none.
+    /// Makes room for one more session of a client, or returns why there is none.
     fn make_room(
         &mut self,
         client: Option<&Arc<str>>,
@@ -144,7 +144,7 @@ impl Table {
             };
         }
         let max = config.max_sessions.max(1);
-        // The last tenth is for clients that have next to nothing.
+        // The last tenth is reserved for clients that have very few sessions.
         let has_little = client.is_none() || own < (max / 100).max(1);
         let limit = match has_little {
             true => max,
@@ -161,14 +161,14 @@ impl Table {
         Ok(())
     }
 
-    /// Takes one session out for another to come in; false where all are in use.
+    /// Removes one session to make room for another. False if all are in use.
     fn evict(&mut self, max: usize, in_use: Duration, now: Instant) -> bool {
         loop {
             let used = self.unused.len() <= max / UNUSED_SHARE && !self.used.is_empty();
             let Some((filed, id)) = self.list(used).pop_first() else {
                 return false;
             };
-            // Not used since it was filed, and lately: so were all that were filed after it.
+            // Filed recently and not used since: all later ones were used more recently still.
             if used && self.is_last_use(&id, filed) && now.duration_since(filed) < in_use {
                 self.used.insert((filed, id));
                 return false;
@@ -179,7 +179,7 @@ impl Table {
         }
     }
 
-    /// Takes a session of a client out that is not in use, among the oldest.
+    /// Removes a session of a client that is not in use, searching the oldest ones.
     fn evict_of(&mut self, client: &Arc<str>, in_use: Duration, now: Instant) -> bool {
         let is_own = |id: &OrderedId| {
             let entry = self.sessions.get(&id.0);
@@ -203,7 +203,7 @@ impl Table {
         entry.is_some_and(|entry| entry.used == Some(filed))
     }
 
-    /// Takes a session out that was not used since it was filed; files it again otherwise.
+    /// Removes a session that was not used since it was filed. Otherwise files it again.
     fn judge(&mut self, filed: Instant, id: OrderedId) -> bool {
         let Some(entry) = self.sessions.get_mut(&id.0) else {
             return false;
@@ -260,7 +260,7 @@ impl Table {
         for used in [false, true] {
             for _ in 0..SWEEP {
                 let list = self.list(used);
-                // Whatever was filed later than the limit was last used later, too.
+                // Sessions filed after the limit were last used after it, too.
                 if list.first().is_none_or(|(filed, _)| *filed > limit) {
                     break;
                 }

@@ -6,14 +6,14 @@ use tokio::sync::oneshot;
 
 use crate::jsonrpc::{RequestId, Response};
 
-/// Below so many entries nobody looks for those that are not waited for any more.
+/// Below this many entries, those that no call waits for any more are not searched for.
 const FEW: usize = 64;
 
-/// What was asked and by whom it is waited for.
+/// The requests that were sent, each with the sender for its answer.
 #[derive(Debug)]
 pub(super) struct PendingQuestions {
     waiting: HashMap<RequestId, oneshot::Sender<Response>>,
-    /// At how many entries those of calls that are over are looked for and taken out.
+    /// The number of entries at which those of ended calls are searched for and removed.
     sweep_at: usize,
     ended: bool,
 }
@@ -27,7 +27,7 @@ impl PendingQuestions {
         }
     }
 
-    /// Waits for the answer to a request; false when none can come any more.
+    /// Registers a request whose answer is awaited. False if no answer can come any more.
     pub(super) fn expect(
         &mut self,
         request: &RequestId,
@@ -44,13 +44,13 @@ impl PendingQuestions {
         true
     }
 
-    /// Takes an answer; false when nobody waits for it.
+    /// Delivers an answer. False if no call waits for it.
     pub(super) fn take(&mut self, response: Response) -> bool {
         let answer = response.id.as_ref().and_then(|id| self.waiting.remove(id));
         answer.is_some_and(|answer| answer.send(response).is_ok())
     }
 
-    /// The client says nothing more: whoever waits, now or later, is told.
+    /// The client sends nothing more: calls that wait, now or later, are notified.
     pub(super) fn end(&mut self) {
         self.ended = true;
         self.waiting.clear();

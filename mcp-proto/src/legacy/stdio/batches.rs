@@ -1,4 +1,4 @@
-//! Batches on a connection of 2025-03-26: their answers are written together, as one line, once all are there.
+//! Batches on a connection of 2025-03-26: their answers are written together, as one line, once all are ready.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ struct Batch {
 }
 
 impl Batches {
-    /// Begins a batch; its key.
+    /// Begins a batch and returns its key.
     pub(super) fn open(&mut self) -> u64 {
         self.next_key += 1;
         // Counts as a call until the batch is read to its end.
@@ -31,21 +31,21 @@ impl Batches {
         self.next_key
     }
 
-    /// A call of the batch runs.
+    /// Counts a call of the batch as running.
     pub(super) fn begin(&mut self, key: u64) {
         if let Some(batch) = self.open.get_mut(&key) {
             batch.running += 1;
         }
     }
 
-    /// An answer that is no call's.
+    /// Adds an answer that does not belong to a call.
     pub(super) fn refuse(&mut self, key: u64, answer: Response) {
         if let Some(batch) = self.open.get_mut(&key) {
             batch.answers.push(answer);
         }
     }
 
-    /// A call of the batch is over, or the batch was read to its end. The last one gives the answers.
+    /// A call of the batch has ended, or the batch was read to its end. The last one returns the answers.
     pub(super) fn end(&mut self, key: u64, answer: Option<Response>) -> Option<Vec<Response>> {
         let batch = self.open.get_mut(&key)?;
         batch.answers.extend(answer);

@@ -1,4 +1,5 @@
-//! The stream of a task's result in the legacy era: where its questions are put and what its handler says goes out.
+//! The stream of a task's result in the legacy era: it carries the questions of the task and the messages of its
+//! handler.
 
 use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
@@ -7,7 +8,7 @@ use crate::lifecycle::META_RELATED_TASK;
 use crate::outbox::{Outbox, Outgoing};
 use crate::task::{Entry, Open, Stage, State};
 
-/// A `tasks/result` at work: the newest of a task puts its questions to the client.
+/// A running `tasks/result` request. The newest one of a task sends its questions to the client.
 pub(crate) struct Attached<'e> {
     entry: &'e Entry,
     key: u64,
@@ -15,15 +16,15 @@ pub(crate) struct Attached<'e> {
 
 /// What a `tasks/result` has to do next.
 pub(crate) enum Step {
-    /// The task is over.
+    /// The task has ended.
     Over,
-    /// Put these questions, as long as they are open in this round.
+    /// Send these questions, as long as they are open in this round.
     Ask(usize, Vec<Open>),
     Wait,
 }
 
 impl Entry {
-    /// What the handler said goes to the newest stream of its result, if there is one and it has room.
+    /// Sends a message of the handler to the newest stream of its result, if there is one and it has room.
     pub(crate) fn pass_on(&self, said: Outgoing) {
         let Outgoing::Notification(mut said) = said else {
             return;
@@ -36,7 +37,7 @@ impl Entry {
         let _lost = stream.send(said).now_or_never();
     }
 
-    /// Joins a `tasks/result`; it is the newest from now on.
+    /// Attaches a `tasks/result` request, which is the newest from now on.
     pub(crate) fn attach(&self, stream: Outbox) -> Attached<'_> {
         let mut key = 0;
         self.state.send_modify(|state| {
@@ -60,7 +61,7 @@ impl Attached<'_> {
         }
     }
 
-    /// Whether the questions of that round are still its own to put.
+    /// Whether this request may still send the questions of that round.
     pub(crate) fn may_ask(&self, round: usize, state: &State) -> bool {
         state.stage.asks() && state.round == round && self.is_newest(state)
     }
@@ -76,18 +77,18 @@ impl Drop for Attached<'_> {
         self.entry.state.send_if_modified(|state| {
             let was_newest = self.is_newest(state);
             state.streams.retain(|(key, _)| *key != self.key);
-            // The one before it puts the questions from now on.
+            // The request before it sends the questions from now on.
             was_newest && !state.streams.is_empty()
         });
     }
 }
 
-/// Says in the `_meta` of a message which task it belongs to (2025-11-25, "Associating Task-Related Messages").
+/// Names the task of a message in its `_meta` (2025-11-25, "Associating Task-Related Messages").
 pub(crate) fn relate(meta: &mut Map<String, Value>, task: &str) {
     meta.insert(META_RELATED_TASK.to_owned(), json!({ "taskId": task }));
 }
 
-/// The same in the params of a message.
+/// The same for the `_meta` in the params of a message.
 pub(crate) fn relate_params(params: &mut Map<String, Value>, task: &str) {
     let meta = params.entry("_meta").or_insert_with(|| json!({}));
     if let Some(meta) = meta.as_object_mut() {

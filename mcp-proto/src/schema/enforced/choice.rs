@@ -1,4 +1,4 @@
-//! Alternatives that do not fit: which one was meant, or what would be right.
+//! Alternatives that do not match: which one was meant, or what would be valid.
 
 use serde_json::Value;
 
@@ -7,18 +7,18 @@ pub(super) const MAX_QUOTED: usize = 120;
 /// The most values or members that are listed.
 const MAX_OPTIONS: usize = 50;
 
-/// What an instance makes of alternatives.
+/// How an instance relates to alternatives.
 pub(super) enum Choice {
     /// It has the form of the alternative of this index, whose findings explain it.
     Meant(usize),
-    /// Something is wrong at this member of it (itself, if empty), and this would be right.
+    /// This member (or the instance itself, if empty) is invalid. The message says what would be valid.
     Wrong {
         member: Option<String>,
         message: String,
     },
 }
 
-/// What an instance makes of alternatives as the forms of an enumeration have them; `None` for others.
+/// How an instance relates to alternatives in one of the forms of an enumeration; `None` for other alternatives.
 pub(super) fn of(alternatives: &[Value], instance: &Value) -> Option<Choice> {
     if alternatives.len() > MAX_OPTIONS {
         return None;
@@ -29,7 +29,7 @@ pub(super) fn of(alternatives: &[Value], instance: &Value) -> Option<Choice> {
         .or_else(|| untagged(alternatives, instance))
 }
 
-/// Values alone.
+/// Alternatives that are all constant values.
 fn unit(alternatives: &[Value], instance: &Value) -> Option<Choice> {
     let values: Option<Vec<_>> = alternatives.iter().map(values).collect();
     let values: Vec<_> = values?.into_iter().flatten().collect();
@@ -91,7 +91,7 @@ fn untagged(alternatives: &[Value], instance: &Value) -> Option<Choice> {
     let forms: Option<Vec<String>> = alternatives.iter().map(form).collect();
     let mut forms = forms?;
     forms.dedup();
-    // The only one of its kind is the one that was meant.
+    // The only alternative of its type is the one that was meant.
     let kind = |one: &Value| one.get("type").and_then(Value::as_str) == Some(kind_of(instance));
     let mut of_kind = alternatives.iter().enumerate().filter(|(_, one)| kind(one));
     if let (Some((meant, _)), None) = (of_kind.next(), of_kind.next()) {
@@ -150,7 +150,7 @@ fn requires(schema: &Value, member: &str) -> bool {
     required_of(schema).any(|name| name == member)
 }
 
-/// The member of an object that has one alone, which it needs.
+/// The only member of an object, which is required.
 fn only_member(schema: &Value) -> Option<&String> {
     let mut members = schema.get("properties")?.as_object()?.keys();
     match (members.next(), members.next()) {

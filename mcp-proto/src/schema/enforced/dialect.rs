@@ -1,4 +1,4 @@
-//! Which JSON Schema a schema is written in. 2020-12 unless it says otherwise (MCP 2025-11-25, "JSON Schema usage").
+//! The dialect of a schema: 2020-12 unless it names another one (MCP 2025-11-25, "JSON Schema usage").
 
 use jsonschema::Draft;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::schema::SchemaError;
 use crate::schema::walk::walk;
 
-/// The dialect of a schema, which must be the same all over.
+/// The dialect of a schema, which must be the same everywhere in it.
 ///
 /// # Errors
 /// Any but 2020-12 and draft-07: an unknown dialect cannot be enforced as intended, and dialects are not fetched.

@@ -1,4 +1,4 @@
-//! What is wrong with an instance, in words a model can act on.
+//! Explains what is wrong with an instance, in words that a model can act on.
 
 use std::collections::BTreeSet;
 
@@ -121,8 +121,8 @@ pub(super) fn too_deep() -> Finding {
     )
 }
 
-/// Where the instance has a null although the member may be left out, as JSON Pointers. There are no more of them than
-/// values in the instance, which the caller bounds.
+/// Where the instance has a null although the member may be left out, as JSON Pointers. Their number is bounded by the
+/// values in the instance, which the caller limits.
 pub(super) fn nulls(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<String> {
     let mut nulls = Vec::new();
     for error in errors {
@@ -135,7 +135,7 @@ pub(super) fn nulls(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<Strin
     nulls
 }
 
-/// Takes the member at `path` out of its object.
+/// Removes the member at `path` from its object.
 pub(super) fn remove(instance: &mut Value, path: &str) {
     if let Some((owner, name)) = path.rsplit_once('/')
         && let Some(owner) = instance.pointer_mut(owner).and_then(Value::as_object_mut)
@@ -174,7 +174,7 @@ fn alternatives<'s>(schema: &'s Value, error: &ValidationError<'_>) -> Option<&'
     }
 }
 
-/// The findings of the alternative that the instance has the form of.
+/// The findings of the alternative whose form the instance has.
 fn meant<'c>(
     schema: &Value,
     error: &ValidationError<'_>,
@@ -233,7 +233,7 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// A segment of a JSON Pointer as the name it stands for.
+/// The name that a segment of a JSON Pointer stands for.
 fn unescaped(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
 }

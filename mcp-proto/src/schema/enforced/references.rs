@@ -9,14 +9,14 @@ use serde_json::Value;
 use crate::schema::SchemaError;
 use crate::schema::walk::{subschemas, walk};
 
-/// The most schema nodes when every reference is replaced by what it refers to. A handful of definitions that each
-/// refer twice to the next would take that much to validate.
+/// The most schema nodes when every reference is replaced by its target. A handful of definitions that each refer twice
+/// to the next would take that much work to validate.
 const MAX_EXPANDED: usize = 1_000_000;
 /// The deepest nesting when references are followed; one that leads back to itself is not followed again.
 const MAX_FOLLOWED: usize = 256;
 
-/// The most looks at parts of an instance that explaining it may take, by a schema that refers back to itself. Each of
-/// them brings the findings of all below along.
+/// The most checks of parts of an instance for explaining it, with a schema that refers back to itself. Each check also
+/// collects the findings of everything below.
 const MAX_LOOKS: usize = 4_096;
 
 /// The keywords that refer.
@@ -25,12 +25,12 @@ const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
 /// What is known about a node while references are followed.
 #[derive(Clone, Copy)]
 enum Node {
-    /// It is being looked at: a reference to it leads back.
+    /// It is being visited: a reference to it leads back.
     Open,
     Known(Extent),
 }
 
-/// What a node comes to with its references followed.
+/// The size of a node with its references followed.
 #[derive(Clone, Copy, Default)]
 struct Extent {
     size: usize,
@@ -40,15 +40,15 @@ struct Extent {
     back: usize,
 }
 
-/// A node whose parts are being looked at.
+/// A node whose parts are being visited.
 struct Frame<'s> {
     node: &'s Value,
-    /// The parts, and whether they describe one property each: of these, one alone is for a path through an instance.
+    /// The parts, and whether each describes a property. A path through an instance uses only one of the properties.
     parts: Vec<(bool, &'s Value)>,
-    /// Whether the part that was taken last is one of a property.
+    /// Whether the last part taken describes a property.
     in_property: bool,
     extent: Extent,
-    /// The most ways back that a property has.
+    /// The most references that lead back in one property.
     back_by_property: usize,
 }
 
@@ -58,13 +58,13 @@ type Anchors<'s> = HashMap<&'s str, &'s Value>;
 /// Checks the references of a schema to itself. The compiler ignores those that it does not need, but clients may not.
 /// References to other documents are refused by the compiler, which fetches nothing.
 ///
-/// Returns a bound for how many times more often the schema looks at a part of an instance than at the value that
-/// contains it: 1 or less unless it refers back to itself in several alternatives. Where it is more, [`is_quick`]
-/// decides which instances can be explained.
+/// Returns a bound for how many times more often the schema checks a part of an instance than the value that contains
+/// it: 1 or less unless it refers back to itself in several alternatives. Where it is more, [`is_quick`] decides which
+/// instances can be explained.
 pub(super) fn check(schema: &Value) -> Result<usize, SchemaError> {
     let mut anchors = Anchors::new();
     let mut references = Vec::new();
-    // Identifiers below the root make fragments mean something else: such schemas the compiler judges alone.
+    // Identifiers below the root change the meaning of fragments. Only the compiler checks such schemas.
     let mut has_bases = false;
     walk::<SchemaError>(schema, |part, _| {
         let text = |keyword| part.get(keyword).and_then(Value::as_str);
@@ -85,7 +85,7 @@ pub(super) fn check(schema: &Value) -> Result<usize, SchemaError> {
         )));
     }
     let again = expand(schema, &anchors)?;
-    // Where others lead is not known here: each may lead back.
+    // The targets of other references are not known here: each may lead back.
     Ok(
         match references.iter().all(|reference| is_here(reference)) {
             true => again,
@@ -94,8 +94,8 @@ pub(super) fn check(schema: &Value) -> Result<usize, SchemaError> {
     )
 }
 
-/// Whether such a schema looks at an instance few times in all: at each part `again` times as often as at the value
-/// that contains it.
+/// Whether such a schema checks an instance few times in total, if it checks each part `again` times as often as the
+/// value that contains it.
 pub(super) fn is_quick(instance: &Value, again: usize) -> bool {
     if again <= 1 {
         return true;
@@ -181,7 +181,7 @@ fn frame<'s>(node: &'s Value, root: &'s Value, anchors: &Anchors<'s>) -> Frame<'
 }
 
 impl Frame<'_> {
-    /// Adds the part that was taken last.
+    /// Adds the last part taken.
     fn add(&mut self, part: Extent) -> Result<(), SchemaError> {
         let extent = &mut self.extent;
         extent.size = extent.size.saturating_add(part.size);
@@ -220,7 +220,7 @@ fn too_deep() -> SchemaError {
     ))
 }
 
-/// Where a reference within the document leads: to the root, by a JSON pointer (RFC 6901 §6) or by an anchor.
+/// The target of a reference within the document: the root, or by a JSON pointer (RFC 6901 §6) or an anchor.
 fn target<'s>(root: &'s Value, anchors: &Anchors<'s>, reference: &str) -> Option<&'s Value> {
     let fragment = percent_decode_str(reference.strip_prefix('#')?)
         .decode_utf8()

@@ -1,20 +1,20 @@
-//! Schemas of the few keywords that most tools need, judged without compiling them.
+//! Schemas with only the few keywords that most tools need, checked without compiling them.
 //!
-//! What is decided here is only what is certain: that such a schema compiles, and that an instance fits it. Everything
-//! else, and every word about what is wrong, is the validator's.
+//! This module decides only certain cases: that such a schema compiles, and that an instance matches it. The validator
+//! decides everything else, and writes every error.
 
 use std::collections::HashSet;
 
 use jsonschema::Draft;
 use serde_json::{Map, Number, Value};
 
-/// What simple schemas are written in: one that names a dialect is not simple.
+/// The dialect of simple schemas. A schema that names a dialect is not simple.
 pub(super) const DIALECT: Draft = Draft::Draft202012;
 
-/// Up to here every integer is one `f64`.
+/// Up to this value an `f64` represents every integer exactly.
 const MAX_EXACT: u64 = 1 << 53;
 
-/// Whether a schema has known keywords alone, all with values that the meta-schema allows.
+/// Whether a schema has only known keywords, all with values that the meta-schema allows.
 ///
 /// Recurses: the caller has bounded how deep the schema nests.
 pub(super) fn is_simple(schema: &Value) -> bool {
@@ -42,7 +42,7 @@ pub(super) fn is_simple(schema: &Value) -> bool {
         })
 }
 
-/// Whether an instance certainly fits a simple schema. One that is not certain may fit, too.
+/// Whether an instance certainly matches a simple schema. If not, it may still match.
 ///
 /// Recurses as deep as the schema nests.
 pub(super) fn fits(schema: &Value, instance: &Value) -> bool {
@@ -118,7 +118,7 @@ fn is_of_type(name: &Value, instance: &Value) -> bool {
         Some("array") => instance.is_array(),
         Some("number") => instance.is_number(),
         Some("string") => instance.is_string(),
-        // 1.0 is one as well, which the validator knows.
+        // 1.0 is an integer as well, which the validator handles.
         Some("integer") => instance.is_i64() || instance.is_u64(),
         _ => false,
     }
@@ -144,7 +144,7 @@ fn length(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
-/// Compares a limit and a number, where both are exact.
+/// Compares a limit and a number, if both are exact.
 fn is_ordered(limit: &Value, number: &Number, order: fn(f64, f64) -> bool) -> bool {
     let limit = limit.as_number().and_then(exact);
     limit
@@ -264,7 +264,7 @@ mod tests {
                 }
             }
         }
-        // Else nothing was compared, or hardly anything is decided without the validator.
+        // Otherwise hardly anything was decided without the validator, so little was compared.
         assert!(simple > 400, "{simple}");
         assert!(uncertain * 10 < certain, "{uncertain} of {certain}");
     }

@@ -1,5 +1,5 @@
-//! `uniqueItems` by digests. The validator's own hashes of nested arrays and of large numbers are easily the same, and
-//! then it compares each item with each: a megabyte of them takes minutes, even where their type is wrong.
+//! `uniqueItems` by digests. The validator's own hashes of nested arrays and of large numbers collide easily, and then
+//! it compares each item with every other: a megabyte of them takes minutes, even if their type is wrong.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::seal::digest_value;
 /// The keyword.
 pub(super) const KEYWORD: &str = "uniqueItems";
 
-/// What it says in one place.
+/// Its value at one place in the schema.
 pub(super) struct UniqueItems {
     wanted: bool,
 }

@@ -1,4 +1,4 @@
-//! A digest is the same for the same request, and another for every other one.
+//! A digest is the same for the same request, and differs for every other one.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn the_order_of_members_does_not_matter() {
         read(r#"{"a": 1, "b": {"x": [1, 2], "y": null}}"#),
         read(r#"{"b": {"y": null, "x": [1, 2]}, "a": 1}"#),
     );
-    // A map that keeps the order it was given may give its members in any.
+    // A map that keeps insertion order may return its members in any order.
     let named: Vec<(String, Value)> = ["b", "a", "", "aa", "ä", "B"]
         .into_iter()
         .map(|name| (name.to_owned(), json!(name)))

@@ -50,7 +50,7 @@ fn previous_keys_open_and_do_not_seal() {
     let keys = Keys::new(KEY).with_previous([1; 32]).with_previous(KEY);
     assert!(keys.open(&[], &text).is_some());
     assert_eq!(old.open(&[], &keys.seal(&[], b"").unwrap()), None);
-    // The fourth previous key takes the place of the third.
+    // The fourth previous key replaces the third.
     let full = keys
         .with_previous([2; 32])
         .with_previous([3; 32])

@@ -1,4 +1,4 @@
-//! A request state is good for one request of one caller, for a time, and once where that is asked for.
+//! A request state is valid for one request of one caller, for a limited time, and only once if configured.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

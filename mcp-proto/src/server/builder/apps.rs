@@ -18,7 +18,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         })
     }
 
-    /// Adds a page whose HTML a handler makes whenever it is read.
+    /// Adds a page whose HTML a handler creates whenever it is read.
     pub fn ui_resource<O, F, R>(mut self, page: UiResource, handler: F) -> Self
     where
         O: Into<String>,

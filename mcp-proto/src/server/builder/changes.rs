@@ -71,8 +71,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// How many listeners (listens, GET streams, stdio) may be open at once; 20,000 by default. The budget limits how
-    /// many of them one client may have ([`HttpConfig::budget`](crate::http::HttpConfig::budget)).
+    /// Sets how many listeners (listens, GET streams, stdio) may be open at once. 20,000 by default. The budget limits
+    /// how many of them one client may have ([`HttpConfig::budget`](crate::http::HttpConfig::budget)).
     pub fn max_listeners(mut self, max: usize) -> Self {
         self.max_listeners = max;
         self

@@ -1,4 +1,4 @@
-//! From what was collected to the server.
+//! Builds the server from the collected parts.
 
 use std::sync::{Arc, Mutex, RwLock};
 
@@ -25,7 +25,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// The server.
     ///
     /// # Errors
-    /// [`BuildError`]: the first thing that cannot be served.
+    /// [`BuildError`]: for the first thing that cannot be served.
     pub fn build(mut self) -> Result<Server, BuildError> {
         if let Some(error) = self.error.take() {
             return Err(error);

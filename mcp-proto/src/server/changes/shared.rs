@@ -80,7 +80,7 @@ impl Sent {
         }
     }
 
-    /// That a list has changed.
+    /// The notification that a list has changed.
     pub(super) fn list_changed(&self, method: &str) -> SharedNotification {
         let first = self
             .first
@@ -88,7 +88,7 @@ impl Sent {
         first.clone()
     }
 
-    /// That a resource that was subscribed to has changed.
+    /// The notification that a subscribed resource has changed.
     pub(super) fn updated(
         &self,
         uri: &str,
@@ -98,7 +98,7 @@ impl Sent {
         let first = self.first.get_or_init(make);
         match first.is_of(uri) {
             true => first.clone(),
-            // With a matcher one update may be of several resources.
+            // With a matcher, one update may concern several resources.
             false => make(),
         }
     }

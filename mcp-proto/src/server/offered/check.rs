@@ -1,4 +1,4 @@
-//! Whether everything that is offered fits together.
+//! Checks that all items on offer are consistent.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::scopes::Guarded;
 use crate::server::build_error::BuildError;
 
 impl Offered {
-    /// Adds what follows from what is offered, and checks the whole. `has_tasks`: calls may become tasks.
+    /// Adds everything that follows from the items on offer, and checks the whole. `has_tasks`: calls may become tasks.
     pub(in crate::server) fn settle(&mut self, has_tasks: bool) -> Result<(), BuildError> {
         self.complete_closed_sets();
         self.check_completions()?;
@@ -28,7 +28,7 @@ impl Offered {
             || self.tools.all().any(|tool| app::ui_of(tool).is_some())
     }
 
-    /// Scopes are for something that is there.
+    /// Checks that scopes are set only for items that exist.
     pub(in crate::server) fn check_needs(&self) -> Result<(), BuildError> {
         for guarded in self.needs.iter() {
             let (what, name) = match guarded {
@@ -54,7 +54,7 @@ impl Offered {
         })
     }
 
-    /// Clients may drop items with an invalid key.
+    /// Checks the keys of `_meta`: clients may drop items with an invalid key.
     fn check_meta(&self) -> Result<(), BuildError> {
         let unfit = |meta: &Option<Map<String, Value>>| {
             let key = meta
@@ -87,7 +87,7 @@ impl Offered {
         Ok(())
     }
 
-    /// Pages that tools name must be there.
+    /// Checks that the pages that tools name exist.
     fn check_apps(&self) -> Result<(), BuildError> {
         let is_there = |uri: &str| self.resources.knows(uri);
         self.tools.all().try_for_each(|tool| {
@@ -111,7 +111,7 @@ impl Offered {
         }
     }
 
-    /// Whatever is completed must be there.
+    /// Checks that every completion is for an argument that exists.
     fn check_completions(&self) -> Result<(), BuildError> {
         for (reference, argument) in self.completions.keys() {
             let known: Option<Vec<&str>> = match reference {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::seal::DEFAULT_MAX_USED;
 
-/// How often one legacy call or one task may ask: a handler that asks again every time would never end.
+/// The most rounds of questions of one legacy call or one task: a handler that asks again every time would never end.
 pub(crate) const MAX_ROUNDS: usize = 32;
 
 /// How clients are asked for input.
@@ -35,7 +35,7 @@ pub struct InputConfig {
     /// Whether answers are accepted only with the `requestState` of the question; without it the client is asked again.
     /// Off by default: answers to the first questions need no state, as the revision allows.
     pub require_state: bool,
-    /// How long a legacy client may take to answer the questions that a handler asks at once. 5 minutes by default.
+    /// How long a legacy client may take to answer the questions that a handler asks together. 5 minutes by default.
     pub answer_timeout: Duration,
     /// The largest total size of the answers to one legacy call, in bytes of JSON; beyond it the call fails. 4 MiB by
     /// default.

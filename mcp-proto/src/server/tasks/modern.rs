@@ -1,4 +1,5 @@
-//! `tasks/get`, `tasks/update` and `tasks/cancel` of the extension of 2026-07-28, and what a listen hears of tasks.
+//! `tasks/get`, `tasks/update` and `tasks/cancel` of the extension of 2026-07-28, and the task notifications of a
+//! listen.
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ impl Server {
             }
             Method::CancelTask => {
                 if let Some(tasks) = &self.0.tasks {
-                    // One that is over stays as it is, and that is no error.
+                    // A task that has ended stays as it is. That is not an error.
                     tasks.cancel(&entry).await?;
                 }
             }
@@ -51,7 +52,7 @@ impl Server {
         self.complete(&json!({}), None, None, Era::Modern)
     }
 
-    /// Takes the answers to questions that are open; those under other keys mean nothing, whatever they are.
+    /// Takes the answers to open questions. Answers under other keys are ignored, whatever they contain.
     async fn update_task(
         &self,
         entry: &Entry,
@@ -65,7 +66,7 @@ impl Server {
         };
         let open = entry.open(responses.keys());
         for Open { key, question, .. } in &open {
-            // An answer that the handler could not take leaves the question open.
+            // An answer that does not fit its question leaves the question open.
             if let Some(answer) = responses.get(key) {
                 question
                     .read(answer)
@@ -80,7 +81,7 @@ impl Server {
         }
     }
 
-    /// The tasks that a listen will hear of; `None` where it does not ask or there are none here at all.
+    /// The tasks whose changes a listen receives; `None` if it does not ask for any, or if this server has no tasks.
     pub(in super::super) async fn tasks_to_watch(
         &self,
         wanted: Option<&Value>,

@@ -1,4 +1,5 @@
-//! The future that a task runs in, apart from every request: its handler, called again after each round of answers.
+//! The future in which a task runs, separate from every request: it calls the handler again after each round of
+//! answers.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -30,15 +31,15 @@ pub(super) struct Start {
     pub(super) context: Context,
 }
 
-/// Counts a handler that runs, and sees to its task when it is dropped before its end.
+/// Counts a handler that runs, and ends its task if it is dropped early.
 struct RunningTask {
-    /// Not the server itself: a task must not keep it.
+    /// Weak, since a task must not keep its server alive.
     server: Weak<Inner>,
     entry: Arc<Entry>,
 }
 
 impl Server {
-    /// Runs the handler of a task in a future of its own.
+    /// Runs the handler of a task in a separate future.
     pub(super) fn start_task(&self, start: Start) -> Result<(), ErrorObject> {
         let (Some(tasks), Ok(runtime)) = (&self.0.tasks, tokio::runtime::Handle::try_current())
         else {
@@ -65,14 +66,14 @@ impl Server {
             server: Arc::downgrade(&self.0),
             entry: Arc::clone(&entry),
         };
-        // Boxed once, where every future around it would take its size again.
+        // Boxed once, since every future around it would add its size again.
         let calls = Box::pin(in_rounds(offered, Arc::clone(&entry), params, context));
         let calls = Abortable::new(passing_on(calls, said, entry), registration);
         let (mut closed, time_left) = tasks.closing();
         runtime.spawn(async move {
             let closing = async {
                 if closed.wait_for(|closed| *closed).await.is_err() {
-                    // The server is gone, and with it this.
+                    // The server has been dropped, and this future will be dropped with it.
                     std::future::pending::<()>().await;
                 }
                 tokio::time::sleep(time_left).await;
@@ -92,8 +93,8 @@ impl Server {
         Ok(())
     }
 
-    /// Keeps the record of a task where other servers find it, and then runs its handler. In a task of its own: what is
-    /// begun is not left half done by a client that goes away.
+    /// Stores the record of a task where other servers find it, and then runs its handler. This happens in a separate
+    /// task, so that a client that disconnects does not leave it half done.
     pub(super) async fn start_shared_task(
         &self,
         start: Start,
@@ -109,12 +110,12 @@ impl Server {
         runtime.spawn(async move {
             let inserted = keeper.insert(client).await;
             let started = inserted.and_then(|()| match server.upgrade() {
-                // Where the client has gone meanwhile, no client will ever know of the task.
+                // If the client has disconnected meanwhile, no client will ever know of the task.
                 Some(server) if !report.is_closed() => Self(server).start_task(start),
                 _ => Err(ErrorObject::internal()),
             });
             let is_started = started.is_ok();
-            // A client that has gone needs no answer.
+            // A client that has disconnected needs no answer.
             let _gone = report.send(started);
             match is_started {
                 true => keeper.keep().await,
@@ -126,7 +127,7 @@ impl Server {
             .unwrap_or_else(|_| Err(ErrorObject::internal()))
     }
 
-    /// Ends a task with what its call came to.
+    /// Ends a task with the outcome of its call.
     pub(super) fn finish_task(&self, entry: &Entry, ended: Result<CallToolResult, ErrorObject>) {
         let stage = ended.and_then(|result| {
             if entry.version.era() == Era::Legacy {
@@ -159,7 +160,7 @@ impl RunningTask {
 
 impl Drop for RunningTask {
     fn drop(&mut self) {
-        // Changes nothing of a task that is over.
+        // Changes nothing if the task has ended.
         self.finish(Err(ErrorObject::internal()));
         if let Some(server) = self.server.upgrade()
             && let Some(tasks) = &server.tasks
@@ -169,7 +170,7 @@ impl Drop for RunningTask {
     }
 }
 
-/// Calls the handler, and again whenever its questions are answered, with all answers so far.
+/// Calls the handler, and calls it again with all answers so far whenever its questions are answered.
 async fn in_rounds(
     offered: Arc<Offered>,
     entry: Arc<Entry>,
@@ -203,7 +204,7 @@ async fn in_rounds(
     Err(ErrorObject::internal())
 }
 
-/// What the handler says on its way goes to whoever waits for its result (legacy era).
+/// Passes the handler's messages to the request that waits for its result (legacy era).
 async fn passing_on<T>(
     mut calls: impl Future<Output = T> + Unpin,
     said: Option<OutboxReader>,

@@ -31,7 +31,7 @@ pub(crate) fn tool_result(
         return prepared(result, json.clone(), era, server_info);
     }
     let size = result.size();
-    // Every eighth byte of a text may need a second one.
+    // Allows for escaping one byte in eight.
     let mut out = Payload::start(size + size / 8 + FRAME);
     out.push('{');
     if era == Era::Modern {
@@ -43,7 +43,7 @@ pub(crate) fn tool_result(
         None => push_blocks(&mut out, &older::for_version(&result.content, version))?,
     }
     out.push(']');
-    // Before 2026-07-28 it is an object; the text says the same to those clients.
+    // Before 2026-07-28 it is an object; clients of those revisions get the same content as text.
     let structured = result.structured_json();
     if let Some(json) = structured.filter(|json| era == Era::Modern || json.starts_with('{')) {
         out.push_str(r#","structuredContent":"#);
@@ -61,7 +61,7 @@ pub(crate) fn tool_result(
     Ok(Payload::started(out))
 }
 
-/// Puts a result together of the parts that are there.
+/// Assembles a result from its prepared parts.
 fn prepared(
     result: &CallToolResult,
     json: PreparedJson,

@@ -1,5 +1,5 @@
-//! What is done to a task because several servers know of it: an end is proposed before it counts, and what others have
-//! written is taken over.
+//! The operations on a task that several servers share: an end is proposed before it takes effect, and the changes that
+//! others have written are adopted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -13,7 +13,7 @@ use super::{Entry, Open, Problem, Stage, State};
 use crate::jsonrpc::Payload;
 
 impl Entry {
-    /// Proposes how it ends: that counts once the store has it. Whether this was the first proposal.
+    /// Proposes its end, which takes effect once the store has it. Returns whether this was the first proposal.
     pub(in super::super) fn propose(&self, stage: Stage) -> bool {
         self.state.send_if_modified(|state| {
             let is_first = !state.has_end();
@@ -24,13 +24,12 @@ impl Entry {
         })
     }
 
-    /// Proposes another end in place of one that the store does not take.
+    /// Proposes another end instead of one that the store does not accept.
     pub(in super::super) fn propose_instead(&self, stage: Stage) {
         self.state.send_modify(|state| state.ending = Some(stage));
     }
 
-    /// A copy of it as it is to be kept: ended, where an end is proposed. Nothing that is done to the copy is done to
-    /// it.
+    /// A copy for the store, which has ended if an end is proposed. Changes to the copy do not affect the task.
     pub(in super::super) fn to_keep(&self) -> Self {
         let mut state = self.state().clone();
         state.streams.clear();
@@ -48,7 +47,8 @@ impl Entry {
         copy
     }
 
-    /// Takes over what a record has, unless it has that or a newer one, or is over. Those that wait here stay.
+    /// Adopts the state of a record, unless it has that version or a newer one, or has ended. Requests that wait here
+    /// stay.
     pub(in super::super) fn adopt(&self, kept: State) {
         let is_over = kept.stage.is_over();
         self.state.send_if_modified(|state| {
@@ -69,8 +69,7 @@ impl Entry {
         }
     }
 
-    /// What clients of other servers have answered, by a record: the answers to questions that are open here, or why
-    /// one does not come.
+    /// The answers in a record from clients of other servers to questions that are open here, or why one will not come.
     pub(in super::super) fn answered_elsewhere(
         &self,
         kept: &State,
@@ -100,7 +99,7 @@ impl Entry {
 }
 
 impl State {
-    /// Lets go of what a list does not show.
+    /// Drops the parts that a list does not show.
     pub(in super::super) fn shorten(&mut self) {
         self.answers = Ok(BTreeMap::new());
         self.keys = BTreeSet::new();
@@ -111,7 +110,7 @@ impl State {
 }
 
 impl Stage {
-    /// What a call that ended is answered.
+    /// The answer to a call that has ended.
     pub(in super::super) fn result(&self) -> Option<&Payload> {
         match self {
             Self::Completed(result) | Self::ToolFailed(result) => Some(result),
@@ -126,7 +125,7 @@ impl Stage {
     }
 }
 
-/// In the place of a result that was not read.
+/// The placeholder for a result that was not read.
 pub(super) fn no_result() -> Payload {
     let mut text = Payload::start(2);
     text.push_str("{}");

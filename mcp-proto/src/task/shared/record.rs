@@ -1,4 +1,4 @@
-//! A task as a record: what is written, and what is read.
+//! A task as a record: writing and reading it.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -14,15 +14,15 @@ use crate::task::owner::Owner;
 use crate::task::port::TaskRecord;
 use crate::version::{Era, ProtocolVersion};
 
-/// A task as its record has it.
+/// A task as read from its record.
 pub(in super::super) struct LoadedTask {
     pub(in super::super) entry: Entry,
     pub(in super::super) version: u64,
-    /// What is kept of it, in bytes.
+    /// Its kept size, in bytes.
     pub(in super::super) kept: usize,
 }
 
-/// What is in a record.
+/// The content of a record.
 #[derive(Serialize)]
 struct Body<'s> {
     version: ProtocolVersion,
@@ -44,16 +44,16 @@ struct ReadBody {
 }
 
 impl LoadedTask {
-    /// Its state, as of its record.
+    /// Its state at the version of its record.
     pub(in super::super) fn state(self) -> State {
         let mut state = self.entry.state.borrow().clone();
-        // Those that have no record yet have none of this version either.
+        // Tasks without a record have the number 0, which no version here may equal.
         state.record = self.version.saturating_add(1);
         state
     }
 }
 
-/// What is in the record of a task, of which so many bytes are kept; its result is beside that.
+/// The body of the record of a task whose kept size is `kept`. The result is stored separately.
 pub(in super::super) fn body(entry: &Entry, kept: usize) -> Result<Vec<u8>, ErrorObject> {
     let body = Body {
         version: entry.version,
@@ -66,7 +66,7 @@ pub(in super::super) fn body(entry: &Entry, kept: usize) -> Result<Vec<u8>, Erro
     serde_json::to_vec(&body).map_err(|error| ErrorObject::not_serialised(&error))
 }
 
-/// An owner as a text. An era is part of it: a task stays in the one that it was created in.
+/// An owner as a text. It includes the era, since a task stays in the era in which it was created.
 pub(super) fn owner_key(owner: &Owner, era: Era) -> Option<Arc<str>> {
     let era = match era {
         Era::Modern => "modern",
@@ -79,7 +79,7 @@ pub(super) fn owner_key(owner: &Owner, era: Era) -> Option<Arc<str>> {
     }
 }
 
-/// The task of a record, unless that is written in a way that is not known here, as by a newer server.
+/// The task of a record. `None` if its format is not known here, such as that of a newer server.
 pub(super) fn read(record: TaskRecord, owner: &Owner) -> Option<LoadedTask> {
     let body: ReadBody = match serde_json::from_slice(&record.body) {
         Ok(body) => body,

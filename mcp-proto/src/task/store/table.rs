@@ -1,4 +1,4 @@
-//! What is kept of which task, found by name, by owner, and by the end of its time.
+//! The tasks and their kept sizes, by name, by owner, and by expiry.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use crate::task::{Entry, Owner};
 #[derive(Default)]
 pub(super) struct Table {
     pub(super) tasks: HashMap<Arc<str>, Filed>,
-    /// By the end of their time.
+    /// By expiry.
     ends: BTreeMap<(Instant, u64), Arc<Entry>>,
-    /// Each owner's by their number.
+    /// The tasks of each owner, by number.
     pub(super) owned: HashMap<Owner, BTreeMap<u64, Arc<Entry>>>,
     next_number: u64,
 }
 
-/// A task and what is kept of it.
+/// A task and its kept size.
 pub(super) struct Filed {
     pub(super) entry: Arc<Entry>,
     pub(super) bytes: Held,
@@ -61,12 +61,12 @@ impl Table {
         }
     }
 
-    /// How many bytes are kept of a task; nothing of one that is out.
+    /// The kept size of a task in bytes; 0 for a task that was removed.
     pub(super) fn kept(&self, id: &str) -> usize {
         self.tasks.get(id).map_or(0, |filed| filed.bytes.amount())
     }
 
-    /// Sets what is kept of a task, unless it is too much. Of one that is out nothing is.
+    /// Sets the kept size of a task, unless it is too much. Does nothing for a task that was removed.
     pub(super) fn charge(&mut self, id: &str, bytes: usize) -> Result<(), Over> {
         match self.tasks.get_mut(id) {
             Some(filed) => filed.bytes.set(bytes),
@@ -74,14 +74,14 @@ impl Table {
         }
     }
 
-    /// Nothing is kept of a task any more.
+    /// Sets the kept size of a task to 0.
     pub(super) fn empty(&mut self, id: &str) {
         if let Some(filed) = self.tasks.get_mut(id) {
             filed.bytes.shrink_to(0);
         }
     }
 
-    /// Takes out the first tasks whose time is over, at most `max`.
+    /// Removes the first expired tasks, at most `max`.
     pub(super) fn take_expired(&mut self, now: Instant, max: usize) -> Vec<Arc<Entry>> {
         let mut gone = Vec::new();
         while gone.len() < max

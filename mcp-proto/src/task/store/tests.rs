@@ -1,4 +1,4 @@
-//! What is counted of tasks, and what becomes of their handlers.
+//! The accounting of tasks, and the end of their handlers.
 
 use futures_util::FutureExt as _;
 
@@ -29,7 +29,7 @@ fn answer(tasks: &Tasks, entry: &Entry, bytes: usize) -> Result<(), ErrorObject>
     tasks.answer_here(entry, vec![(key, Value::from(text))])
 }
 
-/// What is kept of all tasks.
+/// The kept size of all tasks.
 fn kept(tasks: &Tasks) -> usize {
     let table = tasks.table();
     table.tasks.values().map(|filed| filed.bytes.amount()).sum()
@@ -64,11 +64,11 @@ fn what_is_kept_is_counted_until_it_is_out() {
     let again = vec![("q".to_owned(), Value::Null)];
     tasks.answer_here(&two, again).unwrap();
     assert_eq!(bytes(), 100);
-    // A result takes the place of what led to it; a second end changes nothing.
+    // A result replaces the arguments and answers. A second end changes nothing.
     assert!(tasks.end(&one, completed(20)));
     assert!(!tasks.end(&one, Stage::Cancelled));
     assert!(!tasks.end(&one, completed(60)));
-    // Nor does an answer that comes too late.
+    // An answer that comes too late does not either.
     answer(&tasks, &one, 20).unwrap();
     assert_eq!(bytes(), 70);
     assert!(tasks.end(&two, Stage::Cancelled));
@@ -80,7 +80,7 @@ fn what_is_kept_is_counted_until_it_is_out() {
     for entry in [&one, &two, &three] {
         tasks.expire(entry);
         assert_eq!(entry.state().stage.status(), "failed");
-        // Whoever still has it changes nothing by it.
+        // Code that still holds the task cannot change what is counted.
         answer(&tasks, entry, 30).unwrap();
         assert!(!tasks.end(entry, completed(30)));
     }

@@ -1,4 +1,4 @@
-//! Tasks wherever they run: those that are kept here, and those of other servers that share a store.
+//! Tasks wherever they run: those kept here, and those of other servers that share a store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use crate::task::owner::Owner;
 use crate::task::shared::Shared;
 use crate::version::Era;
 
-/// How long a request waits for the end of a task that runs here and whose record has it.
+/// How long a request waits for a task that runs here to end, once its record has the end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Tasks {
-    /// Where other servers find the tasks, too.
+    /// The store in which other servers find the tasks, too.
     pub(crate) fn shared(&self) -> Option<&Shared> {
         self.shared.as_ref()
     }
 
-    /// The task of that name, if it is kept, the owner's, and of that era. Waits for nothing where tasks are not
+    /// The task of that name, if it is kept and belongs to the owner and the era. Does not wait if tasks are not
     /// shared.
     pub(crate) async fn find(
         &self,
@@ -57,7 +57,7 @@ impl Tasks {
             .await?;
         let more = listed.len() > max;
         listed.truncate(max);
-        // What runs here is known better here.
+        // For tasks that run here, the local state is newer.
         let listed = listed.into_iter().map(|entry| {
             let here = self.find_here(&entry.id, owner, era);
             (entry.number, here.unwrap_or_else(|| Arc::new(entry)))
@@ -65,8 +65,8 @@ impl Tasks {
         Ok((listed.collect(), more))
     }
 
-    /// Takes the answers to questions of a task that are open, or says why there is no room for them. Others mean
-    /// nothing, and so do all of them once it is over.
+    /// Takes the answers to open questions of a task, or returns the bound that they exceed. Other answers are ignored,
+    /// and so are all answers once the task has ended.
     pub(crate) async fn answer(
         &self,
         entry: &Entry,
@@ -78,7 +78,7 @@ impl Tasks {
         }
     }
 
-    /// An answer does not come: the task goes on to tell that, if it still asks what it asked in that round.
+    /// An answer will not come: the task continues with that problem, if it still asks the questions of that round.
     pub(crate) async fn give_up(
         &self,
         entry: &Entry,
@@ -95,17 +95,17 @@ impl Tasks {
         given_up.await.map(drop)
     }
 
-    /// Cancels a task, unless it is over. Whether it was not.
+    /// Cancels a task, unless it has ended. Returns whether it was cancelled.
     pub(crate) async fn cancel(&self, entry: &Entry) -> Result<bool, ErrorObject> {
         match &self.shared {
-            // What the store has counts, wherever the task runs.
+            // The store's record decides, wherever the task runs.
             Some(shared) if entry.home != Home::Here => {
                 let cancelled = shared.change(entry, |found| Ok(found.entry.end(Stage::Cancelled)));
                 let cancelled = cancelled.await?;
                 if cancelled {
                     self.ended_elsewhere(entry);
                 } else {
-                    // The store knows the end, and what keeps the task is about to.
+                    // The store has the end, and the task's keeper will notice it soon.
                     let mut state = entry.subscribe();
                     let over = state.wait_for(|state| state.stage.is_over());
                     drop(tokio::time::timeout(PATIENCE, over).await);
@@ -116,7 +116,7 @@ impl Tasks {
         }
     }
 
-    /// The task with its result, if it has one: that of a task of another server is not read before it is wanted.
+    /// The task with its result, if it has one: the result of another server's task is read only when it is needed.
     pub(crate) async fn with_result(&self, entry: &Arc<Entry>) -> Result<Arc<Entry>, ErrorObject> {
         match self.elsewhere(entry) {
             Some(shared) if entry.state().stage.result().is_some() => {
@@ -126,7 +126,8 @@ impl Tasks {
         }
     }
 
-    /// What keeps a task up to date that runs elsewhere, for those that wait for it; `None` for one that runs here.
+    /// A future that keeps a task of another server up to date for requests that wait for it; `None` for a task that
+    /// runs here.
     pub(crate) fn follow(&self, entry: &Arc<Entry>) -> Option<BoxFuture<'static, ()>> {
         let shared = self.elsewhere(entry)?;
         Some(shared.follow(Arc::clone(entry)))

@@ -1,4 +1,4 @@
-//! A standalone stream that no connection reads: a task goes on with what is said on it.
+//! A standalone stream that no connection reads: a task continues to write it.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::task::Poll;
 
 use super::stream::Stream;
 
-/// Runs what is said on a stream while no connection reads it. Dropping it ends that.
+/// Runs the speaker of a stream while no connection reads it, until this is dropped.
 struct Alone(Arc<Stream>);
 
-/// Goes on without a connection, until there is one; for a stream that says something by itself.
+/// Continues without a connection until there is one; for a stream that has a speaker.
 pub(super) fn go_on(stream: &Arc<Stream>) {
     if let Some(speaker) = stream.speaker() {
         let alone = Alone(Arc::clone(stream));
@@ -21,7 +21,7 @@ impl Alone {
     async fn run(&self) {
         let stream = &self.0;
         loop {
-            // A connection that comes is news.
+            // A new connection is reported as news.
             let mut news = pin!(stream.said());
             news.as_mut().enable();
             if stream.is_read() {
@@ -40,7 +40,7 @@ impl Alone {
 
 impl Drop for Alone {
     fn drop(&mut self) {
-        // The runtime ends: what is said holds the stream, and the stream what is said.
+        // The runtime ends: the speaker holds the stream, and the stream holds the speaker.
         if !self.0.is_read()
             && let Some(speaker) = self.0.speaker()
         {

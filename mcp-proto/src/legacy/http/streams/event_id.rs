@@ -1,11 +1,11 @@
-//! Event ids: each names its stream, so that `Last-Event-ID` says which one to resume.
+//! Event ids: each names its stream, so that `Last-Event-ID` identifies the stream to resume.
 
 use std::fmt;
 use std::str::FromStr;
 
 use uuid::Uuid;
 
-/// The name of a stream: what it is, and 64 random bits, so that nobody guesses it.
+/// The name of a stream: its kind, and 64 random bits, so that it cannot be guessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::legacy::http) struct StreamName {
     kind: Kind,
@@ -14,9 +14,9 @@ pub(in crate::legacy::http) struct StreamName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
-    /// What calls say and answer; ends with them.
+    /// The messages and answers of calls. The stream ends with them.
     Calls,
-    /// What a session hears outside of calls; opened by GET.
+    /// The messages of a session outside of calls. Opened by GET.
     Standalone,
 }
 
@@ -28,7 +28,7 @@ pub(in crate::legacy::http) struct EventId {
     pub(in crate::legacy::http) number: u64,
 }
 
-/// The text is no event id of ours.
+/// The text is not one of our event ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::legacy::http) struct NoEventId;
 
@@ -88,7 +88,7 @@ impl FromStr for EventId {
             },
             number: number.parse().map_err(|_| NoEventId)?,
         };
-        // Signs, leading zeros and capitals are read above, but never written.
+        // The parsing above accepts signs, leading zeros and capitals, which are never written.
         if id.to_string() == text {
             Ok(id)
         } else {

@@ -1,8 +1,8 @@
-//! Keeps in the event store what the streams of calls keep here, for clients that come back to another process.
+//! Copies the streams of calls to the event store, for clients that reconnect to another process.
 //!
-//! A stream is not queued event by event: it is noted once that there is something to write, and what that is its ring
-//! says when its turn comes. So a slow store holds nothing up and takes no memory. What the ring has forgotten by then
-//! is not written, as it could not be resumed here either.
+//! Events are not queued one by one. A stream is queued once when it has something to write, and its ring provides the
+//! events when its turn comes. So a slow store delays nothing and takes no memory. Events that the ring has forgotten
+//! by then are not written, as they could not be resumed here either.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,13 +18,13 @@ use crate::legacy::session::SessionId;
 /// The most streams that are written at once.
 const STREAMS: usize = 64;
 
-/// No further stream is written along beyond so many bytes.
+/// Beyond this many bytes no further stream is added to a write.
 const BYTES: usize = 4 * 1024 * 1024;
 
-/// Where so many streams wait, one that is not kept here any more does not: the store drops it by its age.
+/// If this many streams wait, the removal of a stream is not queued: the store drops it by its age.
 const MAX_WAITING: usize = 8_192;
 
-/// How long a store that failed is left alone, at first and at most.
+/// The pause after the store has failed: the first and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 
 /// Writes streams in the background, while there is something to write.
@@ -41,13 +41,13 @@ pub(super) struct Mirror {
 struct Queue {
     /// Each stream at most once.
     noted: VecDeque<Noted>,
-    /// Whether a task writes.
+    /// Whether a task is writing.
     writes: bool,
-    /// What is in the store stays there for its time.
+    /// Closed: streams stay in the store for the time configured.
     closed: bool,
 }
 
-/// A stream with something to write, and whose it is.
+/// A stream with something to write, and its session.
 type Noted = (SessionId, Arc<Stream>);
 
 impl Mirror {
@@ -60,7 +60,7 @@ impl Mirror {
         }
     }
 
-    /// Something was said on a stream, or it has ended.
+    /// A stream has a new event or has ended.
     pub(super) fn note(self: &Arc<Self>, session: &SessionId, stream: &Arc<Stream>) {
         if stream.has_news() {
             self.put((session.clone(), Arc::clone(stream)), usize::MAX);
@@ -75,12 +75,12 @@ impl Mirror {
         }
     }
 
-    /// Leaves what is in the store to those who come back to other processes.
+    /// Leaves the streams in the store to clients that reconnect to other processes.
     pub(super) fn close(&self) {
         self.queue().closed = true;
     }
 
-    /// Waits until everything is written, for a while.
+    /// Waits until everything is written, but not for long.
     pub(super) async fn written(&self) {
         let mut rests = self.rests.subscribe();
         let written = rests.wait_for(|rests| *rests);
@@ -98,7 +98,7 @@ impl Mirror {
         if queue.writes {
             return;
         }
-        // None while a runtime ends that drops what ran on it.
+        // There is none while a runtime shuts down and drops its tasks.
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
@@ -119,7 +119,7 @@ impl Mirror {
                         (pause, failed) = (PAUSES[0], false);
                     }
                     Err(problem) => {
-                        // Once: it is tried many times.
+                        // Logged once: the write is tried many times.
                         if !std::mem::replace(&mut failed, true) {
                             tracing::warn!(
                                 %problem,
@@ -134,7 +134,7 @@ impl Mirror {
         }
     }
 
-    /// What is written next; the task ends with `None`.
+    /// The streams to write next; the task ends with `None`.
     fn next(&self) -> Option<Vec<Noted>> {
         let mut queue = self.queue();
         if queue.noted.is_empty() {
@@ -146,7 +146,7 @@ impl Mirror {
         Some(queue.noted.drain(..many).collect())
     }
 
-    /// Writes the first of these streams as they are now; how many.
+    /// Writes the first of these streams in their current state. Returns how many.
     async fn try_write(self: &Arc<Self>, streams: &[Noted]) -> Result<usize, EventStoreError> {
         let (mut writes, mut written) = (Vec::new(), Vec::new());
         let mut bytes = 0_usize;

@@ -1,4 +1,4 @@
-//! The end of a stream that a connection reads, as the body of a response.
+//! The reading end of a stream, as the body of a response.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -14,7 +14,7 @@ use super::stream::{Stream, StreamRead};
 use crate::http::body::ResponseBody;
 use crate::legacy::http::refusal::Refusal;
 
-/// The end of a stream that a connection reads. Dropping it leaves the stream.
+/// The reading end of a stream. Dropping it leaves the stream.
 #[derive(Debug)]
 pub(in crate::legacy::http) struct Reader {
     stream: Arc<Stream>,
@@ -24,7 +24,7 @@ pub(in crate::legacy::http) struct Reader {
 }
 
 impl Reader {
-    /// A reader of everything after the event of this number that is still kept. It takes the place of another one.
+    /// A reader of everything after the event of this number that is still kept. It replaces any other reader.
     pub(in crate::legacy::http) fn resume(
         stream: Arc<Stream>,
         after: u64,
@@ -33,7 +33,7 @@ impl Reader {
         Ok(Self::new(stream, key))
     }
 
-    /// A reader of what no reader was given yet, if no connection reads now.
+    /// A reader of the events that no reader has received yet, if no connection reads now.
     pub(in crate::legacy::http) fn take_up(stream: Arc<Stream>) -> Result<Self, Refusal> {
         let key = stream.take_up()?;
         Ok(Self::new(stream, key))
@@ -47,8 +47,7 @@ impl Reader {
         }
     }
 
-    /// What is said on the stream is said by this future. Dropping the reader leaves that to a task, until another
-    /// reader comes.
+    /// This future writes the stream. When the reader is dropped, a task runs the future until another reader comes.
     pub(in crate::legacy::http) fn speak_by(&self, work: BoxFuture<'static, ()>) {
         self.stream.speak_by(work);
     }
@@ -67,14 +66,14 @@ impl Reader {
         }))
     }
 
-    /// The next event, or a comment where there was none for long; `None` at the end.
+    /// The next event, or a comment if there was none for a long time; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         if let Some(opening) = self.opening.take() {
             return Some(opening);
         }
         loop {
             let mut news = pin!(self.stream.said());
-            // Before the look, so that what comes after it wakes.
+            // Before the check, so that later events wake this task.
             news.as_mut().enable();
             match self.stream.find(self.key) {
                 StreamRead::Event(event) => return Some(event),
@@ -82,7 +81,7 @@ impl Reader {
                 StreamRead::Nothing => {}
             }
             poll_fn(|context| {
-                // What is said now is news at once.
+                // An event that is written now is read at once.
                 match self.stream.speak(Some(self.key), context) {
                     Poll::Ready(()) => Poll::Ready(()),
                     Poll::Pending => news.as_mut().poll(context),

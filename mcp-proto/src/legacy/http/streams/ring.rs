@@ -1,4 +1,4 @@
-//! The last events of one stream, which its client holds.
+//! The last events of one stream, counted for its client.
 
 use std::collections::VecDeque;
 
@@ -6,21 +6,21 @@ use bytes::Bytes;
 
 use crate::budget::{Client, Held, Kind, Over};
 
-/// What an event takes besides its text: a place in the ring, which may have twice as many, and how the text is
-/// counted.
+/// The memory of an event besides its text: its slot in the ring, whose capacity may be twice as large, and the
+/// accounting of the text.
 const OVERHEAD: usize = 96;
 
-/// Up to which length a text is copied, so that it takes no more room than it needs.
+/// Up to this length a text is copied, so that it takes no more memory than it needs.
 const SMALL: usize = 1024;
 
-/// Of so many places a ring gives back those that it does not need.
+/// A ring does not shrink below this capacity.
 const FEW: usize = 16;
 
 /// The last events of a stream, numbered from 1 without a gap.
 #[derive(Debug)]
 pub(super) struct Ring {
     events: VecDeque<Bytes>,
-    /// The number of the first event that is kept, or of the next one where none is.
+    /// The number of the oldest event kept, or of the next event if none is kept.
     first: u64,
     held: Held,
 }
@@ -34,17 +34,17 @@ impl Ring {
         }
     }
 
-    /// Whose it is.
+    /// The client that it belongs to.
     pub(super) fn client(&self) -> Client {
         self.held.client()
     }
 
-    /// Whether its client, or all together, keep more than they may.
+    /// Whether its client, or all clients together, exceed the bound of kept bytes.
     pub(super) fn is_over(&self) -> bool {
         self.held.is_over()
     }
 
-    /// Why there is no room for a large event.
+    /// The bound that a large event would exceed, if any.
     pub(super) fn has_room(&self, event: usize) -> Result<(), Over> {
         self.held
             .client()
@@ -57,7 +57,7 @@ impl Ring {
         self.first + self.events.len() as u64
     }
 
-    /// The number of the first event that is kept.
+    /// The number of the oldest event kept, or of the next event if none is kept.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
@@ -67,7 +67,7 @@ impl Ring {
             0..=SMALL => Bytes::copy_from_slice(&event),
             _ => event,
         };
-        // Small ones are never refused: what an open connection has yet to read is a few.
+        // Small ones are never refused: an open connection has only a few events yet to read.
         self.held.overdraw(event.len() + OVERHEAD);
         self.events.push_back(event);
     }
@@ -77,7 +77,8 @@ impl Ring {
         self.events.get(usize::try_from(at).ok()?)
     }
 
-    /// Forgets the oldest until so much is left, but none from `kept` on, and never the last: it may be the answer.
+    /// Forgets the oldest events until the bounds are met, but none from `kept` on, and never the last: it may be the
+    /// answer.
     pub(super) fn trim(&mut self, max_events: usize, max_bytes: usize, kept: u64) {
         while (self.events.len() > max_events || self.held.amount() > max_bytes)
             && self.events.len() > 1

@@ -1,5 +1,5 @@
-//! What is said on a standalone stream: the connection that reads the stream runs it, so that an event wakes one task
-//! and not two. While there is no connection, a task of its own does.
+//! The future that writes a standalone stream. The connection that reads the stream runs it, so that an event wakes one
+//! task and not two. While there is no connection, a separate task runs it.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 
-/// Says something on a stream until it is done.
+/// Writes to a stream until it is done.
 pub(super) struct Speaker {
     /// `None` when it is done.
     work: Mutex<Option<BoxFuture<'static, ()>>>,
-    /// Where it goes on without a connection: a body may be dropped anywhere.
+    /// The runtime that runs it without a connection, since a body may be dropped outside of one.
     runtime: Handle,
 }
 
@@ -24,14 +24,14 @@ impl Speaker {
         }
     }
 
-    /// Runs it where `is_turn` says so; ready when it is done. Whoever's turn it is runs it next and is woken then:
-    /// that is looked at while no other can run it.
+    /// Runs it if `is_turn` returns true; ready when it is done. `is_turn` is checked while no other task can run it,
+    /// so the task whose turn it is runs it next and is woken.
     pub(super) fn poll(
         &self,
         context: &mut Context<'_>,
         is_turn: impl FnOnce() -> bool,
     ) -> Poll<()> {
-        // What panics is dropped, and not run again.
+        // A future that panicked is dropped and not run again.
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         if !is_turn() {
             return Poll::Pending;
@@ -47,12 +47,12 @@ impl Speaker {
         Poll::Ready(())
     }
 
-    /// Where it goes on without a connection.
+    /// The runtime that runs it without a connection.
     pub(super) fn runtime(&self) -> &Handle {
         &self.runtime
     }
 
-    /// It says nothing more.
+    /// Ends it: it writes nothing more.
     pub(super) fn end(&self) {
         let work = self
             .work

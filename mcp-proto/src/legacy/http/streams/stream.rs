@@ -1,4 +1,4 @@
-//! One stream of a session: what was said on it lately, who says it, and the one connection that hears it.
+//! One stream of a session: its latest events, its writer, and the one connection that reads it.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
@@ -17,19 +17,19 @@ use crate::http::sse::KEEP_ALIVE;
 use crate::jsonrpc::RequestId;
 use crate::legacy::http::refusal::Refusal;
 
-/// How many events may wait for a connection before whoever says them waits.
+/// The most events that may wait for a connection before their writer waits.
 const MAX_UNHEARD: u64 = 16;
 
-/// A stream. Whoever says something on it is one task, or one future ([`Speaker`]); connections come and go.
+/// A stream. Its writer is one task or one future ([`Speaker`]). Its connections may change.
 #[derive(Debug)]
 pub(in crate::legacy::http) struct Stream {
     name: StreamName,
     state: Mutex<State>,
     /// Wakes readers.
     news: Notify,
-    /// Wakes the task that says what is heard here.
+    /// Wakes the task that writes the stream.
     changed: Notify,
-    /// What is said, on a standalone stream; that of calls is said by their tasks.
+    /// The writer of a standalone stream. The streams of calls are written by their tasks.
     speaker: OnceLock<Speaker>,
 }
 
@@ -39,45 +39,45 @@ struct State {
     reader: Option<Reading>,
     /// The key of the next reader.
     next_key: u64,
-    /// The number of the first event that no reader was given.
+    /// The number of the first event that no reader has received.
     unheard: u64,
-    /// A reader came for which there is nothing: an event would give it an id to come back with.
+    /// A reader came for which there is no event. An event would give it an id for reconnecting.
     wants_id: bool,
-    /// The reader has heard nothing for long.
+    /// The reader has received nothing for a long time.
     is_quiet: bool,
-    /// Nothing more will be said.
+    /// No more events will follow.
     ended: bool,
     /// The session has changed in the store.
     session_changed: bool,
-    /// Nobody may come back: the task has no reason to go on.
+    /// No client may reconnect, so the task has no reason to continue.
     forgotten: bool,
-    /// What other processes do not know of it, if there is a store for that.
+    /// The state that the event store does not have yet, if there is one.
     unwritten: Unwritten,
 }
 
 #[derive(Debug)]
 struct Reading {
     key: u64,
-    /// The number of the first event that it is given.
+    /// The number of the first event that it receives.
     first: u64,
-    /// The number of the event it gets next.
+    /// The number of the next event that it receives.
     next: u64,
-    /// It was told to go after the event of this number.
+    /// The number of the event after which its connection is to be closed.
     until: Option<u64>,
 }
 
-/// Who hears a stream, as the task that speaks on it sees it.
+/// The reader of a stream, as the task that writes it sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::legacy::http) enum Audience {
-    /// A connection. `room`: it has not too much to read.
+    /// A connection. `room`: not too many events wait for it.
     Here { room: bool },
-    /// Nobody, but somebody may come back. `room`: what was said since is fewer events than are kept.
+    /// No connection, but the client may reconnect. `room`: the events since then are fewer than may be kept.
     Away { room: bool },
-    /// Nobody, for ever.
+    /// No connection, and no client may reconnect.
     Gone,
 }
 
-/// What a reader finds.
+/// The next item for a reader.
 pub(super) enum StreamRead {
     Event(Bytes),
     Nothing,
@@ -106,7 +106,7 @@ impl Stream {
         }
     }
 
-    /// What is said on it is said by this future, which a reader runs, or a task of its own without one. Once.
+    /// Sets the future that writes the stream. A reader runs it, or a separate task while there is none. Called once.
     pub(super) fn speak_by(&self, work: BoxFuture<'static, ()>) {
         // Only the one that opens a standalone stream does so.
         let _once = self.speaker.set(Speaker::new(work));
@@ -116,7 +116,7 @@ impl Stream {
         self.speaker.get()
     }
 
-    /// Runs what is said here, for the reader of this key or for no reader; ready when that is done.
+    /// Runs the speaker, for the reader of this key or without a reader; ready when the speaker is done.
     pub(super) fn speak(&self, key: Option<u64>, context: &mut Context<'_>) -> Poll<()> {
         let Some(speaker) = self.speaker() else {
             return Poll::Pending;
@@ -130,7 +130,7 @@ impl Stream {
         self.state().reader.is_some()
     }
 
-    /// The session has changed in the store: tells what is said here.
+    /// The session has changed in the store: notifies the writer of the stream.
     pub(super) fn change_session(&self) {
         self.state().session_changed = true;
         self.changed.notify_one();
@@ -145,23 +145,23 @@ impl Stream {
         self.name
     }
 
-    /// Whose it is.
+    /// The client that it belongs to.
     pub(super) fn client(&self) -> Client {
         self.state().ring.client()
     }
 
-    /// Whether its client, or all together, keep more than they may.
+    /// Whether its client, or all clients together, exceed the bound of kept bytes.
     pub(super) fn is_over(&self) -> bool {
         self.state().ring.is_over()
     }
 
-    /// Why there is no room for a large event.
+    /// The bound that a large event would exceed, if any.
     pub(super) fn has_room(&self, event: usize) -> Result<(), Over> {
         self.state().ring.has_room(event)
     }
 
-    /// The key of a reader of everything after the event of this number that is still kept. It takes the place of
-    /// another one.
+    /// The key of a reader of everything after the event of this number that is still kept. It replaces any other
+    /// reader.
     pub(super) fn resume(&self, after: u64) -> Result<u64, Refusal> {
         let mut state = self.state();
         if state.forgotten || after == 0 || after >= state.ring.next() {
@@ -180,7 +180,7 @@ impl Stream {
         Ok(key)
     }
 
-    /// The key of a reader of what no reader was given yet, if no connection reads now.
+    /// The key of a reader of the events that no reader has received yet, if no connection reads now.
     pub(super) fn take_up(&self) -> Result<u64, Refusal> {
         let mut state = self.state();
         if state.reader.is_some() {
@@ -197,21 +197,21 @@ impl Stream {
     }
 
     fn wake(&self) {
-        // The reader before, if any, and the task that speaks.
+        // Wakes the previous reader, if any, and the task that writes.
         self.news.notify_waiters();
         self.changed.notify_one();
     }
 
-    /// Writes a comment to whoever hears, if there is nothing else to read.
+    /// Sends a comment to the reader, if there is nothing else to read.
     pub(super) fn keep_alive(&self) {
         self.state().is_quiet = true;
         self.news.notify_waiters();
     }
 
-    /// Says something. One task does so, so that numbers are in order.
+    /// Appends an event. Only one task does so, which keeps the numbers in order.
     pub(super) fn push(&self, event: impl FnOnce(EventId) -> Bytes) -> u64 {
         let number = self.state().ring.next();
-        // A large answer takes its time, and a reader may need the lock meanwhile.
+        // A large answer takes time to write, and a reader may need the lock meanwhile.
         let event = event(EventId {
             stream: self.name,
             number,
@@ -228,27 +228,27 @@ impl Stream {
         state.ring.trim(max_events, max_bytes, needed);
     }
 
-    /// Forgets everything that no connection has yet to read, the last event too.
+    /// Forgets everything except the events that a connection has yet to read, even the last event.
     pub(super) fn empty(&self) {
         let mut state = self.state();
         let needed = state.needed();
         state.ring.forget_before(needed);
     }
 
-    /// The connection may go once it has read the event of this number.
+    /// The connection may be closed once it has read the event of this number.
     pub(super) fn release(&self, number: u64) {
         if let Some(reader) = &mut self.state().reader {
             reader.until = Some(number);
         }
     }
 
-    /// Nothing more will be said.
+    /// No more events will follow.
     pub(super) fn end(&self) {
         self.state().ended = true;
         self.news.notify_waiters();
     }
 
-    /// Nobody may come back. `cut`: whoever reads is cut off too.
+    /// No client may reconnect. `cut`: the current reader is cut off too.
     pub(super) fn forget(&self, cut: bool) {
         let mut state = self.state();
         state.forgotten = true;
@@ -262,13 +262,13 @@ impl Stream {
         self.changed.notify_one();
     }
 
-    /// Whether nothing is kept: whoever came back would get nothing.
+    /// Whether nothing is kept, so that a client that reconnects would receive nothing.
     pub(super) fn is_empty(&self) -> bool {
         let state = self.state();
         state.ring.first() == state.ring.next()
     }
 
-    /// `max_events`: how many may be said while nobody hears.
+    /// `max_events`: how many events may be written while no connection reads.
     pub(super) fn audience(&self, max_events: usize) -> Audience {
         let state = self.state();
         let said = state.ring.next();
@@ -283,13 +283,13 @@ impl Stream {
         }
     }
 
-    /// Whether a reader came for which there is nothing; true once.
+    /// Whether a reader came for which there is no event. True once.
     pub(super) fn wants_id(&self) -> bool {
         let mut state = self.state();
         std::mem::take(&mut state.wants_id) && state.reader.is_some()
     }
 
-    /// Resolves when something is said or readers change, from the moment it is enabled.
+    /// Resolves when an event is written or readers change, from the moment it is enabled.
     pub(super) fn said(&self) -> Notified<'_> {
         self.news.notified()
     }
@@ -299,7 +299,7 @@ impl Stream {
         self.changed.notified().await;
     }
 
-    /// What comes next for a reader.
+    /// The next item for a reader.
     pub(super) fn find(&self, key: u64) -> StreamRead {
         let mut state = self.state();
         let State {
@@ -336,11 +336,11 @@ impl Stream {
         StreamRead::Event(event)
     }
 
-    /// Its client has read up to the event of this number, and reads on in another process: the connection here that it
-    /// had that event from is dead, whether that was noticed or not.
+    /// Its client has read up to the event of this number and continues in another process. The connection here that
+    /// delivered that event is dead, whether or not that was noticed.
     pub(in crate::legacy::http) fn taken_over(&self, number: u64) {
         let mut state = self.state();
-        // A newer one begins behind that event.
+        // A newer reader begins after that event.
         if state
             .reader
             .as_ref()
@@ -352,33 +352,33 @@ impl Stream {
         }
     }
 
-    /// All has been said that was to be said.
+    /// All events have been written.
     pub(super) fn complete(&self) {
         self.state().unwritten.complete();
         self.end();
     }
 
-    /// Whose answers it will carry.
+    /// The requests whose answers it will carry.
     pub(super) fn expects(&self, requests: Vec<RequestId>) {
         self.state().unwritten.expects(requests);
     }
 
-    /// The answer to a request is about to be said.
+    /// The answer to a request is about to be sent.
     pub(super) fn answered(&self, request: &RequestId) {
         self.state().unwritten.answered(request);
     }
 
-    /// Notes that there is something to write; false when that is known already.
+    /// Notes that there is something to write. False if that was noted already.
     pub(super) fn has_news(&self) -> bool {
         self.state().unwritten.note()
     }
 
-    /// It is not to be shared any more; whether that is news.
+    /// Stops sharing it. Returns whether it must be queued for that.
     pub(super) fn give_up(&self) -> bool {
         self.state().unwritten.give_up()
     }
 
-    /// What there is to write; `None` where nothing is to be left of it.
+    /// The data to write; `None` if the stream is to be removed from the store.
     pub(super) fn news(&self) -> Option<News> {
         let State {
             ring, unwritten, ..
@@ -391,7 +391,7 @@ impl Stream {
         self.state().unwritten.written(next);
     }
 
-    /// A reader is gone; whether no connection reads now because of that.
+    /// A reader has left. Returns whether no connection reads now because of that.
     pub(super) fn left(&self, key: u64) -> bool {
         let mut state = self.state();
         if state
@@ -414,8 +414,8 @@ impl Stream {
 }
 
 impl State {
-    /// The number of the first event that a connection has yet to read. One that was told to go holds nothing up: its
-    /// client comes back for what is left then.
+    /// The number of the first event that a connection has yet to read. A connection that is to be closed delays
+    /// nothing: its client reconnects for the rest.
     fn needed(&self) -> u64 {
         let reader = self.reader.as_ref();
         let reader = reader.filter(|reader| reader.until.is_none());

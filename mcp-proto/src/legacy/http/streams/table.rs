@@ -1,4 +1,4 @@
-//! Which streams there are, by session, and which of them make room for others.
+//! The streams of all sessions, and which of them are dropped for others.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::legacy::session::SessionId;
 pub(super) struct Table {
     /// A session is listed as long as it has a stream.
     sessions: HashMap<SessionId, OfSession>,
-    /// The streams that are kept for clients that may come back, by age.
+    /// The streams that are kept for clients that may reconnect, by age.
     kept: BTreeMap<u64, KeptStream>,
     next_age: u64,
 }
@@ -79,7 +79,7 @@ impl Table {
         entries.map(|entry| entry.stream).collect()
     }
 
-    /// Lists a stream among those that are kept; takes those out that have to go for it.
+    /// Adds a stream to those that are kept, and removes those that exceed the bounds because of it.
     pub(super) fn keep(
         &mut self,
         session: &SessionId,
@@ -116,7 +116,7 @@ impl Table {
         forgotten
     }
 
-    /// Its client is back.
+    /// Called when its client has reconnected.
     pub(super) fn unkeep(&mut self, session: &SessionId, name: StreamName) {
         let of_session = self.sessions.get_mut(session);
         let kept = of_session.and_then(|of_session| {
@@ -129,13 +129,13 @@ impl Table {
         }
     }
 
-    /// Takes the one out that has been kept longest.
+    /// Removes the stream that has been kept longest.
     pub(super) fn forget_oldest(&mut self) -> Option<Arc<Stream>> {
         let age = *self.kept.first_key_value()?.0;
         self.forget(age)
     }
 
-    /// The same of those of one client.
+    /// The same for the streams of one client.
     pub(super) fn forget_oldest_of(&mut self, client: &Client) -> Option<Arc<Stream>> {
         let age = self.of(client).next()?;
         self.forget(age)

@@ -1,4 +1,4 @@
-//! Nothing is left of streams whose clients do not come back. Through the service; only the tables are looked at here.
+//! Streams whose clients do not reconnect leave nothing behind. The tests use the service and inspect the tables.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::legacy::session::SessionId;
 use crate::server::Server;
 use crate::tool::{CallToolResult, Tool, ToolError};
 
-/// Says something much, lets its connection go and goes on to talk if it shall, waits for its seconds, answers.
+/// Sends large messages, releases its connection and continues to send if asked to, waits for its seconds, and answers.
 async fn talk(
     (): (),
     arguments: Map<String, Value>,
@@ -92,7 +92,7 @@ fn sizes(service: &StreamableHttpService) -> (usize, usize, usize) {
     )
 }
 
-/// Lets every task go on as far as it can at this instant.
+/// Lets every task continue as far as it can at this instant.
 async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -117,7 +117,7 @@ async fn a_thousand_dropped_streams_leave_bounded_memory_and_then_nothing() {
     settle().await;
     let (listed, kept, bytes) = sizes(&service);
     assert_eq!((listed, kept), (2, 2 * max));
-    // A kilobyte each for what was said and answered, and what is around it.
+    // One kilobyte each for the messages and the answer, and their overhead.
     assert!((kept * 2_000..kept * 3_000).contains(&bytes), "{bytes}");
     tokio::time::sleep(HttpConfig::default().legacy.keep_ended_streams).await;
     settle().await;
@@ -165,7 +165,7 @@ async fn delete_and_the_end_of_the_service_leave_nothing() {
     assert_eq!(response.status(), 204);
     assert_eq!((sizes(&service).0, sizes(&service).1), (1, 2));
     settle().await;
-    // A session that is no more takes what is left of it along when anybody asks for it.
+    // When an ended session is requested, everything that is left of it is removed.
     service
         .legacy()
         .0
@@ -188,7 +188,7 @@ async fn delete_and_the_end_of_the_service_leave_nothing() {
     assert!(streams.upgrade().is_none(), "kept for nobody");
 }
 
-/// A connection that was told to go and is not read holds nothing up, and nothing is kept for it beyond the bounds.
+/// A connection that is to be closed and is not read delays nothing, and nothing is kept for it beyond the bounds.
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_was_let_go_and_does_not_read_keeps_no_more_than_others() {
     let config = HttpConfig::default();
@@ -201,7 +201,7 @@ async fn a_connection_that_was_let_go_and_does_not_read_keeps_no_more_than_other
     let params = json!({"name": "talk", "arguments": {"seconds": 0, "leaves": true}, "_meta": {"progressToken": 1}});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
     let unread = send(&service, Method::POST, Some(&session), &body).await;
-    // The call is over: its answer is kept.
+    // The call has ended, and its answer is kept.
     while sizes(&service).1 == 0 {
         tokio::task::yield_now().await;
     }

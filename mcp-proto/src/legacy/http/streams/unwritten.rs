@@ -1,4 +1,4 @@
-//! What of a stream the store that other processes read does not have yet.
+//! The part of a stream that has not been written to the event store yet.
 
 use bytes::Bytes;
 
@@ -9,36 +9,36 @@ use crate::legacy::event_store::StreamEvent;
 /// The largest event that is written. A stream with a larger one is not shared any more.
 const MAX_EVENT: usize = 4 * 1024 * 1024;
 
-/// How many bytes of events are written at once, or one event.
+/// The most bytes of events that are written at once, or one event.
 const AT_ONCE: usize = 1024 * 1024;
 
-/// How far a stream was written.
+/// How much of a stream was written.
 #[derive(Debug)]
 pub(super) struct Unwritten {
-    /// The number of the first event that was not.
+    /// The number of the first event that was not written.
     next: u64,
     /// Whether it waits to be written.
     noted: bool,
-    /// Nothing more will be said, since all was.
+    /// All events have been written to the stream.
     complete: bool,
-    /// It is not written any more.
+    /// The stream is not shared any more.
     given_up: bool,
     /// The requests whose answers it has yet to carry.
     requests: Vec<RequestId>,
 }
 
-/// What there is to write of a stream.
+/// The data to write for a stream.
 #[derive(Debug)]
 pub(super) struct News {
     pub(super) about: Bytes,
-    /// The number of the first event that is kept.
+    /// The number of the oldest event that is kept.
     pub(super) first: u64,
     pub(super) events: Vec<StreamEvent>,
-    /// Nothing comes after them.
+    /// Whether the stream ends after these events.
     pub(super) ended: bool,
     /// The number of the event after the last of them.
     pub(super) next: u64,
-    /// Whether more is to be written then.
+    /// Whether more events remain to be written after these.
     pub(super) more: bool,
 }
 
@@ -71,12 +71,12 @@ impl Unwritten {
         !self.given_up && !std::mem::replace(&mut self.noted, true)
     }
 
-    /// It is not to be shared any more; whether that is news.
+    /// Stops sharing it. Returns whether it must be queued for that.
     pub(super) fn give_up(&mut self) -> bool {
         !std::mem::replace(&mut self.given_up, true) && !std::mem::replace(&mut self.noted, true)
     }
 
-    /// `None` where nothing is to be left of it.
+    /// `None` if the stream is to be removed from the store.
     pub(super) fn news(&mut self, ring: &Ring) -> Option<News> {
         self.noted = false;
         let first = ring.first();

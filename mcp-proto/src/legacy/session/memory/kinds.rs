@@ -1,4 +1,4 @@
-//! What sessions have in common, kept once: most of a server's are of few programs.
+//! Data that sessions have in common, kept once: most sessions of a server come from a few programs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use crate::legacy::session::Session;
 use crate::lifecycle::{ClientCapabilities, Implementation};
 
-/// How many kinds of clients are remembered, those that were seen last.
+/// The most kinds of clients that are remembered: those seen last.
 const MAX_KINDS: usize = 16;
 
-/// The kinds of clients that opened a session lately.
+/// The kinds of clients that opened sessions recently.
 #[derive(Debug, Default)]
 pub(super) struct Kinds(VecDeque<(Arc<Implementation>, Arc<ClientCapabilities>)>);
 
 impl Kinds {
-    /// Lets a session share what it has in common with one before.
+    /// Lets a session share data with an earlier session of the same kind.
     pub(super) fn share(&mut self, session: &mut Session) {
         let is_same = |(info, can): &&(Arc<Implementation>, Arc<ClientCapabilities>)| {
             *info == session.client_info && *can == session.client_capabilities
