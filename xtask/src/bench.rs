@@ -1,6 +1,6 @@
 //! The cost of calls, compared with plain hyper and serde_json for the same bytes, and with servers on other libraries.
 //!
-//! The whole comparison runs all servers in turn, round by round, so that a disturbance of the machine affects them all.
+//! The whole comparison runs all servers in turn, round by round, so that a disturbance affects them all.
 //! The results are ratios to the floor within a round. Every answer is checked. The counts run under
 //! `valgrind --tool=callgrind`, with few calls and with many, and the difference of the two totals is divided by the
 //! difference in calls, so that starting, connecting and stopping cancel out. They cover user space only: the kernel's

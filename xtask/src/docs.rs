@@ -1,4 +1,4 @@
-//! The documentation: pages generated from the programs, links, snippets for clients, every block of commands, the site.
+//! The documentation: generated pages, links, snippets for clients, every block of commands, and the site.
 
 mod block;
 mod links;
