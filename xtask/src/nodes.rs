@@ -3,10 +3,10 @@
 //! Each server is in a network namespace of its own, with one link to the clients and one to the store: a primary of
 //! PostgreSQL with a synchronous standby, or three servers of NATS JetStream. Clients send commands with idempotency
 //! keys over REST, over MCP sessions and over stateless MCP, each request to a different server. They repeat a failed
-//! request at the next server until it is acknowledged. Readers follow the feeds from server to server. Meanwhile servers and the
-//! store are killed, stopped and cut off ([`fault`]), in an order that follows from a seed. At the end every
-//! server is asked for every history ([`verdict`]): each acknowledged command is there exactly once, each reader received
-//! every event once and in order, and the servers agree.
+//! request at the next server until it is acknowledged. Readers follow the feeds from server to server. Meanwhile
+//! servers and the store are killed, stopped and cut off ([`fault`]), in an order that follows from a seed. At the end
+//! every server is asked for every history ([`verdict`]): each acknowledged command is there exactly once, each reader
+//! received every event once and in order, and the servers agree.
 //!
 //! The test needs Linux, root, `ip` and the programs of PostgreSQL or NATS. Without them it is skipped, or fails if
 //! `CI=true`.

@@ -66,8 +66,8 @@ pub(crate) fn judged(program: &str) -> PathBuf {
 /// A cargo command, to be run in the workspace, as from a shell.
 ///
 /// `cargo run` sets environment variables about this program's package, which the command does not inherit. The build
-/// script of `ring` depends on them, so cargo would treat them as a change and compile everything that uses `ring` again
-/// each time that it is run from elsewhere.
+/// script of `ring` depends on them, so cargo would treat them as a change and compile everything that uses `ring`
+/// again each time that it is run from elsewhere.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

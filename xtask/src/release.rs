@@ -1,7 +1,8 @@
 //! A release of the crates: its preconditions and its steps.
 //!
 //! The public interface of each crate may contain types of other crates only if its manifest allows them, and must stay
-//! compatible with the last release. Then the crates are published, and the commit gets a tag. The packages are built from that tag.
+//! compatible with the last release. Then the crates are published, and the commit gets a tag. The packages are built
+//! from that tag.
 
 use std::process::Command;
 

@@ -176,7 +176,8 @@ impl Load {
     }
 
     fn drop_get_stream(&self, _: &mut State) -> Result<()> {
-        // A session has only one such stream, and notices its end only at the next write. So each stream has a new session.
+        // A session has only one such stream, and notices its end only at the next write. So each stream has a new
+        // session.
         let mut state = State::default();
         let session = self.session(&mut state)?;
         let mut stream = self.send("GET", &session, "")?;

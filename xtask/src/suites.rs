@@ -1,8 +1,8 @@
 //! Runs the official conformance suites against `mcp-proto/examples/everything.rs` and `conformance_client.rs` beside
 //! it, and judges their results.
 //!
-//! A suite reports success even if it skipped half of its checks: it counts neither warnings nor skips. Here each result
-//! file is read, and every result other than success needs a reason in `suites/excused.rs`.
+//! A suite reports success even if it skipped half of its checks: it counts neither warnings nor skips. Here each
+//! result file is read, and every result other than success needs a reason in `suites/excused.rs`.
 
 mod excused;
 mod results;
