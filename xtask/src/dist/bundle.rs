@@ -16,13 +16,13 @@ use crate::{Result, root};
 
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 
-/// The longest description that the registry takes, in characters.
+/// The maximum length of a description in the registry, in characters.
 const MOST: usize = 100;
 
 /// Makes the bundle and the entry of a server.
 ///
 /// # Errors
-/// When a file cannot be read or written, or its manifest is not as it should be.
+/// When a file cannot be read or written, or its manifest is invalid.
 pub(super) fn make(release: &Release<'_>, server: &str) -> Result<[PathBuf; 2]> {
     let manifest = manifest(server, &release.version)?;
     let platform = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
@@ -148,7 +148,7 @@ mod tests {
                     let option = option.trim_end_matches('}');
                     let asked = &manifest["user_config"][option];
                     assert!(asked["title"].is_string() && asked["description"].is_string());
-                    // What is neither required nor has a default would be passed to the server unexpanded.
+                    // An option that is not required and has no default would be passed to the server unexpanded.
                     assert!(
                         asked["required"] == true || asked["default"].is_string(),
                         "{server}: {option}"
