@@ -14,7 +14,7 @@ use crate::{Result, chromium, interop, programs, say};
 /// The folder below `xtask` with the lock file of the host and of the browser's driver.
 pub(crate) const SOURCE: &str = "app";
 
-/// How long the checks may take: they wait for a few seconds of play.
+/// The time limit for the checks, which wait for a few seconds of play.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Default, Args)]

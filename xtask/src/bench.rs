@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-/// Where the programs to count are.
+/// The paths of the programs to count.
 struct Programs {
     /// The folder of the library's examples.
     examples: PathBuf,

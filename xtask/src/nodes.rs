@@ -1,6 +1,6 @@
 //! Load with faults on three universe servers that share a store.
 //!
-//! Each server is in a network namespace of its own, with one link to the clients and one to the store: a primary of
+//! Each server is in a separate network namespace, with one link to the clients and one to the store: a primary of
 //! PostgreSQL with a synchronous standby, or three servers of NATS JetStream. Clients send commands with idempotency
 //! keys over REST, over MCP sessions and over stateless MCP, each request to a different server. They repeat a failed
 //! request at the next server until it is acknowledged. Readers follow the feeds from server to server. Meanwhile

@@ -2,7 +2,7 @@
 //! `mcp-proto/docs/peers.md`.
 //!
 //! `mcp-proto/examples/peers.rs` defines what the client does and how the result is judged. The servers come from npm,
-//! and a small one on each of four SDKs is in `xtask/peers/`. It is not a step of the test, since it depends on other
+//! and a small one on each of four SDKs is in `xtask/peers/`. This is not a step of the test, since it depends on other
 //! projects as much as on this one.
 
 use std::ffi::OsString;

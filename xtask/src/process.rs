@@ -116,7 +116,7 @@ fn end_group(leader: &Guard) {
     }
 }
 
-/// Runs a command that has to succeed.
+/// Runs a command that must succeed.
 ///
 /// # Errors
 /// As [`run`], and when it fails, with the end of its output.

@@ -30,7 +30,7 @@ pub(super) struct Plan {
 const FEW_STREAMS: usize = 200;
 /// The number of events sent to few streams, and to many.
 const EVENTS: (usize, usize) = (50, 3);
-/// How often a program is started for one value.
+/// The number of starts of a program for one value.
 const STARTS: usize = 5;
 
 /// All figures, in the order of the page.

@@ -9,7 +9,7 @@ use crate::Result;
 
 /// The time limit for one answer. A server under callgrind is some fifty times slower than usual.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(60);
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const READ: usize = 64 << 10;
 
 #[derive(Debug)]

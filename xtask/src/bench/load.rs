@@ -182,7 +182,7 @@ impl<S: Script> Lane<S> {
 /// User and system time of a process so far, in microseconds.
 ///
 /// # Errors
-/// When `/proc` cannot be read.
+/// When `/proc` cannot be read or parsed.
 #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
 pub(super) fn cpu_micros(process: u32) -> Result<f64> {
     Ok(cpu_ticks(process)? as f64 * TICK_MICROS)

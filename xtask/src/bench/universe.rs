@@ -251,7 +251,7 @@ impl Universes {
 
 impl Drop for Universes {
     fn drop(&mut self) {
-        // The server is killed a moment later and may write once more; the next start removes that.
+        // The server is killed only a moment later, so it may write again. The next start removes those files.
         let _ = fs::remove_dir_all(&self.data);
     }
 }

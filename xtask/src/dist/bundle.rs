@@ -1,7 +1,7 @@
 //! Bundles for MCP clients (`.mcpb`), and the entries of the MCP registry (`server.json`) that lead to them.
 //!
-//! The manifests in `packaging/mcpb/` follow version 0.3 of the bundle format; the version is filled in here. The
-//! entries follow the registry's schema of 2025-12-11.
+//! The manifests in `packaging/mcpb/` follow version 0.3 of the bundle format. The release version is filled in
+//! here. The entries follow the registry's schema of 2025-12-11.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -108,7 +108,7 @@ mod tests {
     use super::super::SERVERS;
     use super::*;
 
-    /// The members that version 0.3 of the format knows and that are used here.
+    /// The members of version 0.3 of the format that are used here.
     const KNOWN: [&str; 10] = [
         "manifest_version",
         "name",

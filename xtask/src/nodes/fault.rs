@@ -79,7 +79,7 @@ pub(super) enum Engine {
     Nats,
 }
 
-/// The servers of an engine.
+/// The running servers of an engine.
 #[derive(Debug)]
 enum Store {
     Postgres(Database),
