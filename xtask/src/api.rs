@@ -1,5 +1,5 @@
-//! The universe server's REST side, held against its own description (`/openapi.json`) by schemathesis: requests of
-//! every kind that the document allows, and of kinds that it does not.
+//! Tests the universe server's REST API against its own description (`/openapi.json`) with schemathesis. The requests
+//! include kinds that the document allows and kinds that it does not.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,12 +11,12 @@ use crate::install::{self, Toolbox};
 use crate::process::{self, Server};
 use crate::{Result, interop, programs, say};
 
-/// The folder with the lock file of the tool and its description of the server, below `xtask`.
+/// The folder below `xtask` with the lock file of the tool and its configuration.
 pub(crate) const SOURCE: &str = "api";
 
 const DEADLINE: Duration = Duration::from_secs(600);
 
-/// The same requests on every machine.
+/// The seed that gives the same requests on every machine.
 const SEED: &str = "20260728";
 
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-/// As a step of the whole test.
+/// Runs it as a step of the whole test.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
     run(&Arguments {
         server: None,
@@ -41,7 +41,7 @@ pub(crate) fn whole(ci: bool) -> Result<bool> {
     })
 }
 
-/// Makes the requests. `true` when every answer was as described.
+/// Makes the requests. `true` when every response matched the description.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let installed = install::install(Toolbox::Python, SOURCE);
     let Some(installed) = install::or_report("the API", arguments.ci, installed)? else {

@@ -1,6 +1,6 @@
-//! The view of the universe server (MCP Apps) in Chromium, inside the official host's side of the extension.
+//! The view of the universe server (MCP Apps) in Chromium, inside the official host's implementation of the extension.
 //!
-//! The checks are in `xtask/app/view.mjs`, which counts the tokens of the tools as well.
+//! The checks are in `xtask/app/view.mjs`, which also counts the tokens of the tools.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::install::{self, Toolbox};
 use crate::process::{self, Server};
 use crate::{Result, chromium, interop, programs, say};
 
-/// Where the lock file of the host and of the browser's driver is, below `xtask`.
+/// The folder below `xtask` with the lock file of the host and of the browser's driver.
 pub(crate) const SOURCE: &str = "app";
 
-/// How long the checks may take: they wait for a few seconds of play.
+/// The time limit for the checks, which wait for a few seconds of play.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Default, Args)]
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-/// As a step of the whole test.
+/// Runs it as a step of the whole test.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
     run(&Arguments {
         ci,

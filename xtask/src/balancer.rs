@@ -1,7 +1,7 @@
-//! A balancer that gives each request to the next server, whatever session it is of.
+//! A balancer that gives each request to the next server, regardless of its session.
 //!
-//! It is what servers that share everything have to bear, and no balancer for users: each request has a connection of
-//! its own on both sides, so that no client can stay with one server.
+//! It is a test for servers that share all state, not a balancer for users. Each request has a separate connection on
+//! both sides, so that no client can stay with one server.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -11,13 +11,13 @@ use std::thread;
 
 use crate::{Result, say};
 
-/// The most bytes of a request's head.
+/// The maximum length of a request's head, in bytes.
 const MAX_HEAD: usize = 64 * 1024;
 
-/// What ends a head.
+/// The end of a head.
 const BLANK: &[u8] = b"\r\n\r\n";
 
-/// Where it listens. It goes on until the process ends.
+/// A running balancer. It serves until the process ends.
 #[derive(Debug)]
 pub(crate) struct Balancer {
     address: SocketAddr,
@@ -25,7 +25,7 @@ pub(crate) struct Balancer {
 }
 
 impl Balancer {
-    /// Listens on a port of the system's choice.
+    /// Listens on a port that the system chooses.
     ///
     /// # Errors
     /// When it cannot listen.
@@ -40,19 +40,19 @@ impl Balancer {
             for (near, (server, count)) in listener.incoming().flatten().zip(around) {
                 count.fetch_add(1, Ordering::Relaxed);
                 let server = *server;
-                // A side that breaks off ends both; the client sees that.
+                // If one side disconnects, both are closed, and the client sees that.
                 thread::spawn(move || drop(pass(near, server)));
             }
         });
         Ok(Self { address, turns })
     }
 
-    /// The address of the MCP endpoint behind it.
+    /// The URL of the MCP endpoint behind the balancer.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Says how many requests each server has had until now; `false` where one has had all of them.
+    /// Prints how many requests each server has received so far. `false` if one server received all of them.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -68,7 +68,7 @@ impl Balancer {
     }
 }
 
-/// Passes one request on, and everything that comes back until the server closes its connection.
+/// Forwards one request to the server, and everything that the server sends back until it closes its connection.
 fn pass(mut near: TcpStream, server: SocketAddr) -> io::Result<()> {
     near.set_nodelay(true)?;
     let Some((head, rest)) = head(&mut near)? else {
@@ -81,7 +81,7 @@ fn pass(mut near: TcpStream, server: SocketAddr) -> io::Result<()> {
     let (mut from, mut to) = (near.try_clone()?, far.try_clone()?);
     thread::spawn(move || {
         let copied = io::copy(&mut from, &mut to);
-        // A client that has gone away cancels what it asked for.
+        // A client that disconnects cancels its request.
         drop(copied.and_then(|_| to.shutdown(Shutdown::Both)));
     });
     let copied = io::copy(&mut far, &mut near);
@@ -89,7 +89,7 @@ fn pass(mut near: TcpStream, server: SocketAddr) -> io::Result<()> {
     copied.map(drop)
 }
 
-/// A head with its blank line, and what was read after it; nothing where the client sends none.
+/// A head with its blank line, and the bytes read after it. `None` if the client sends no head.
 fn head(near: &mut TcpStream) -> io::Result<Option<(Vec<u8>, Vec<u8>)>> {
     let mut read = Vec::new();
     let mut piece = [0; 4096];
@@ -106,7 +106,7 @@ fn head(near: &mut TcpStream) -> io::Result<Option<(Vec<u8>, Vec<u8>)>> {
     }
 }
 
-/// The head of a request after which the server closes its connection, and says so.
+/// The same head with a header that makes the server close the connection after its response.
 fn closing(head: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(head);
     let lines = text.trim_end().split("\r\n");

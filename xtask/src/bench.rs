@@ -1,9 +1,9 @@
-//! What calls cost, beside plain hyper and serde_json doing the same bytes, and beside servers on other libraries.
+//! The cost of calls, compared with plain hyper and serde_json for the same bytes, and with servers on other libraries.
 //!
-//! The whole comparison runs all servers in turn, round by round, so that what disturbs the machine disturbs all; what
-//! counts are ratios to the floor within a round. Every answer is checked. The counts run under
+//! The whole comparison runs all servers in turn, round by round, so that a disturbance affects them all.
+//! The results are ratios to the floor within a round. Every answer is checked. The counts run under
 //! `valgrind --tool=callgrind`, with few calls and with many, and the difference of the two totals is divided by the
-//! difference in calls, so that starting, connecting and stopping cancel out. They are of user space only: the kernel's
+//! difference in calls, so that starting, connecting and stopping cancel out. They cover user space only: the kernel's
 //! share is the same for all servers.
 
 mod case;
@@ -71,15 +71,15 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-/// Where the programs to count are.
+/// The paths of the programs to count.
 struct Programs {
     /// The folder of the library's examples.
     examples: PathBuf,
     server: PathBuf,
 }
 
-/// Measures, or counts. The verdict is whether all that is the project's own could be measured, and whether every call
-/// of the library itself is within its limit.
+/// Measures, or counts. `true` if all of the project's own servers could be measured, and every call of the library
+/// itself is within its limit.
 ///
 /// # Errors
 /// When a program cannot be built or started, or an answer is not the one expected.
@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     }
 }
 
-/// Runs this program once more, optimised: else the load would be slower than the servers.
+/// Runs an optimised build of this program: otherwise the load would be slower than the servers.
 fn as_optimised() -> Result<bool> {
     build(&["--profile", "dist", "-p", "xtask"], &[])?;
     let optimised = target()
@@ -108,7 +108,7 @@ fn as_optimised() -> Result<bool> {
     Ok(again.args(std::env::args_os().skip(1)).status()?.success())
 }
 
-/// The count of the library's calls in programs as tests are built, which a run of the test has built already.
+/// Counts the library's calls in programs built as for tests. A run of the test has already built them.
 ///
 /// # Errors
 /// As [`run`].
@@ -133,7 +133,7 @@ pub(crate) fn short(ci: bool) -> Result<bool> {
     table(&programs, cases, SHORT_CALLS, |case| case.plain)
 }
 
-/// The count of calls in programs as packages contain them, and as profiles show them: with names.
+/// Counts calls in programs built as for packages, but with the symbol names that profilers show.
 fn optimised(arguments: &Arguments) -> Result<bool> {
     let dist = [
         "--profile",
@@ -216,7 +216,7 @@ fn table<'c>(
     Ok(within)
 }
 
-/// The whole comparison, its tables, its JSON and its page.
+/// Runs the whole comparison and writes its tables, its JSON and its page.
 fn whole(arguments: &Arguments, missing: Option<String>) -> Result<bool> {
     let plan = Plan {
         rounds: usize::try_from(arguments.rounds)?,

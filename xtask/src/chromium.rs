@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::debian;
 
-/// The browser of this machine, or of Debian in a CI run.
+/// The browser on this machine. In a CI run, one is installed from Debian if it is missing.
 ///
 /// # Errors
 /// As [`debian::program`].

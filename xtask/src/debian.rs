@@ -1,4 +1,4 @@
-//! Programs of the machine that chores need, which a CI run installs where it may.
+//! System programs that chores need. A CI run installs them if it has the permission.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use crate::{install, process};
 
-/// How long installing one may take.
+/// The time limit for installing a package.
 const PACKAGES_DEADLINE: Duration = Duration::from_secs(600);
 
-/// The first of these programs that this machine has. Where there is none, a CI run installs `package` if it may: as
-/// the superuser of a Debian.
+/// The first of these programs that this machine has. If none is found, a CI run installs `package`, provided that it
+/// runs as root and has `apt-get`.
 ///
 /// # Errors
-/// One line that says what is missing, or why it cannot be installed.
+/// One line that names the missing package, or says why it cannot be installed.
 pub(crate) fn program(names: &[&str], package: &str, ci: bool) -> Result<PathBuf, String> {
     let found = || names.iter().copied().find_map(install::on_path);
     if let Some(program) = found() {

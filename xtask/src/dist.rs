@@ -1,4 +1,4 @@
-//! The packages: everything that this machine can make of them, in `target/packages`.
+//! Builds the packages that can be built on this machine, in `target/packages`.
 
 mod bundle;
 mod debian;
@@ -19,10 +19,10 @@ use crate::programs::cargo;
 use crate::release::version;
 use crate::{Result, process, root, say, target};
 
-/// How long a step may take that compiles nothing.
+/// The time limit for a step that does not compile.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// The servers, each a program of its own package.
+/// The servers. Each is the program of a separate package.
 const SERVERS: [&str; 4] = [
     "universe-server",
     "spec-server",
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     namespace: String,
 }
 
-/// What is made, and for whom.
+/// The release that is built.
 struct Release<'a> {
     version: String,
     /// The folder of the packages.
@@ -67,7 +67,7 @@ impl Release<'_> {
     }
 }
 
-/// Makes them. `true` when nothing failed.
+/// Builds the packages. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let mut folder = target();
     let mut build = cargo(&["build", "--locked", "--profile", &arguments.profile]);
@@ -144,7 +144,7 @@ fn archive(release: &Release<'_>) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// Manual pages and completions, as the program writes them.
+/// Writes the manual pages and completions that the program generates.
 fn pages(release: &Release<'_>) -> Result<()> {
     let program = release.programs.join("universe-server");
     let man = release.to.join("man");

@@ -1,4 +1,4 @@
-//! The documentation: pages made from the programs, links, snippets for clients, every block of commands, and the site.
+//! The documentation: generated pages, links, snippets for clients, every block of commands, and the site.
 
 mod block;
 mod links;
@@ -16,10 +16,10 @@ use clap::{Args, Subcommand};
 
 use crate::{Result, programs, root, say};
 
-/// Where the site has its pages.
+/// The folder of the site's pages.
 const PAGES: &str = "docs/src";
 
-/// Text that is data: its blocks are not for readers.
+/// Markdown files that are data: their blocks are not for readers.
 const DATA: [&str; 5] = [
     "CHANGELOG.md",
     "conformance/transcripts/",
@@ -55,7 +55,7 @@ enum Verb {
     },
 }
 
-/// Does it. `true` when nothing was wrong.
+/// Runs the subcommand. `true` when nothing was wrong.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     match &arguments.verb {
         Verb::Write => {
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     }
 }
 
-/// As a step of the whole test: the judged programs have been built.
+/// Runs the checks as a step of the whole test. The judged programs are already built.
 pub(crate) fn whole() -> Result<bool> {
     check(None)
 }
@@ -100,7 +100,7 @@ fn check(only: Option<&str>) -> Result<bool> {
             continue;
         }
         match session::script(path, text) {
-            // These are among the findings of what is written.
+            // The findings about the text already include these.
             Err(wrong) if only.is_some() => findings.extend(wrong),
             Err(_) | Ok(None) => {}
             Ok(Some(_)) if cfg!(not(unix)) => {
@@ -129,7 +129,7 @@ fn check(only: Option<&str>) -> Result<bool> {
     Ok(findings.is_empty())
 }
 
-/// What is wrong with the text of pages, without running a program: links, snippets, marks of blocks.
+/// Findings about the text of pages, without running a program: links, snippets, comments above blocks.
 fn written(pages: &BTreeMap<String, String>) -> Vec<String> {
     let mut findings = links::check(pages, |path| root().join(path).exists());
     findings.extend(site::unlisted(pages));
@@ -140,7 +140,7 @@ fn written(pages: &BTreeMap<String, String>) -> Vec<String> {
     findings
 }
 
-/// The Markdown files under version control, and those that are new, by path.
+/// The Markdown files under version control and the new ones, by path.
 fn pages() -> Result<BTreeMap<String, String>> {
     let listed = Command::new("git")
         .args([
@@ -158,7 +158,7 @@ fn pages() -> Result<BTreeMap<String, String>> {
         if DATA.iter().any(|data| path.starts_with(data)) {
             continue;
         }
-        // A file that is deleted but not committed as such is listed and cannot be read.
+        // A file whose deletion is not committed yet is listed, but cannot be read.
         if let Ok(text) = fs::read_to_string(root().join(path)) {
             pages.insert(path.to_owned(), text);
         }

@@ -1,5 +1,5 @@
-//! The fixtures `mcp-proto/examples/everything.rs`, which the suites and the official clients are turned on, and
-//! `conformance_client.rs` beside it, which the suites are turned on as well.
+//! The fixtures: `mcp-proto/examples/everything.rs`, which the suites and the official clients test, and
+//! `conformance_client.rs` beside it, which the suites test.
 
 use std::ffi::OsString;
 use std::net::TcpListener;
@@ -17,7 +17,7 @@ pub(crate) struct Fixtures {
     pub(crate) client: PathBuf,
 }
 
-/// Builds the server as packages contain it, and returns its path.
+/// Builds the server with the profile of packages, and returns its path.
 ///
 /// # Errors
 /// When it does not build.
@@ -26,7 +26,7 @@ pub(crate) fn build() -> Result<PathBuf> {
     Ok(built("dist", SERVER))
 }
 
-/// Builds both as `cargo test --workspace` does, which then has nothing left to build, and returns their paths.
+/// Builds both as `cargo test --workspace` does, so that it need not compile them again, and returns their paths.
 ///
 /// # Errors
 /// When they do not build.
@@ -56,7 +56,7 @@ fn built(folder: &str, name: &str) -> PathBuf {
     target().join(folder).join("examples").join(binary)
 }
 
-/// Starts it on a port that it chooses.
+/// Starts the server on a port that it chooses.
 ///
 /// # Errors
 /// As [`Server::start`].
@@ -65,12 +65,12 @@ pub(crate) fn start(binary: &Path) -> Result<Server> {
     Server::start(binary, &arguments)
 }
 
-/// Two of them that share everything, and the balancer in front of them that gives each request to the other one.
+/// Starts two servers that share all state, and a balancer in front of them that alternates between them.
 ///
 /// # Errors
 /// As [`Server::start`].
 pub(crate) fn start_twins(binary: &Path) -> Result<(Server, Balancer)> {
-    // Free until the second server takes it; the first takes whatever port is free then.
+    // This port stays free until the second server takes it. The first server takes any free port.
     let second = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let arguments = ["--twins", "127.0.0.1:0", &second.to_string()].map(OsString::from);
     let server = Server::start(binary, &arguments)?;

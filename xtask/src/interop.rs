@@ -4,7 +4,7 @@
 //! star with a planet with a moon, reads them back and asks for a universe that does not exist. With the spec server it
 //! calls the eight tools on a small project, and reads everything else. With the fixture
 //! `mcp-proto/examples/everything.rs` it reads everything, answers questions, receives notifications and cancels a
-//! call. With the star-map server it finds a way, draws it, and asks for a system that does not exist. With the chat
+//! call. With the star-map server it finds a route, draws it, and asks for a system that does not exist. With the chat
 //! server it reads and searches the exports made for it, and waits for messages that it writes into one. It prints one
 //! line of JSON and exits with 0 or 1.
 
@@ -26,10 +26,10 @@ use crate::servers::Shown;
 use crate::twins::Twins;
 use crate::{Result, fixture, programs, say};
 
-/// Where the scripts and their lock files are, below `xtask`.
+/// The folder below `xtask` with the scripts and their lock files.
 pub(crate) const SOURCE: &str = "interop";
 
-/// How long one client may take. The Inspector starts again for each of its requests.
+/// The time limit for one client. The Inspector starts a new process for each of its requests.
 const CLIENT_DEADLINE: Duration = Duration::from_secs(240);
 
 #[derive(Debug, Args)]
@@ -57,22 +57,22 @@ pub(crate) struct Arguments {
     pub(crate) ci: bool,
 }
 
-/// `CI=true` and `CI=1` mean a CI run; anything else, and nothing at all, does not.
+/// `CI=true` and `CI=1` mean a CI run. Any other value, or none, does not.
 #[expect(clippy::unnecessary_wraps, reason = "the form clap asks of a parser")]
 pub(crate) fn is_true(text: &str) -> std::result::Result<bool, String> {
     Ok(matches!(text, "true" | "1"))
 }
 
-/// A server that the clients are turned on.
+/// A server that the clients test.
 #[derive(Debug)]
 struct Subject {
     scenario: Scenario,
     binary: PathBuf,
     /// Its arguments for stdin and stdout.
     stdio: Vec<OsString>,
-    /// The export that clients may write into.
+    /// The export that clients may write to.
     live: Option<PathBuf>,
-    /// The one that listens. Ends when this is dropped.
+    /// The server that listens. It ends when this is dropped.
     server: Server,
 }
 
@@ -145,7 +145,7 @@ impl Arguments {
     }
 }
 
-/// A server of this workspace: the one at `given`, else the one that is built for it.
+/// A server of this workspace: the program at `given`, or else one that is built.
 fn subject(scenario: Scenario, program: &str, given: Option<&PathBuf>) -> Result<Subject> {
     let shown = Shown::first(program)?;
     let binary = given.cloned().unwrap_or_else(|| shown.binary());

@@ -1,5 +1,5 @@
-//! The smallest server, `mcp-proto/examples/stdio.rs`, without the library's features: how many crates it takes, and
-//! whether it answers.
+//! The smallest server, `mcp-proto/examples/stdio.rs`, without the library's features: checks how many crates it
+//! needs, and whether it answers.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -8,12 +8,12 @@ use std::process::Stdio;
 use crate::programs::cargo;
 use crate::{Result, say};
 
-/// The most crates that such a server takes, itself aside.
+/// The maximum number of crates that such a server needs, not counting itself.
 const MAX_CRATES: usize = 70;
 
 const PACKAGE: [&str; 4] = ["--locked", "-p", "mcp-proto", "--no-default-features"];
 
-/// What a client of the older era and one of 2026-07-28 send.
+/// The requests of a client of the older era and of one of 2026-07-28.
 const REQUESTS: &str = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"double","arguments":{"number":21},"#,
     r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":"#,
@@ -24,10 +24,10 @@ const REQUESTS: &str = concat!(
     "\n",
 );
 
-/// What must be among the answers.
+/// Texts that must occur in the answers.
 const ANSWERS: [&str; 2] = [r#""doubled":42"#, r#""protocolVersion":"2025-11-25""#];
 
-/// `true` when it is small and answers.
+/// Runs the check. `true` when the server is small and answers.
 pub(crate) fn run() -> Result<bool> {
     let crates = crates()?;
     say(&format!(
@@ -67,7 +67,7 @@ fn crates() -> Result<usize> {
     Ok(names.collect::<BTreeSet<_>>().len())
 }
 
-/// What it writes to stdout.
+/// The output of the server on stdout.
 fn answers() -> Result<String> {
     let mut server = cargo(&["run", "--quiet", "--example", "stdio"])
         .args(PACKAGE)

@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask --help`.
+//! The project's chores: `cargo xtask --help`.
 
 mod api;
 mod app;
@@ -135,7 +135,7 @@ fn root() -> PathBuf {
     own.parent().unwrap_or(own).to_path_buf()
 }
 
-/// Where cargo builds, and where chores keep what they install.
+/// The folder where cargo builds, and where chores install their tools.
 fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| root().join("target"), |folder| root().join(folder))

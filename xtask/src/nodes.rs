@@ -1,14 +1,14 @@
 //! Load with faults on three universe servers that share a store.
 //!
-//! Each server is in a network namespace of its own, with one link to the clients and one to the store: a primary of
-//! PostgreSQL with a synchronous standby, or three servers of NATS JetStream. Clients send commands under idempotency
-//! keys over REST, over sessions of MCP and over stateless MCP, each request to another server, and repeat what fails
-//! at the next one until it is acknowledged. Readers follow the feeds from server to server. Meanwhile servers and the
-//! store are killed, stopped and cut off ([`fault`]), in an order that follows from a seed. At last every server is
-//! asked for every history ([`verdict`]): what was acknowledged is there exactly once, each reader had every event once
-//! and in order, and the servers agree.
+//! Each server is in a separate network namespace, with one link to the clients and one to the store: a primary of
+//! PostgreSQL with a synchronous standby, or three servers of NATS JetStream. Clients send commands with idempotency
+//! keys over REST, over MCP sessions and over stateless MCP, each request to a different server. They repeat a failed
+//! request at the next server until it is acknowledged. Readers follow the feeds from server to server. Meanwhile
+//! servers and the store are killed, stopped and cut off ([`fault`]), in an order that follows from a seed. At the end
+//! every server is asked for every history ([`verdict`]): each acknowledged command is there exactly once, each reader
+//! received every event once and in order, and the servers agree.
 //!
-//! It needs Linux, root, `ip` and the programs of PostgreSQL or NATS. Without them it is skipped, and fails where
+//! The test needs Linux, root, `ip` and the programs of PostgreSQL or NATS. Without them it is skipped, or fails if
 //! `CI=true`.
 
 mod client;
@@ -34,29 +34,29 @@ use self::world::World;
 use crate::postgres::Postgres;
 use crate::{Result, programs, say};
 
-/// How many servers there are.
+/// The number of servers.
 const NODES: usize = 3;
-/// How many universes there are; all clients write all of them, so that servers meet at each.
+/// The number of universes. All clients write to all of them, so that servers compete for each.
 const UNIVERSES: usize = 6;
-/// The clients of each dialect.
+/// The number of clients of each dialect.
 const CLIENTS: [(Dialect, usize); 3] = [
     (Dialect::Rest, 6),
     (Dialect::Legacy, 3),
     (Dialect::Modern, 3),
 ];
-/// How many readers follow each universe.
+/// The number of readers that follow each universe.
 const READERS: usize = 2;
-/// How much more memory a server may have at the end than when the load had just begun, in MiB: what it keeps of
-/// universes, clients and the newest events is bounded, and the universes here stay small.
+/// The maximum growth of a server's memory from just after the start of the load to its end, in MiB. What a server
+/// keeps of universes, clients and the newest events is bounded, and the universes here stay small.
 const GROWTH: u64 = 96;
 /// How long the load runs before the first fault and after the last one.
 const CALM: Duration = Duration::from_secs(8);
-/// How long clients and readers may take to come to their end when everything works.
+/// How long clients and readers may take to finish when everything works.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// The minutes of the normal test and of the full one.
+/// The duration in the normal test and in the full one, in minutes.
 const SHORT: f64 = 5.0;
 const LONG: f64 = 30.0;
-/// What sets the minutes of a step of the test.
+/// The environment variable with the duration of a step of the test, in minutes.
 const MINUTES: &str = "UNIVERSE_NODES_MINUTES";
 
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ pub(crate) struct Arguments {
     server: Option<PathBuf>,
 }
 
-/// The five minutes of the normal test.
+/// Runs the five minutes of the normal test.
 ///
 /// # Errors
 /// As [`run`].
@@ -86,7 +86,7 @@ pub(crate) fn short() -> Result<bool> {
     within(Engine::Postgres, SHORT)
 }
 
-/// The half hour of the full test.
+/// Runs the half hour of the full test.
 ///
 /// # Errors
 /// As [`run`].
@@ -94,7 +94,7 @@ pub(crate) fn whole() -> Result<bool> {
     within(Engine::Postgres, LONG)
 }
 
-/// The same on NATS.
+/// Runs the half hour of the full test on NATS.
 ///
 /// # Errors
 /// As [`run`].
@@ -102,7 +102,7 @@ pub(crate) fn whole_on_nats() -> Result<bool> {
     within(Engine::Nats, LONG)
 }
 
-/// Runs as long as the environment says, or else so many minutes.
+/// Runs for the duration in the environment variable, or else for `minutes`.
 fn within(engine: Engine, minutes: f64) -> Result<bool> {
     let minutes = match std::env::var(MINUTES) {
         Ok(wanted) => wanted.parse()?,
@@ -117,7 +117,7 @@ fn within(engine: Engine, minutes: f64) -> Result<bool> {
     })
 }
 
-/// Loads the servers and prints the figures. `true` when nothing was lost or doubled, and memory stayed in its bound.
+/// Loads the servers and prints the figures. `true` when nothing was lost or duplicated, and memory stayed bounded.
 ///
 /// # Errors
 /// When the servers or the store cannot be started, or `CI=true` and they cannot be isolated here.
@@ -156,7 +156,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             scope.spawn(move || reader::follow(world, reader % UNIVERSES, random));
         }
         let played = play(&mut system, &world, arguments);
-        // Whatever happened, the threads end.
+        // After a failure, the threads must end too.
         if played.is_err() {
             world.give_up();
         }
@@ -166,7 +166,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     })
 }
 
-/// What was injected of a fault.
+/// The injections of one fault.
 #[derive(Debug)]
 struct Injected {
     fault: Fault,
@@ -175,7 +175,7 @@ struct Injected {
     longest: Duration,
 }
 
-/// What came of a load's faults.
+/// The faults of a load, and the memory around them.
 #[derive(Debug)]
 struct Played {
     faults: Vec<Injected>,
@@ -183,7 +183,7 @@ struct Played {
     memory: Vec<[u64; 2]>,
 }
 
-/// Injects faults until the time is over.
+/// Injects faults until the time has passed.
 fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Played> {
     let end = Instant::now() + Duration::from_secs_f64(arguments.minutes * 60.0);
     thread::sleep(CALM);
@@ -204,7 +204,7 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
         longest: Duration::ZERO,
     };
     let mut faults: Vec<Injected> = wanted.into_iter().map(none_yet).collect();
-    // Each once in a round, the rounds in different orders.
+    // Each fault occurs once in a round. Each round has a different order.
     'play: loop {
         system.random.shuffle(&mut faults);
         for injected in &mut faults {
@@ -230,7 +230,7 @@ fn play(system: &mut System, world: &World, arguments: &Arguments) -> Result<Pla
     })
 }
 
-/// What this machine lacks, in words.
+/// A sentence on what this machine lacks. `None` if it lacks nothing.
 fn missing(engine: Engine) -> Option<String> {
     let lacks = match engine {
         Engine::Postgres if Postgres::find().is_err() => {

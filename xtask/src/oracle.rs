@@ -1,6 +1,6 @@
-//! OpenSpec's own tool as the judge of the spec server's verdicts and archives.
+//! Compares the spec server's verdicts and archives with those of OpenSpec's own tool.
 //!
-//! The tests are those of the crate (`services/spec-server/tests/it/oracle.rs`); this installs the tool and runs them.
+//! The tests are in the crate (`services/spec-server/tests/it/oracle.rs`). This module installs the tool and runs them.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use clap::Args;
 use crate::install::{self, Toolbox};
 use crate::{Result, interop, programs};
 
-/// Where the lock file of the tool is, below `xtask`.
+/// The folder below `xtask` with the lock file of the tool.
 pub(crate) const SOURCE: &str = "oracle";
 
-/// The tool's script among what is installed.
+/// The tool's script in the installed folder.
 const SCRIPT: &str = "node_modules/@fission-ai/openspec/bin/openspec.js";
 
 #[derive(Debug, Default, Args)]
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-/// The corpus and the project the tool makes, as a step of the whole test.
+/// Compares the corpus and the project that the tool creates, as a step of the whole test.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
     run(&Arguments {
         ci,
@@ -36,7 +36,7 @@ pub(crate) fn whole(ci: bool) -> Result<bool> {
     })
 }
 
-/// Compares the verdicts and what comes of archiving. `true` when none differs without a reason.
+/// Compares the verdicts and the results of archiving. `true` when none differs without a listed reason.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let installed = install::install(Toolbox::Node, SOURCE);
     let Some(installed) = install::or_report("the oracle", arguments.ci, installed)? else {

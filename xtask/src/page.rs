@@ -1,7 +1,7 @@
-//! The live page of the universe server: what is committed is what its source makes, and a browser does on it all that
-//! a person does.
+//! The live page of the universe server. Checks that the committed files match a build of its source, and tests every
+//! user action in a browser.
 //!
-//! The tests are `server/page/tests/`. They start the server themselves, because they also kill it.
+//! The tests are in `server/page/tests/`. They start the server themselves, because they also kill it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,9 +11,9 @@ use clap::Args;
 use crate::install::{self, Installed, Toolbox};
 use crate::{Result, chromium, interop, process, programs, root, say};
 
-/// Where the page is.
+/// The folder of the page.
 pub(crate) const SOURCE: &str = "server/page";
-/// What it is called below `target`.
+/// The name of its folder below `target`.
 pub(crate) const NAME: &str = "page";
 
 /// How long a compiler or bundler may take.
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-/// Everything, as a step of the whole test.
+/// Runs everything, as a step of the whole test.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
     run(&Arguments {
         ci,
@@ -46,7 +46,7 @@ pub(crate) fn whole(ci: bool) -> Result<bool> {
     })
 }
 
-/// Compares the committed files with what their source makes, then tests them in a browser. `true` when nothing failed.
+/// Compares the committed files with a build of their source, then tests them in a browser. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let source = root().join(SOURCE);
     let installed = install::install_from(Toolbox::Node, &source, NAME);
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     Ok(tests.status()?.success() && checked)
 }
 
-/// Whether the source is well typed and makes what is committed, byte for byte.
+/// Whether the source type-checks, and its build matches the committed files byte for byte.
 fn check(installed: &Installed, source: &Path) -> Result<bool> {
     let mut types = installed.command("node_modules/typescript/bin/tsc");
     types.args(["--noEmit", "-p"]).arg(installed.folder());

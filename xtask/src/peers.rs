@@ -1,9 +1,9 @@
-//! The library's client against servers that others wrote: server × transport × era, each as a row of the table in
+//! Tests the library's client against third-party servers: server × transport × era, each as a row of the table in
 //! `mcp-proto/docs/peers.md`.
 //!
-//! What the client does and how that is judged is in `mcp-proto/examples/peers.rs`. The servers are those of npm, and a
-//! small one on each of four SDKs in `xtask/peers/`. It is not a step of the test, since it depends on other projects
-//! as much as on this one.
+//! `mcp-proto/examples/peers.rs` defines what the client does and how the result is judged. The servers come from npm,
+//! and a small one on each of four SDKs is in `xtask/peers/`. This is not a step of the test, since it depends on other
+//! projects as much as on this one.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::process::{self, Server};
 use crate::programs::cargo;
 use crate::{Result, root, say, target};
 
-/// How long all steps with one server may take.
+/// The time limit for all steps with one server.
 const DEADLINE: Duration = Duration::from_secs(300);
 
 const EVERYTHING: &str = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
@@ -35,14 +35,14 @@ pub(crate) struct Arguments {
     only: String,
 }
 
-/// A server that others wrote.
+/// A third-party server.
 struct Peer {
     name: &'static str,
     program: PathBuf,
     /// Its arguments for stdin and stdout, and for listening.
     stdio: Option<Vec<OsString>>,
     http: Option<Vec<OsString>>,
-    /// Whether it speaks both eras: the older one is tried, too, then.
+    /// Whether it supports both eras. If so, the older one is tried as well.
     is_dual: bool,
 }
 
@@ -145,7 +145,7 @@ fn peers() -> Result<Vec<Peer>> {
             is_dual,
         )
     };
-    // It serves below the roots of its client, and refuses to start without a folder.
+    // It serves the roots of its client, and does not start without a folder.
     let folder = typescript.folder().to_string_lossy();
     let binary = format!("rmcp-peer{}", std::env::consts::EXE_SUFFIX);
     let [python1, python2] = &python;
@@ -169,7 +169,7 @@ fn peers() -> Result<Vec<Peer>> {
     ])
 }
 
-/// What a folder of `xtask/peers/` pins.
+/// Installs the packages that a folder of `xtask/peers/` pins.
 fn installed(toolbox: Toolbox, folder: &str) -> Result<Installed> {
     let source = root().join("xtask/peers").join(folder);
     Ok(install::install_from(

@@ -1,4 +1,4 @@
-//! Servers of PostgreSQL, from the programs that are installed here.
+//! PostgreSQL servers, run with the programs installed on this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use std::time::Duration;
 use crate::Result;
 use crate::process::{self, succeed};
 
-/// How long one command of PostgreSQL may take.
+/// The time limit for one PostgreSQL command.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(90);
 
-/// Where the programs are.
+/// The folder of the programs.
 #[derive(Debug)]
 pub(crate) struct Postgres(PathBuf);
 
 impl Postgres {
-    /// The newest version that is installed: by version as in Debian, or on the path.
+    /// The newest installed version, from Debian's versioned folders, or the one on the path.
     ///
     /// # Errors
     /// When PostgreSQL is not installed.
@@ -31,7 +31,7 @@ impl Postgres {
         Ok(Self(found.ok_or("PostgreSQL is not installed")?))
     }
 
-    /// One of the programs, as the user that it accepts: it refuses to run as root.
+    /// One of the programs, run as the user `postgres`: they refuse to run as root.
     pub(crate) fn program(&self, name: &str) -> Command {
         let mut command = Command::new("setpriv");
         command
@@ -46,10 +46,10 @@ impl Postgres {
         command
     }
 
-    /// Makes a directory for that user, and in it the data of a server that trusts those who connect from here.
+    /// Makes a directory for that user, and in it the data of a server that trusts all local connections.
     ///
     /// # Errors
-    /// When that fails, as where there is no such user.
+    /// When that fails, for example because the user does not exist.
     pub(crate) fn init(&self, dir: &Path, data: &Path) -> Result<()> {
         fs::create_dir(dir)?;
         succeed(Command::new("chown").arg("postgres").arg(dir), DEADLINE)?;
@@ -58,7 +58,7 @@ impl Postgres {
         succeed(made.arg(data), DEADLINE).map(drop)
     }
 
-    /// Starts a server with these options; whether it has started.
+    /// Starts a server with these options. Returns whether it has started.
     ///
     /// # Errors
     /// When the program cannot be run.
@@ -66,7 +66,7 @@ impl Postgres {
         let mut started = self.program("pg_ctl");
         started.args(["start", "-w", "-s", "-o", options, "-l"]);
         started.arg(log).arg("-D").arg(data);
-        // It stays, so nothing may wait for the end of its output.
+        // The server keeps running, so nothing may wait for the end of its output.
         let status = started
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -74,7 +74,7 @@ impl Postgres {
         Ok(status.status()?.success())
     }
 
-    /// Ends a server as a crash does; whether there was one.
+    /// Stops a server as a crash does. Returns whether one was running.
     ///
     /// # Errors
     /// When the program cannot be run.

@@ -1,4 +1,4 @@
-//! Child processes that are bounded in time and never left behind.
+//! Child processes with a time limit. None is left running.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 
-/// How long the server may take to say where it listens.
+/// How long the server may take to print the address that it listens on.
 const START_DEADLINE: Duration = Duration::from_secs(20);
 /// How long a server may take to end when it is asked to.
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
@@ -25,7 +25,7 @@ struct Guard(Child);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Both fail only when the child has already gone, which is what is wanted.
+        // Both fail only if the child has already ended, which is the goal.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -58,7 +58,7 @@ pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<Finished>
     let end = Instant::now() + deadline;
     let status = wait(&mut child.0, end)?
         .ok_or_else(|| format!("{program} was stopped after {} s", deadline.as_secs()))?;
-    // A grandchild can hold the pipe open after the child has gone, so this wait has the same end.
+    // A grandchild can hold the pipe open after the child has ended, so this wait has the same deadline.
     let collect = |output: Option<Receiver<String>>| {
         let left = end.saturating_duration_since(Instant::now());
         output
@@ -72,7 +72,7 @@ pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<Finished>
     })
 }
 
-/// Runs a command that shows its output, and everything that it starts. `true` when it succeeded.
+/// Runs a command, and all processes that it starts, with visible output. `true` when the command succeeded.
 ///
 /// # Errors
 /// When it cannot be started, or does not end within `deadline`: then it is killed with all that it started.
@@ -91,7 +91,7 @@ pub(crate) fn shown(command: &mut Command, deadline: Duration) -> Result<bool> {
     .into())
 }
 
-/// Runs a command, and ends everything that it started and left running. `true` when the command succeeded.
+/// Runs a command, then ends all processes that it left running. `true` when the command succeeded.
 ///
 /// # Errors
 /// When it cannot be started, or does not end within `deadline`.
@@ -107,7 +107,7 @@ pub(crate) fn alone(command: &mut Command, deadline: Duration) -> Result<bool> {
     }
 }
 
-/// Kills all processes of the group that a child leads. It may be empty already, and then nothing happens.
+/// Kills all processes of the group that a child leads. If the group is already empty, nothing happens.
 fn end_group(leader: &Guard) {
     #[cfg(unix)]
     {
@@ -116,10 +116,10 @@ fn end_group(leader: &Guard) {
     }
 }
 
-/// Runs a command that has to succeed.
+/// Runs a command that must succeed.
 ///
 /// # Errors
-/// As [`run`], and with the end of its output when it fails.
+/// As [`run`], and when it fails, with the end of its output.
 pub(crate) fn succeed(command: &mut Command, deadline: Duration) -> Result<()> {
     let finished = run(command, deadline)?;
     if finished.success {
@@ -159,7 +159,7 @@ fn keep(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
     output
 }
 
-/// A server that listens on a port that it chooses until it is dropped.
+/// A running server that listens on a port that it chooses. It is killed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
     url: String,
@@ -167,10 +167,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts the server and waits until it says where it listens.
+    /// Starts the server and waits until it prints the address that it listens on.
     ///
     /// # Errors
-    /// When it cannot be started, ends, or prints nothing in time; with the last line it wrote.
+    /// When it cannot be started, ends, or prints no address in time; with the last line that it wrote.
     pub(crate) fn start(binary: &Path, arguments: &[OsString]) -> Result<Self> {
         let mut command = Command::new(binary);
         command
@@ -184,7 +184,7 @@ impl Server {
         let mut child = Guard(child);
         let stderr = child.0.stderr.take().ok_or("the server has no stderr")?;
         let (lines, said) = mpsc::sync_channel(16);
-        // Reads on after the server listens, so that a full pipe never stops it; ends when the server does.
+        // Keeps reading after the server listens, so that a full pipe never blocks it. Ends when the server does.
         thread::spawn(move || {
             for line in BufReader::new(stderr)
                 .lines()
@@ -224,10 +224,10 @@ impl Server {
         &self.url
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     ///
     /// # Errors
-    /// When its URL has a name in place of an address.
+    /// When its URL contains a host name instead of an address.
     pub(crate) fn address(&self) -> Result<SocketAddr> {
         let url = self.url.trim_start_matches("http://");
         Ok(url.trim_end_matches("/mcp").parse()?)
@@ -332,7 +332,7 @@ mod tests {
             "{error}"
         );
         drop(hanging);
-        // It ends once nothing that was started holds it.
+        // The output ends once no started process holds the pipe.
         let mut said = String::new();
         output.read_to_string(&mut said).expect("an end");
         assert_eq!(said, "begun\n");

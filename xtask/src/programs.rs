@@ -1,7 +1,7 @@
-//! What the chores compile, and where it is: the servers to test, and the test programs of one crate.
+//! The programs that chores compile, and their paths: the servers to test, and the test programs of one crate.
 //!
-//! Cargo chooses the features of shared dependencies by the packages that are asked for. So each kind of program is
-//! asked for in one way everywhere: with other packages, nearly everything would be compiled again.
+//! Cargo chooses the features of shared dependencies by the selected packages. So each kind of program is always built
+//! with the same selection: with other packages, nearly everything would be compiled again.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{Result, root, target};
 
-/// The profile of the judged programs in the workspace's manifest.
+/// The profile of the judged programs, as defined in the workspace's manifest.
 const PROFILE: &str = "judged";
 
 /// The servers and the transcript runner for tests: with the features that they ship with, compiled quickly.
@@ -28,7 +28,7 @@ pub(crate) fn build_judged() -> Result<()> {
     }
 }
 
-/// Builds the judged universe server with one more feature, in the place of the one without it.
+/// Builds the judged universe server with one more feature. It replaces the program without that feature.
 ///
 /// # Errors
 /// When it does not build.
@@ -57,7 +57,7 @@ pub(crate) fn given_or_judged(given: Option<&PathBuf>, program: &str) -> Result<
     }
 }
 
-/// Where the judged program of this name is.
+/// The path of the judged program with this name.
 pub(crate) fn judged(program: &str) -> PathBuf {
     let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
     target().join(PROFILE).join(file)
@@ -65,9 +65,9 @@ pub(crate) fn judged(program: &str) -> PathBuf {
 
 /// A cargo command, to be run in the workspace, as from a shell.
 ///
-/// `cargo run` sets environment variables about this program's package, and cargo would treat them as a change: the
-/// build script of `ring` looks at it, so all that is above `ring` would be compiled again each time that cargo is run
-/// from elsewhere.
+/// `cargo run` sets environment variables about this program's package, which the command does not inherit. The build
+/// script of `ring` depends on them, so cargo would treat them as a change and compile everything that uses `ring`
+/// again each time that it is run from elsewhere.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -81,13 +81,13 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// The same of words with spaces between them.
+/// Like [`cargo`], with the arguments in one line, separated by spaces.
 pub(crate) fn cargo_line(line: &str) -> Command {
     cargo(&line.split_whitespace().collect::<Vec<_>>())
 }
 
-/// One command for each test program of the crate in `folder`, compiled among those of the whole workspace.
-/// Documentation tests are not among them: `cargo test --workspace` alone runs those.
+/// The test programs of the crate in `folder`, compiled with those of the whole workspace. Documentation tests are not
+/// included: only `cargo test --workspace` runs them.
 ///
 /// # Errors
 /// When the workspace's tests do not build, or the crate has none.
@@ -115,14 +115,14 @@ pub(crate) fn tests(folder: &str) -> Result<Vec<TestProgram>> {
 /// A test program that cargo has built.
 #[derive(Debug)]
 pub(crate) struct TestProgram {
-    /// The name of its target: `it`, or that of the crate for the tests in its sources.
+    /// The name of its target: `it`, or the name of the crate for the tests in its sources.
     pub(crate) name: String,
     binary: PathBuf,
     folder: PathBuf,
 }
 
 impl TestProgram {
-    /// The program in a message of cargo, if it names one.
+    /// The test program in one of cargo's messages, if the message names one.
     fn of(message: &Value) -> Option<Self> {
         if !message.pointer("/profile/test")?.as_bool()? {
             return None;
@@ -135,7 +135,7 @@ impl TestProgram {
         })
     }
 
-    /// A command that runs it where cargo would.
+    /// A command that runs it in the same folder as cargo would.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.current_dir(&self.folder);

@@ -1,7 +1,8 @@
-//! A release of the crates: what must hold before it, and its steps.
+//! A release of the crates: its preconditions and its steps.
 //!
-//! The public interface of each crate has types of others only if its manifest allows them, and breaks nothing that the
-//! last release promised. Then the crates are published, and the commit gets a tag, from which the packages are made.
+//! The public interface of each crate may contain types of other crates only if its manifest allows them, and must stay
+//! compatible with the last release. Then the crates are published, and the commit gets a tag. The packages are built
+//! from that tag.
 
 use std::process::Command;
 
@@ -19,10 +20,10 @@ const CRATES: [&str; 4] = [
     "mcp-conformance",
 ];
 
-/// The folder of a crate where it has another name.
+/// The folders of crates whose folder has another name.
 const FOLDERS: [(&str, &str); 1] = [("mcp-conformance", "conformance")];
 
-/// It reads what nightly rustdoc writes, so both are updated together.
+/// This tool reads the output of nightly rustdoc, so update both together.
 const EXTERNAL_TYPES: Tool = Tool {
     name: "cargo-check-external-types",
     version: "0.5.0",
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
     only: Option<String>,
 }
 
-/// Checks and releases. `true` when nothing is in the way.
+/// Checks and releases. `true` when all checks and steps succeeded.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let only = arguments.only.as_deref();
     let crates: Vec<&str> = CRATES
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         say(&format!("{}: {name}", if done { "ok" } else { "FAILED" }))
     };
     let clean = git(&["status", "--porcelain"])?.is_empty();
-    // What is tried dry may be on its way.
+    // A dry run may run on uncommitted changes.
     step("the work tree is clean", Ok(clean || arguments.dry_run))?;
     for name in &crates {
         step(&format!("{name}: package"), succeeds(&mut packaged(name)))?;
@@ -102,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     Ok(true)
 }
 
-/// What a release does, in order. A push of the tag makes the packages.
+/// The commands of a release, in order. Pushing the tag starts the build of the packages.
 fn steps(crates: &[&str], version: &str) -> Vec<Command> {
     let publish = crates
         .iter()
@@ -119,7 +120,7 @@ fn steps(crates: &[&str], version: &str) -> Vec<Command> {
 /// The version of the workspace.
 ///
 /// # Errors
-/// When its manifest cannot be read or has none.
+/// When its manifest cannot be read or has no version.
 pub(crate) fn version() -> Result<String> {
     let manifest: toml::Table =
         toml::from_str(&std::fs::read_to_string(root().join("Cargo.toml"))?)?;
@@ -129,7 +130,8 @@ pub(crate) fn version() -> Result<String> {
     Ok(version.ok_or("the workspace has no version")?.to_owned())
 }
 
-/// Makes the package of a crate. Its test would compile it from the registry, where the others are not yet.
+/// Makes the package of a crate, without verifying it: that would need the other crates in the registry, where they are
+/// not published yet.
 fn packaged(name: &str) -> Command {
     cargo(&[
         "package",
@@ -148,7 +150,7 @@ fn external_types(name: &str) -> Result<bool> {
         .iter()
         .find(|(it, _)| *it == name)
         .map_or(name, |(_, folder)| folder);
-    // As rustup's `cargo +nightly` would, for a program that calls cargo itself.
+    // Selects the toolchain as `cargo +nightly` does, for a program that calls cargo itself.
     let mut check = Command::new(program);
     check
         .args([

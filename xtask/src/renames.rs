@@ -1,4 +1,4 @@
-//! The spec server under half an hour of random renames and edits, with subscribers that are to miss nothing.
+//! Half an hour of random renames and edits on the spec server. Its subscribers must not miss any change.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! The tests of spec-server's search by sense, on a real model that is installed for them.
+//! Tests spec-server's search by meaning, on a real model that is installed for the tests.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use crate::install::{self, Toolbox};
 use crate::programs;
 use crate::{Result, interop, process, say};
 
-/// Where the lock file of the model is, below `xtask`.
+/// The folder below `xtask` with the lock file of the model.
 pub(crate) const SOURCE: &str = "semantic";
 
-/// How long the interpreter may take to say where the model is.
+/// How long the interpreter may take to print the folder of the model.
 const WHERE_DEADLINE: Duration = Duration::from_secs(60);
 
-/// In which variable the tests look for the model.
+/// The environment variable in which the tests look for the model.
 const MODEL: &str = "SPEC_SERVER_MODEL";
 
 #[derive(Debug, Args)]
@@ -28,11 +28,11 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-/// The variable by which the tests find the model, and its folder, which is installed for them. `None` where it cannot
-/// be installed and need not be.
+/// Installs the model. Returns the environment variable in which the tests look for it, and its folder. `None` if it
+/// cannot be installed, outside CI.
 ///
 /// # Errors
-/// Where it cannot be installed, in CI.
+/// In CI, when it cannot be installed.
 pub(crate) fn model(ci: bool) -> Result<Option<(&'static str, PathBuf)>> {
     let model = install::or_report("search by sense", ci, install_model())?;
     match model {
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         None => model(arguments.ci)?,
     };
     for program in programs::tests("services/spec-server")? {
-        // Prints how good search is, from the output of tests.
+        // Shows the output of the tests, which reports how good search is.
         let mut tests = program.command();
         tests.arg("--show-output");
         match &model {

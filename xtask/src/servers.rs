@@ -1,4 +1,4 @@
-//! The servers of this workspace as transcripts and clients use them.
+//! The servers of this workspace, as transcripts and clients start them.
 
 use std::ffi::OsString;
 use std::iter;
@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 use crate::process::Server;
 use crate::{Result, programs, root, target};
 
-/// A server that transcripts need, or that clients are turned on.
+/// A server for transcripts, or for tests with clients.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
-    /// As cargo names it.
+    /// Its name in cargo.
     pub(crate) program: &'static str,
     /// The folder of its transcripts.
     pub(crate) transcripts: &'static str,
-    /// What its transcripts call that which it serves; `None` for those that any will do for.
+    /// The transcripts' name for the data that it serves. `None` if its transcripts work with any data.
     pub(crate) fixture: Option<&'static str>,
     /// Its arguments, without those for a transport. [`ROOT`] and [`DATA`] are placeholders for folders.
     arguments: &'static [&'static str],
-    /// What chooses stdin and stdout.
+    /// The arguments that select stdin and stdout.
     stdio: &'static [&'static str],
-    /// Whether its transcripts use only messages, so that they also hold on pipes.
+    /// Whether its transcripts use only messages, so that they also apply to pipes.
     pub(crate) on_pipes: bool,
 }
 
 /// The project's folder.
 const ROOT: &str = "{root}";
-/// A folder that this server has for itself on this transport: an index has one process that writes.
+/// A separate folder for this server and this transport: an index has only one writing process.
 const DATA: &str = "{data}";
 
-/// All of them. The first of a program is the one that clients are turned on.
+/// All servers. Clients test the first entry of each program.
 pub(crate) const SERVERS: [Shown; 8] = [
     Shown {
         program: "universe-server",
@@ -130,7 +130,7 @@ impl Shown {
         }
     }
 
-    /// The one that clients are turned on.
+    /// The entry of a program that clients test.
     ///
     /// # Errors
     /// When the program does not exist.
@@ -144,7 +144,7 @@ impl Shown {
         self.with(self.stdio, "stdio")
     }
 
-    /// Starts it on a port that it chooses.
+    /// Starts the server on a port that it chooses.
     ///
     /// # Errors
     /// As [`Server::start`].
@@ -157,7 +157,7 @@ impl Shown {
         self.with(&["--listen", "127.0.0.1:0"], "http")
     }
 
-    /// Its judged program on pipes, as one line of a shell.
+    /// The shell command that runs its judged program on stdin and stdout.
     ///
     /// # Errors
     /// When a path of this machine is not UTF-8.
@@ -171,7 +171,7 @@ impl Shown {
         Ok(shlex::try_join(words.iter().map(String::as_str))?)
     }
 
-    /// Where its judged program is.
+    /// The path of its judged program.
     pub(crate) fn binary(&self) -> PathBuf {
         programs::judged(self.program)
     }

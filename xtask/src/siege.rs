@@ -1,18 +1,18 @@
-//! Attacks on a running server, and whether another of its clients notices.
+//! Attacks on a running server, with a check whether another client notices.
 //!
-//! For each attack a server is started in its release build with its default bounds. A victim on 127.0.0.1 calls it
+//! For each attack, a release build of a server is started with its default limits. A victim on 127.0.0.1 calls it
 //! steadily in both eras and holds a session, a stream of that session, a running call and a listen; an attacker on
-//! 127.0.0.2 does one thing to it. Server, victim and attacker are processes of their own. One line is printed for
-//! each:
+//! 127.0.0.2 does one thing to it. Server, victim and attacker are separate processes. One line is printed for each
+//! attack:
 //!
 //! ```text
 //! server     attack     succeeded/calls  p50 (quiet) p99 (quiet)  memory before > peak > after  what was held
 //! ```
 //!
-//! Times are those of the victim's calls, from when each was due; those in brackets come from a run of the same length
-//! without an attacker. Memory is the server's resident memory in MiB; "after" is what is left when the attacker has
-//! been gone for five to ten seconds. Below a line stand what the attacker achieved, so that an attack that reaches
-//! nothing is seen, and each limit that was not kept ([`report`]). Any of those fails the siege.
+//! Times are those of the victim's calls, measured from when each was due. Those in parentheses come from a run of the
+//! same length without an attacker. Memory is the server's resident memory in MiB. "After" is the memory five to ten
+//! seconds after the attacker has ended. The lines below show what the attacker achieved, so that an attack without
+//! effect is visible, and each limit that was exceeded ([`report`]). Any such limit fails the siege.
 //!
 //! An attack is stopped early when the server holds [`run::MEMORY_CAP`] MiB, so that the siege does not take the
 //! machine down.
@@ -77,7 +77,7 @@ enum Which {
     Both,
 }
 
-/// The processes that the siege starts.
+/// The roles of the processes that the siege starts.
 #[derive(Debug, Subcommand)]
 enum Role {
     #[command(hide = true)]
@@ -151,7 +151,7 @@ impl Target {
     }
 }
 
-/// A quiet run and all attacks that are wanted; what was seen is printed, and written, as it comes.
+/// Makes a quiet run and runs the selected attacks. Prints and writes each result as soon as it is known.
 fn besiege(built: &Built, arguments: &Arguments, all: &mut Vec<Report>) -> Result<()> {
     let quiet = built.outcome(None)?;
     let wanted = ATTACKS.iter().filter(|attack| {

@@ -15,10 +15,11 @@ use crate::bench::Connection;
 use crate::process::Server;
 use crate::{Result, fixture, say};
 
-/// How much more memory the end of a phase may take than its beginning, in KiB: the allocator's own ups and downs.
+/// How much more memory the server may use at the end of a phase than at its beginning, in KiB. The allocator causes
+/// such differences.
 const TOLERANCE_KIB: u64 = 8 * 1024;
 
-/// How many of each there are by default.
+/// The default number of each.
 const SESSIONS: u32 = 100_000;
 const CALLS: u32 = 100_000;
 const STREAMS: u32 = 1_000;
@@ -45,7 +46,7 @@ struct Load {
     host: String,
 }
 
-/// The load of the defaults, as a step of the full test.
+/// Runs the default load, as a step of the full test.
 ///
 /// # Errors
 /// As [`run`].
@@ -98,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 
 type Phase = fn(&Load, &mut State) -> Result<()>;
 
-/// What a phase keeps between its turns.
+/// The state of a phase between its turns.
 #[derive(Default)]
 struct State {
     connection: Option<Connection>,
@@ -110,7 +111,7 @@ impl Load {
     fn phase(&self, name: &str, times: u32, phase: Phase) -> Result<bool> {
         let begun = Instant::now();
         let mut state = State::default();
-        // A quarter is enough to meet every bound: tables of 10,000 sessions, rings, buffers.
+        // A quarter is enough to reach every bound: tables of 10,000 sessions, rings, buffers.
         let warm = times / 4;
         for _ in 0..warm {
             phase(self, &mut state)?;
@@ -135,7 +136,7 @@ impl Load {
         Ok(())
     }
 
-    /// A modern client cancels by going.
+    /// A modern client cancels a call by closing its connection.
     fn drop_call(&self, _: &mut State) -> Result<()> {
         let body = modern(
             "tools/call",
@@ -146,7 +147,7 @@ impl Load {
         Ok(stream.shutdown(Shutdown::Both)?)
     }
 
-    /// A legacy client sends a cancellation. The call's own connection then ends.
+    /// A legacy client sends a cancellation notification. Then the connection of the call ends.
     fn cancel_call(&self, state: &mut State) -> Result<()> {
         let session = self.session(state)?;
         state.turn += 1;
@@ -155,7 +156,7 @@ impl Load {
             state.turn
         );
         let mut stream = self.send("POST", &session, &call)?;
-        // Sent after the call on a separate connection; a cancellation that overtakes its call cancels nothing.
+        // Sent after the call on a separate connection. A cancellation that arrives before its call has no effect.
         let cancel = format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}}"#,
             state.turn
@@ -175,7 +176,8 @@ impl Load {
     }
 
     fn drop_get_stream(&self, _: &mut State) -> Result<()> {
-        // A session has one such stream, and notices its end when it next writes: each has its own.
+        // A session has only one such stream, and notices its end only at the next write. So each stream has a new
+        // session.
         let mut state = State::default();
         let session = self.session(&mut state)?;
         let mut stream = self.send("GET", &session, "")?;
@@ -192,7 +194,7 @@ impl Load {
         read_head(&mut stream)
     }
 
-    /// A stream that its client may resume, and never does.
+    /// Drops a stream that its client may resume, but never does.
     fn drop_call_stream(&self, state: &mut State) -> Result<()> {
         let session = self.session(state)?;
         let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"test_tool_with_progress","arguments":{},"_meta":{"progressToken":1}}}"#;
@@ -210,7 +212,7 @@ impl Load {
             .ok_or_else(|| "no connection".into())
     }
 
-    /// The header of the phase's own session.
+    /// The header with the id of the phase's session.
     fn session(&self, state: &mut State) -> Result<String> {
         if let Some(session) = &state.session {
             return Ok(session.clone());
@@ -221,7 +223,7 @@ impl Load {
         Ok(header)
     }
 
-    /// A new connection on which a request was sent.
+    /// Sends a request on a new connection, and returns the connection.
     fn send(&self, method: &str, headers: &str, body: &str) -> Result<TcpStream> {
         let mut stream = TcpStream::connect(&self.host)?;
         stream.set_nodelay(true)?;
@@ -233,7 +235,7 @@ impl Load {
         Ok(stream)
     }
 
-    /// The resident memory in KiB once the server has seen the end of what was dropped.
+    /// The resident memory in KiB, after the server has noticed the dropped streams.
     fn settled(&self) -> Result<u64> {
         std::thread::sleep(Duration::from_secs(2));
         let status = fs::read_to_string(format!("/proc/{}/status", self.server.id()))?;
@@ -260,7 +262,7 @@ fn modern(method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params}{meta}}}}}"#)
 }
 
-/// Reads until something of a stream has come; then the caller drops it.
+/// Reads until the first bytes of a stream arrive. Then the caller drops it.
 fn read_head(stream: &mut TcpStream) -> Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let mut head = [0; 256];

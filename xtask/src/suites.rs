@@ -1,8 +1,8 @@
-//! The official conformance suites against `mcp-proto/examples/everything.rs` and `conformance_client.rs` beside it,
-//! and a verdict of our own on them.
+//! Runs the official conformance suites against `mcp-proto/examples/everything.rs` and `conformance_client.rs` beside
+//! it, and judges their results.
 //!
-//! A suite calls a run green that left half of itself out: it counts neither warnings nor what it skipped. Here each
-//! result file is read, and what is not a success needs a reason in `suites/excused.rs`.
+//! A suite reports success even if it skipped half of its checks: it counts neither warnings nor skips. Here each
+//! result file is read, and every result other than success needs a reason in `suites/excused.rs`.
 
 mod excused;
 mod results;
@@ -21,7 +21,7 @@ use self::verdict::Verdict;
 use crate::install::{self, Installed, Toolbox};
 use crate::{Result, fixture, interop, say};
 
-/// Where the lock file of the suites is, below `xtask`.
+/// The folder below `xtask` with the lock file of the suites.
 pub(crate) const SOURCE: &str = "suites";
 
 #[derive(Debug, Default, Args)]
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-/// Everything, as a step of the whole test.
+/// Runs everything, as a step of the whole test.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
     run(&Arguments {
         ci,
@@ -47,7 +47,7 @@ pub(crate) fn whole(ci: bool) -> Result<bool> {
     })
 }
 
-/// Runs the suites one after another and reports each. `true` when none has a finding.
+/// Runs the suites one after another and reports the result of each. `true` when none has a finding.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let installed = install::install(Toolbox::Node, SOURCE);
     let Some(installed) = install::or_report("the suites", arguments.ci, installed)? else {
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         Some(_) => None,
         None => Some(fixture::build_for_tests()?),
     };
-    // They end with this function in every case.
+    // The servers end when this function returns, in every case.
     let server = fixtures
         .as_ref()
         .map(|it| fixture::start(&it.server))
@@ -109,7 +109,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     Ok(verdicts.iter().all(|verdict| verdict.findings.is_empty()))
 }
 
-/// One run, reported in one line and one more for each skip and finding. `None` when it does not have the scenario.
+/// Makes one run, and reports it in one line, plus one line for each skip and finding. `None` when the run does not
+/// have the scenario.
 fn try_run(
     run: &Run,
     installed: &Installed,

@@ -17,7 +17,7 @@ use crate::{
     semantic, siege, soak, suites, wrappers,
 };
 
-// Its group would have the name of the one it contains.
+// The group's default name would clash with that of the group it contains.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(crate) struct Arguments {
@@ -34,13 +34,13 @@ pub(crate) struct Arguments {
     full: bool,
 }
 
-/// How long a step of cargo may take where no person watches: several times as long as it does on two cores.
+/// The time limit for a cargo step in CI: several times the usual time on two cores.
 const DEADLINE: Duration = Duration::from_secs(30 * 60);
 
 /// One step of the test; the first that fails ends it.
 struct Step {
     name: &'static str,
-    /// The words after `cargo`, with spaces between them.
+    /// The arguments of `cargo`, separated by spaces.
     cargo: &'static str,
     /// Environment variables besides those of the caller.
     environment: &'static [(&'static str, &'static str)],
@@ -49,7 +49,7 @@ struct Step {
 /// The step that needs a model for search by sense.
 const TESTS: &str = "tests";
 
-/// In the order in which a mistake shows soonest.
+/// The steps, in the order that shows a mistake soonest.
 const STEPS: [Step; 5] = [
     Step {
         name: "formatting",
@@ -63,14 +63,14 @@ const STEPS: [Step; 5] = [
     },
     Step {
         name: TESTS,
-        // All that is wrong, not the first of it.
+        // Shows all failures, not only the first.
         cargo: "test --locked --workspace --no-fail-fast",
-        // One tree, one verdict: plain `cargo test` is what looks for more, with other cases each time.
+        // The same source gets the same verdict. Plain `cargo test` searches further, with new cases each time.
         environment: &[("PROPTEST_RNG_SEED", "20260728")],
     },
     Step {
         name: "documentation",
-        // With the feature that tests alone have.
+        // With a feature that is otherwise used only in tests.
         cargo: "doc --locked --workspace --no-deps --features mcp-proto/oauth",
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
@@ -81,7 +81,7 @@ const STEPS: [Step; 5] = [
     },
 ];
 
-/// What is installed while cargo compiles: both take their time, and hardly disturb each other.
+/// Tools that are installed while cargo compiles: both take long, and hardly slow each other down.
 const INSTALLED: [(Toolbox, &str); 7] = [
     (Toolbox::Python, semantic::SOURCE),
     (Toolbox::Node, suites::SOURCE),
@@ -92,7 +92,7 @@ const INSTALLED: [(Toolbox, &str); 7] = [
     (Toolbox::Python, interop::SOURCE),
 ];
 
-/// What takes too long for every change, in the order in which it runs.
+/// Chores that take too long to run after every change, in the order in which they run.
 const LONG: [(&str, Chore); 8] = [
     ("soak: memory under a long load", soak::whole),
     (
@@ -107,14 +107,14 @@ const LONG: [(&str, Chore); 8] = [
     ("renames: subscribers of specs miss nothing", renames::whole),
 ];
 
-/// Twenty deaths of the universe server, and 10,000 schedules of several, instead of a few.
+/// Twenty kills of the universe server and 10,000 schedules of several servers, instead of a few.
 const KILLS: Step = Step {
     name: "kills",
     cargo: "test --locked -p universe-server --test it -- care::kills simulation::",
     environment: &[("UNIVERSE_KILLS", "20"), ("UNIVERSE_SCHEDULES", "10000")],
 };
 
-/// The feature that few build: it would make every other step compile more.
+/// The steps for the feature `otlp`. Few users build it, and it would make every other step compile more.
 const TRACES: [Step; 2] = [
     Step {
         name: "lints of traces",
@@ -136,7 +136,8 @@ fn kills() -> Result<bool> {
     all_pass(&[KILLS])
 }
 
-/// The feature that brings more crates than all the rest of the store, and needs servers that few machines have.
+/// The steps for the feature `nats`. It adds more crates than the rest of the store, and needs servers that few
+/// machines have.
 const NATS: [Step; 3] = [
     Step {
         name: "lints of streams",
@@ -146,7 +147,7 @@ const NATS: [Step; 3] = [
     },
     Step {
         name: "streams",
-        // All: the rules of every store are held against this one, too.
+        // All tests: this store must follow the same rules as every store.
         cargo: "test --locked -p universe-store --features nats --test it",
         environment: &[],
     },
@@ -180,7 +181,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         return quick::run(formatting, lints);
     }
     let ci = arguments.clients.ci;
-    // What fails here fails once more where it is needed, and is reported there.
+    // An installation that fails here fails again in the step that needs it, and is reported there.
     let installing = thread::spawn(|| {
         for (toolbox, source) in INSTALLED {
             let _ = install::install(toolbox, source);
@@ -194,7 +195,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         }
         let succeeded = || match ci {
             true => process::shown(&mut command, DEADLINE),
-            // Its user ends it with the keyboard.
+            // The user can end it from the keyboard.
             false => Ok(command.status()?.success()),
         };
         if !timed(step.name, succeeded)? {
@@ -249,11 +250,11 @@ fn command(step: &Step) -> Command {
     command
 }
 
-/// Replays the transcripts of the servers against their judged programs, as a stranger would.
+/// Replays the transcripts of the servers against their judged programs, as an outside user would.
 fn replay(ci: bool) -> Result<bool> {
     for shown in SERVERS {
         let server = shown.start(&shown.binary())?;
-        // The transcripts name the endpoint themselves: some speak to REST beside MCP.
+        // The transcripts name the endpoint themselves: some use REST as well as MCP.
         let url = server.url().trim_end_matches("/mcp");
         if !replay_against(&shown, ["--url", url])? {
             return Ok(false);
@@ -265,11 +266,11 @@ fn replay(ci: bool) -> Result<bool> {
     replay_on_twins(ci)
 }
 
-/// The transcript that shows a stream to be open by the refusal of a second one: the server that has the first refuses,
-/// and no other.
+/// The transcript that proves that a stream is open by the error for a second one. Only the server that holds the first
+/// stream returns that error.
 const ONE_SERVER: &str = "REQ-MCP-25";
 
-/// The universe server's once more, where each request goes to the other one of two servers on one database.
+/// Replays the universe server's transcripts again, with requests that alternate between two servers on one database.
 fn replay_on_twins(ci: bool) -> Result<bool> {
     let shown = Shown::first("universe-server")?;
     match Twins::start(&shown.binary()) {
@@ -292,7 +293,7 @@ fn replay_on_twins(ci: bool) -> Result<bool> {
     }
 }
 
-/// Replays those of its transcripts that need what it serves.
+/// Replays those of its transcripts that apply to the data it serves.
 fn replay_against(shown: &Shown, server: [&str; 2]) -> Result<bool> {
     let mut replay = Command::new(judged("mcp-conformance"));
     replay.arg("replay").args(server).args(["--era", "both"]);

@@ -1,6 +1,6 @@
-//! The rules of the house as plain checks: `cargo xtask tidy`, and a test that runs with all others.
+//! The project's rules as plain checks: `cargo xtask tidy`, and a test that runs with all others.
 //!
-//! Each rule is a function from text to findings, so that a made-up text can show that it is able to fail.
+//! Each rule is a function from text to findings, so that a test with a made-up text can show that the rule can fail.
 
 mod arrows;
 mod checklist;
@@ -23,7 +23,7 @@ use crate::{Result, root, say, suites};
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {}
 
-/// Prints what breaks a rule. `true` when nothing does.
+/// Prints the findings. `true` when there are none.
 pub(crate) fn run(_: &Arguments) -> Result<bool> {
     let findings = check()?;
     for finding in &findings {
@@ -33,7 +33,7 @@ pub(crate) fn run(_: &Arguments) -> Result<bool> {
     Ok(findings.is_empty())
 }
 
-/// Everything in this repository that breaks a rule, one line each.
+/// The findings in this repository, one line each.
 fn check() -> Result<Vec<String>> {
     let paths = tracked_paths()?;
     let files = tracked_files(&paths);
@@ -82,7 +82,7 @@ fn tracked_paths() -> Result<Vec<String>> {
 
 /// The text files among `paths`, by path. Files with other content are left out.
 fn tracked_files(paths: &[String]) -> BTreeMap<String, String> {
-    // A file that is deleted but not yet committed as such is listed and cannot be read.
+    // A file whose deletion is not committed yet is listed, but cannot be read.
     let read = |path: &String| Some((path.clone(), fs::read_to_string(root().join(path)).ok()?));
     paths.iter().filter_map(read).collect()
 }
@@ -130,12 +130,13 @@ fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
         .flatten()
 }
 
-/// The string under `name`, empty without one.
+/// The string under `name`; empty if it does not exist.
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Whether a test can ask which files are under version control. Where it cannot, it says so; in CI it fails.
+/// Whether git is installed, so that a test can list the files under version control. If not, this reports that the
+/// test is skipped. In CI it fails.
 #[cfg(test)]
 pub(crate) fn has_git(test: &str) -> bool {
     use std::io::Write as _;
@@ -143,7 +144,7 @@ pub(crate) fn has_git(test: &str) -> bool {
     let has_git = crate::install::on_path("git").is_some();
     if !has_git {
         assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "git is missing");
-        // Not by a macro: what those print is shown for tests that fail only.
+        // Not with a print macro: its output is shown only for tests that fail.
         let _ = writeln!(std::io::stderr(), "skipped: {test}: git is not installed");
     }
     has_git

@@ -1,4 +1,4 @@
-//! Programs of crates.io that chores use, each in one version, installed below `target/tools`.
+//! Programs from crates.io that chores use, each in a pinned version, installed below `target/tools`.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// Where it is: installed at an earlier time, or now, which takes minutes.
+    /// The path of the program. If it is not installed yet, installs it, which takes minutes.
     ///
     /// # Errors
     /// When it cannot be installed.

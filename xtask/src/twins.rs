@@ -1,5 +1,5 @@
-//! Two universe servers on one database, behind a balancer that gives each request to the other one: what was begun at
-//! one server is served by both.
+//! Two universe servers on one database, behind a balancer that alternates between them: both servers can continue what
+//! one of them began.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,17 +11,17 @@ use crate::balancer::Balancer;
 use crate::postgres::Postgres;
 use crate::process::Server;
 
-/// The servers, their database and their balancer. All of them end when this is dropped.
+/// The servers, their database and their balancer. All end when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Twins {
     url: String,
     balancer: Balancer,
-    // They end before their database.
+    // The servers end before their database.
     _servers: [Server; 2],
     _database: Database,
 }
 
-/// A database of PostgreSQL with nothing in it.
+/// An empty PostgreSQL database.
 #[derive(Debug)]
 struct Database {
     programs: Postgres,
@@ -30,7 +30,7 @@ struct Database {
 }
 
 impl Twins {
-    /// Starts all of it.
+    /// Starts the database, both servers and the balancer.
     ///
     /// # Errors
     /// When PostgreSQL is not installed, or something does not start.
@@ -68,12 +68,12 @@ impl Twins {
         })
     }
 
-    /// The address of the MCP endpoint of both.
+    /// The URL of the MCP endpoint of both.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// Says how many requests each server has had until now; `false` where one has had all of them.
+    /// Prints how many requests each server has received so far. `false` if one server received all of them.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -87,7 +87,7 @@ impl Database {
         let database = Self {
             programs: Postgres::find()?,
             dir: std::env::temp_dir().join(format!("universe-twins-{}", std::process::id())),
-            // Free until the database takes it.
+            // This port stays free until the database takes it.
             port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
         };
         let (dir, data) = (&database.dir, database.data());
@@ -111,7 +111,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // It may not have been started.
+        // The database may not have started.
         let _ = self.programs.stop(&self.data());
         let _ = fs::remove_dir_all(&self.dir);
     }

@@ -12,7 +12,7 @@ use crate::install::on_path;
 use crate::programs::{given_or_judged, judged};
 use crate::{Result, process, root, say, target};
 
-/// How long each step may take.
+/// The time limit for each step.
 const DEADLINE: Duration = Duration::from_secs(120);
 const NAME: &str = "mcp-conformance";
 
@@ -23,12 +23,12 @@ pub(crate) struct Arguments {
     program: Option<PathBuf>,
 }
 
-/// Builds them of the program and tries both. `true` when both start it and end as it ends.
+/// Builds both packages from the program and tries them. `true` when both start it and return its exit code.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     try_both(&given_or_judged(arguments.program.as_ref(), NAME)?)
 }
 
-/// The same of the program that is judged, which has been built.
+/// Like [`run`], with the judged program, which is already built.
 pub(crate) fn whole() -> Result<bool> {
     try_both(&judged(NAME))
 }
@@ -92,7 +92,7 @@ fn try_both(program: &Path) -> Result<bool> {
     Ok(passed)
 }
 
-/// What a command that has to succeed writes to its standard output.
+/// The standard output of a command that must succeed.
 fn said(command: &mut Command) -> Result<String> {
     let finished = process::run(command, DEADLINE)?;
     match finished.success {
@@ -101,17 +101,17 @@ fn said(command: &mut Command) -> Result<String> {
     }
 }
 
-/// Whether it says its version, and its exit code comes through.
+/// Whether the program prints its version, and its exit code is passed on.
 fn starts(program: &Path) -> Result<bool> {
     let version = said(Command::new(program).arg("--version"))?;
-    // Nothing listens on the port for discarding.
+    // No server listens on port 9 (discard).
     let mut absent = Command::new(program);
     absent.args(["check", "--url", "http://127.0.0.1:9/mcp"]);
     let code = absent.output()?.status.code();
     Ok(version.starts_with(NAME) && code == Some(3))
 }
 
-/// This machine, as Node.js calls it.
+/// The name of this platform in Node.js.
 fn platform() -> Result<String> {
     let system = match OS {
         "linux" => "linux",

@@ -1,4 +1,4 @@
-//! What is measured: which server, in which era, by which call.
+//! The cases that are measured: server, era and call.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(super) enum Era {
     Legacy,
 }
 
-/// Which tool is called.
+/// The tool that is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tool {
     Echo,
@@ -33,7 +33,7 @@ pub(super) enum Tool {
 }
 
 impl Era {
-    /// The revision that stands for it.
+    /// The protocol revision that represents the era.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Modern => exchange::MODERN,
@@ -48,14 +48,14 @@ pub(super) struct Case {
     pub(super) program: Program,
     pub(super) era: Era,
     pub(super) tool: Tool,
-    /// What it cost when it was measured last, as a multiple of the floor's instructions; for cases of the library
+    /// The cost at the last measurement, as a multiple of the floor's instructions. Only for cases of the library
     /// itself.
     pub(super) baseline: Option<f64>,
-    /// The same for programs that are not optimised, as tests are built.
+    /// The same for programs that are not optimised, built as for tests.
     pub(super) plain: Option<f64>,
 }
 
-/// In order: each floor is before the cases that are compared with it.
+/// All cases, in order: each floor comes before the cases that are compared with it.
 pub(super) const CASES: [Case; 8] = [
     Case::new(
         "floor, modern bytes",
@@ -97,7 +97,7 @@ pub(super) const CASES: [Case; 8] = [
     ),
 ];
 
-/// The headers of a session, for the floor, which keeps none; its id has the usual length.
+/// The headers of a session, for the floor, which keeps no sessions. The id has the usual length.
 const NO_SESSION: &str =
     "mcp-protocol-version: 2025-11-25\r\nmcp-session-id: 00000000-0000-4000-8000-000000000000\r\n";
 
@@ -142,7 +142,7 @@ impl Case {
     }
 }
 
-/// Creates a universe by REST; gives its id.
+/// Creates a universe over REST, and returns its id.
 pub(super) fn create_universe(connection: &mut Connection, state: &Value) -> Result<String> {
     let body = json!({ "name": "bench", "state": state });
     let answer = connection.post(

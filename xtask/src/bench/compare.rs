@@ -1,4 +1,4 @@
-//! The figures of the comparison: each a row of servers that do the same, in turn.
+//! The figures of the comparison. For each figure, servers do the same work in turn.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -15,28 +15,28 @@ use crate::process::Server;
 use crate::programs::cargo;
 use crate::{Result, root};
 
-/// How much is measured.
+/// The extent of the measurement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub(super) rounds: usize,
     pub(super) duration: Duration,
-    /// How many idle sessions, and how many open streams at most.
+    /// The number of idle sessions, and the maximum number of open streams.
     pub(super) sessions: usize,
-    /// How many calls are counted under callgrind.
+    /// The number of calls counted under callgrind.
     pub(super) calls: u64,
 }
 
-/// How many streams are few.
+/// The small number of streams.
 const FEW_STREAMS: usize = 200;
-/// How many events are sent to few streams, and to many.
+/// The number of events sent to few streams, and to many.
 const EVENTS: (usize, usize) = (50, 3);
-/// How often a program is started for one value.
+/// The number of starts of a program for one value.
 const STARTS: usize = 5;
 
 /// All figures, in the order of the page.
 ///
 /// # Errors
-/// When nothing can be printed. What fails with a server is in its row.
+/// When nothing can be printed. The failure of a server is reported in its row.
 pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let rounds = plan.rounds;
@@ -117,7 +117,7 @@ pub(super) fn figures(all: &[Contestant], plan: Plan, valgrind: bool) -> Result<
     })?);
     let few = [("Events to 200 open streams", "events/s", false)];
     figures.extend(interleaved(&few, &with_streams, rounds, |it| {
-        // The memory of few says little.
+        // The memory of few streams is not meaningful.
         let (_, events) = fan_out(it, FEW_STREAMS, EVENTS.0)?;
         Ok(vec![events])
     })?);
@@ -231,7 +231,7 @@ fn sessions_per_second(contestant: &Contestant, duration: Duration) -> Result<Ve
 fn session_memory(contestant: &Contestant, sessions: usize) -> Result<Vec<f64>> {
     let server = contestant.start()?;
     let mut connection = Connection::open(server.url())?;
-    // What is set up once is not a session's.
+    // Memory that is set up once must not count for a session.
     let warm = sessions / 100 + 1;
     for _ in 0..warm {
         exchange::initialize(&mut connection)?;
@@ -244,7 +244,7 @@ fn session_memory(contestant: &Contestant, sessions: usize) -> Result<Vec<f64>> 
     Ok(vec![more / count_of(sessions - warm)])
 }
 
-/// KiB for each session with a stream, and events a second to all streams.
+/// KiB for each session with a stream, and events per second to all streams.
 fn fan_out(contestant: &Contestant, count: usize, events: usize) -> Result<(f64, f64)> {
     const EVENT: &str = "notifications/tools/list_changed";
     let server = contestant.start()?;
@@ -253,7 +253,7 @@ fn fan_out(contestant: &Contestant, count: usize, events: usize) -> Result<(f64,
     let before = resident_kib(server.id())?;
     let mut streams = Vec::with_capacity(count);
     for number in 0..count {
-        // The first stream is that of the session that calls the tool.
+        // The first stream belongs to the session that calls the tool.
         let headers = match number {
             0 => headers.clone(),
             _ => exchange::initialize(&mut opening)?,
@@ -286,7 +286,7 @@ fn fan_out(contestant: &Contestant, count: usize, events: usize) -> Result<(f64,
     Ok((kib, count_of(count * events) / seconds))
 }
 
-/// Milliseconds to the first answer, and megabytes then.
+/// Milliseconds to the first answer, and the resident memory in megabytes at that time.
 fn start(contestant: &Contestant) -> Result<Vec<f64>> {
     let mut took = Vec::new();
     let mut megabytes = 0.0;
@@ -334,7 +334,7 @@ fn footprint(contestant: &Contestant) -> Result<Vec<f64>> {
     crates.sort_unstable();
     crates.dedup();
     let seconds = fs::read_to_string(contestant::build_note(program.name))?;
-    // Without the program itself.
+    // The program itself does not count.
     Ok(vec![
         megabytes,
         count_of(crates.len().saturating_sub(1)),
@@ -347,7 +347,7 @@ pub(super) fn count_of(number: usize) -> f64 {
     number as f64
 }
 
-/// What a process has in memory (proc(5): `VmRSS` of `status`).
+/// The resident memory of a process in KiB (proc(5): `VmRSS` of `status`).
 fn resident_kib(process: u32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,4 +1,4 @@
-//! One HTTP/1.1 keep-alive connection, as small as it can be: what the client does must not be what is measured.
+//! One HTTP/1.1 keep-alive connection with as little work as possible, so that the client does not distort the results.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,16 +7,16 @@ use std::time::Duration;
 use super::wire;
 use crate::Result;
 
-/// How long one answer may take; a server under callgrind is some fifty times slower than it is.
+/// The time limit for one answer. A server under callgrind is some fifty times slower than usual.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(60);
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const READ: usize = 64 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,
     host: String,
-    /// What was read and is not taken.
+    /// The bytes that were read but not consumed.
     input: Vec<u8>,
 }
 
@@ -77,7 +77,7 @@ impl Connection {
         }
     }
 
-    /// Asks for a stream of events, and reads the head of the answer.
+    /// Requests an event stream, and reads the head of the answer.
     ///
     /// # Errors
     /// When the stream is refused, or as [`Self::post`].
@@ -95,10 +95,10 @@ impl Connection {
         }
     }
 
-    /// Waits until the stream has sent a text, and forgets what was sent up to its end.
+    /// Waits until a text arrives on the stream, and discards everything up to its end.
     ///
     /// # Errors
-    /// When the stream ends before.
+    /// When the stream ends first.
     pub(super) fn wait_for(&mut self, text: &str) -> Result<()> {
         loop {
             let found = self
@@ -113,12 +113,12 @@ impl Connection {
         }
     }
 
-    /// The connection for others to use. What was read and not taken is lost.
+    /// The underlying connection. Bytes that were read but not consumed are lost.
     pub(super) fn into_stream(self) -> TcpStream {
         self.stream
     }
 
-    /// The name that requests give the server.
+    /// The value of the `host` header in requests.
     pub(super) fn host(&self) -> &str {
         &self.host
     }

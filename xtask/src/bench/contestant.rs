@@ -1,4 +1,4 @@
-//! The servers of the comparison: what each is, how it is built, started and called.
+//! The servers of the comparison, and how each is built, started and called.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,30 +12,30 @@ use crate::process::{self, Server};
 use crate::programs::cargo;
 use crate::{Result, root, target};
 
-/// How long cargo may take for one of them: an hour, since others may use the machine.
+/// The time limit for building one server: an hour, since the machine may be shared.
 pub(super) const BUILD_DEADLINE: Duration = Duration::from_secs(3_600);
 /// The workspace of the servers that cargo builds.
 const WORKSPACE: &str = "xtask/bench";
-/// The npm packages, which the servers for the client have, too.
+/// The npm packages, shared with the servers that test the client.
 const TYPESCRIPT: &str = "xtask/peers/typescript";
 
-/// What is not measured, and why.
+/// The name of a server that is not measured, and the reason.
 pub(super) type Skipped = (String, String);
 
-/// A server that runs.
+/// The program of a server.
 #[derive(Debug, Clone)]
 pub(super) struct Program {
     pub(super) name: &'static str,
     pub(super) path: PathBuf,
-    /// The script of an interpreter.
+    /// The script, if the program is an interpreter.
     script: Option<PathBuf>,
 }
 
-/// A program as it is called.
+/// A program, and one way to call it.
 #[derive(Debug, Clone)]
 pub(super) struct Contestant {
     pub(super) program: Program,
-    /// How it differs from the same program called otherwise.
+    /// The difference to other ways of calling the same program.
     pub(super) variant: &'static str,
     pub(super) era: Era,
     options: &'static [&'static str],
@@ -46,7 +46,7 @@ pub(super) struct Contestant {
     pub(super) has_stdio: bool,
 }
 
-/// A program that is compared, by name, and how it can be called.
+/// The name of a program in the comparison, and the ways to call it.
 struct Kind {
     name: &'static str,
     calls: &'static [Called],
@@ -79,7 +79,7 @@ const fn called(era: Era, has: &'static [Feature]) -> Called {
 
 const ALL: &[Feature] = &[Sessions, Streams, Stdio];
 
-/// The floor first: all others are compared with it.
+/// The programs, with the floor first: all others are compared with it.
 const KINDS: [Kind; 7] = [
     Kind {
         name: "floor",
@@ -89,7 +89,7 @@ const KINDS: [Kind; 7] = [
         name: "ours",
         calls: &[called(Era::Legacy, ALL), called(Era::Modern, &[Stdio])],
     },
-    // Without the validator, as the others.
+    // Without the validator, like the other libraries.
     Kind {
         name: "ours-http",
         calls: &[called(Era::Legacy, &[]), called(Era::Modern, &[])],
@@ -141,7 +141,7 @@ impl Program {
         script.chain(["--stdio".into()]).collect()
     }
 
-    /// The folder that cargo builds it in; scripts have none.
+    /// The folder that cargo builds it in. `None` for scripts.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         self.script.is_none().then(|| folder(self.name))
     }
@@ -165,7 +165,7 @@ impl Contestant {
         self.program.listening(self.options)
     }
 
-    /// Starts it, on the first processor where the machine has a way to say so.
+    /// Starts it, on the first processor if `taskset` is installed.
     ///
     /// # Errors
     /// When it does not start.
@@ -174,7 +174,7 @@ impl Contestant {
     }
 }
 
-/// Starts a server on the first processor, so that the load has the others.
+/// Starts a server on the first processor, so that the load can use the others.
 pub(super) fn start(program: &Path, arguments: Vec<OsString>) -> Result<Server> {
     match install::on_path("taskset") {
         Some(taskset) => {
@@ -186,8 +186,8 @@ pub(super) fn start(program: &Path, arguments: Vec<OsString>) -> Result<Server> 
     }
 }
 
-/// Builds or installs those whose names have this in them, and the floor. Also returns those that cannot be, each with
-/// the reason.
+/// Builds or installs the floor, and the servers whose names contain `only`. Also returns those that could not be
+/// built, each with the reason.
 ///
 /// # Errors
 /// When the floor or the server on this library cannot be built.
@@ -224,12 +224,12 @@ fn folder(name: &str) -> PathBuf {
     target().join("bench").join(name)
 }
 
-/// Where the processor seconds of the first build are noted.
+/// The file that records the processor seconds of the first build.
 pub(super) fn build_note(name: &str) -> PathBuf {
     folder(name).join("cpu-seconds")
 }
 
-/// Builds one with cargo, in a folder of its own. The first build is a clean one, and what it took is noted.
+/// Builds one server with cargo, in a separate folder. The first build is clean, and its processor time is recorded.
 fn rust(name: &'static str) -> Result<Program> {
     let folder = folder(name);
     let is_first = !build_note(name).exists();

@@ -10,10 +10,10 @@ use super::exchange::Calls;
 use crate::process::Server;
 use crate::{Result, target};
 
-/// How many calls the first run makes: enough for every lazy start to be over.
+/// The number of calls of the first run: enough to finish all lazy initialization.
 const WARM_UP: u64 = 200;
 
-/// What one call costs.
+/// The cost of one call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Count {
     pub(super) instructions: f64,
@@ -21,7 +21,7 @@ pub(super) struct Count {
     pub(super) answer_bytes: usize,
 }
 
-/// A program under callgrind: what it is, where its data may be, and how its calls begin.
+/// A program under callgrind: its name, the folder for its data, and the preparation of its calls.
 pub(super) struct Counted<'a> {
     pub(super) name: &'a str,
     pub(super) program: &'a Path,
@@ -30,7 +30,7 @@ pub(super) struct Counted<'a> {
     pub(super) prepare: &'a dyn Fn(&mut Connection) -> Result<Calls>,
 }
 
-/// The instructions of one call: what `calls` more of them add.
+/// The instructions of one call, as the mean over `calls` additional calls.
 pub(super) fn per_call(counted: &Counted<'_>, calls: u64) -> Result<Count> {
     let folder = target().join("bench");
     fs::create_dir_all(&folder)?;
@@ -47,12 +47,12 @@ pub(super) fn per_call(counted: &Counted<'_>, calls: u64) -> Result<Count> {
     })
 }
 
-/// All instructions of a server that answers this many calls, from its start to its end. The profile stays in
-/// `folder`, for `callgrind_annotate`.
+/// All instructions of a server that answers this many calls, from its start to its end. The profile is kept in
+/// `folder` for `callgrind_annotate`.
 fn total(counted: &Counted<'_>, calls: u64, folder: &Path) -> Result<(u64, usize)> {
     let label = counted.name.replace([' ', '/', ','], "-");
     let profile = folder.join(format!("{label}.{calls}.callgrind"));
-    // Left behind by a run that was broken off; a file that is not there is fine.
+    // An interrupted run may have left this file. It need not exist.
     let _ = fs::remove_file(&profile);
     let clean = || counted.data.map(fs::remove_dir_all);
     let _ = clean();

@@ -1,4 +1,4 @@
-//! What is sent to a server of the comparison, and what its answers must be.
+//! The requests to a server of the comparison, and the checks of its answers.
 
 use serde_json::{Value, json};
 
@@ -13,12 +13,12 @@ pub(super) const LEGACY: &str = "2025-11-25";
 /// The line that the tool `large` repeats.
 const LINE: &str = "A line of prose that says \"yes\" once, and then goes on to its end.\n";
 const LINES: usize = 1_500;
-/// Stands where the id goes; ids have as many digits, so that every request has the same length.
+/// The placeholder for the id. All ids have the same number of digits, so that every request has the same length.
 const ID: u64 = 1_000_000_000;
-/// Stands where arguments have a number that is different in each call.
+/// The placeholder for a number in the arguments that is different in each call.
 pub(super) const NUMBER: &str = "9999999999";
 
-/// A tool, its arguments and what each answer has.
+/// A tool, its arguments, and a text that each answer must contain.
 #[derive(Debug, Clone)]
 pub(super) struct ToolCall {
     pub(super) tool: &'static str,
@@ -27,7 +27,7 @@ pub(super) struct ToolCall {
 }
 
 impl ToolCall {
-    /// 200 bytes, said back.
+    /// Echoes 200 bytes.
     pub(super) fn small() -> Self {
         let text = "A call of about two hundred bytes: long enough to be a sentence or two, short enough that what \
                     a server does around it shows. ";
@@ -39,13 +39,13 @@ impl ToolCall {
         }
     }
 
-    /// 100 KB of text.
+    /// Returns 100 KB of text.
     pub(super) fn large() -> Self {
         let text = Value::from(LINE.repeat(LINES)).to_string();
         Self {
             tool: "large",
             arguments: json!({}),
-            // Some write quotes a second time around it; the end of a line differs then.
+            // Some servers quote the text a second time; then the ends of lines differ.
             marker: text.chars().skip(1).take(30).collect(),
         }
     }
@@ -69,7 +69,7 @@ impl ToolCall {
     }
 }
 
-/// The text of a call around its id, as JSON-RPC has it on both transports.
+/// The JSON-RPC text of a call, split around its id. It is the same on both transports.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     before: String,
@@ -108,7 +108,7 @@ impl Message {
         })
     }
 
-    /// The call of this number.
+    /// The call with this number.
     pub(super) fn text(&self, number: u64) -> String {
         let id = ID + number;
         let after = match self.after.contains(NUMBER) {
@@ -118,7 +118,7 @@ impl Message {
         format!("{}{id}{after}", self.before)
     }
 
-    /// The number of the call that this is the answer to.
+    /// The number of the call that this body answers.
     pub(super) fn number(body: &[u8]) -> Option<u64> {
         let at = memchr::memmem::find(body, b"\"id\":")? + 5;
         let digits = body.get(at..at + 10)?;
@@ -129,12 +129,12 @@ impl Message {
             .checked_sub(ID)
     }
 
-    /// Whether this is the success of the call of this number.
+    /// Checks that `body` is a successful answer to the call with this number.
     ///
     /// # Errors
     /// When it is not.
     pub(super) fn check(&self, body: &[u8], number: u64) -> Result<()> {
-        // Ids are near the start or the end, and success has no text of its own.
+        // The id is near the start or the end. A successful answer has no text that marks success.
         let id = format!("\"id\":{}", ID + number);
         let right = has(body, id.as_bytes())
             && body.len() > self.least
@@ -158,7 +158,7 @@ fn has(text: &[u8], part: &[u8]) -> bool {
     memchr::memmem::find(text, part).is_some()
 }
 
-/// One tool, called over HTTP again and again.
+/// Repeated calls of one tool over HTTP.
 #[derive(Debug, Clone)]
 pub(super) struct Calls {
     head: String,
@@ -168,8 +168,8 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Prepares calls on `connection`, with a session if the era has them. Of several connections, each has its own
-    /// `lane` of `lanes`, so that no two send the same number.
+    /// Prepares calls on `connection`, with a session if the era has sessions. With several connections, each uses a
+    /// different `lane` of `lanes`, so that no two send the same number.
     pub(super) fn new(
         connection: &mut Connection,
         call: &ToolCall,
@@ -186,7 +186,7 @@ impl Calls {
         Self::with_headers(connection, call, era, (lane, lanes), &headers)
     }
 
-    /// The same in a session that is open.
+    /// The same in an open session.
     pub(super) fn with_headers(
         connection: &Connection,
         call: &ToolCall,
@@ -205,7 +205,7 @@ impl Calls {
     /// Makes one call, and checks its answer.
     ///
     /// # Errors
-    /// When it is not answered by success.
+    /// When the answer is not a success.
     pub(super) fn make(&mut self, connection: &mut Connection) -> Result<usize> {
         let mut request = Vec::new();
         self.request(&mut request);
@@ -239,7 +239,7 @@ impl Script for Calls {
     }
 }
 
-/// `initialize`, `notifications/initialized` and `DELETE`, again and again.
+/// Repeats `initialize`, `notifications/initialized` and `DELETE`.
 #[derive(Debug)]
 pub(super) struct Sessions {
     host: String,
@@ -278,7 +278,7 @@ impl Script for Sessions {
         let expected: &[u16] = match self.step {
             0 => &[200],
             1 => &[202],
-            // A server may refuse to end a session, and one that keeps none does.
+            // A server may refuse to end a session, and a server without sessions does refuse.
             _ => &[200, 202, 204, 405],
         };
         if !expected.contains(&answer.status) {
@@ -301,7 +301,7 @@ impl Script for Sessions {
 
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-/// The first message of an older client.
+/// The first message of a legacy client.
 pub(super) fn initialize_text() -> String {
     json!({
         "jsonrpc": "2.0", "id": 0, "method": "initialize",
@@ -314,7 +314,7 @@ pub(super) fn initialize_text() -> String {
     .to_string()
 }
 
-/// Opens a session. Returns the headers of its requests; servers without sessions have no id in them.
+/// Opens a session. Returns the headers for its requests, without a session id if the server has no sessions.
 pub(super) fn initialize(connection: &mut Connection) -> Result<String> {
     let mut request = Vec::new();
     write(

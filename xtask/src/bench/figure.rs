@@ -1,4 +1,4 @@
-//! What is measured, round by round, and what is told of it: medians, and ratios to the floor within each round.
+//! The measured values of each round, and their summary: medians, and ratios to the floor within each round.
 
 use serde_json::{Value, json};
 
@@ -15,23 +15,23 @@ pub(super) struct Figure {
     pub(super) rows: Vec<Row>,
 }
 
-/// What one server reached, in the order of the rounds.
+/// The values of one server, in the order of the rounds.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) server: String,
     pub(super) era: Era,
     pub(super) values: Vec<f64>,
-    /// Why it has no values, or no more.
+    /// The reason why values are missing, or were not measured to the end.
     pub(super) failure: Option<String>,
 }
 
-/// What has a row.
+/// A server or case that has a row.
 pub(super) trait Measured {
     fn name(&self) -> String;
     fn era(&self) -> Era;
 }
 
-/// Name, unit and whether less is better.
+/// The name, the unit, and whether less is better.
 pub(super) type Kind = (&'static str, &'static str, bool);
 
 impl Figure {
@@ -44,7 +44,7 @@ impl Figure {
         }
     }
 
-    /// The median of the ratios to the floor in the same era, or in the other one where the floor has one only.
+    /// The median of the ratios to the floor in the same era, or in the other era if the floor has only that one.
     pub(super) fn ratio(&self, row: &Row) -> Option<f64> {
         let floors = || self.rows.iter().filter(|row| row.server == "floor");
         let floor = floors()
@@ -102,14 +102,14 @@ impl Row {
         median(self.values.clone())
     }
 
-    /// Whether it is one that must not fail.
+    /// Whether it is one of the project's own servers, which must not fail.
     pub(super) fn is_own(&self) -> bool {
         ["floor", "ours", "ours-http", "universe-server"].contains(&self.server.as_str())
     }
 }
 
-/// Measures servers one after another, `rounds` times, so that what disturbs the machine disturbs all. One that fails
-/// is left out from then on.
+/// Measures servers one after another, `rounds` times, so that a disturbance of the machine affects them all. A server
+/// that fails is left out from then on.
 ///
 /// # Errors
 /// When nothing can be printed.
@@ -157,7 +157,7 @@ pub(super) fn interleaved<T: Measured>(
     Ok(figures)
 }
 
-/// The middle one; `None` of none.
+/// The median. `None` if there are no values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let half = values.len() / 2;
@@ -167,7 +167,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// A number with three digits that count.
+/// A number with three significant digits.
 pub(super) fn shown(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),

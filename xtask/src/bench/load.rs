@@ -1,6 +1,6 @@
-//! Requests per second, how long answers take, and the server's CPU time, under a load that waits for each answer.
+//! Requests per second, response times, and the server's CPU time, under a load that waits for each answer.
 //!
-//! One thread drives all connections, so that the load takes as little of the machine as it can.
+//! One thread drives all connections, so that the load uses as little of the machine as possible.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -14,33 +14,33 @@ use super::wire::{self, Answer};
 use crate::Result;
 use crate::process::Server;
 
-/// How long the load runs before anything counts.
+/// How long the load runs before the measurement starts.
 const WARM_UP: Duration = Duration::from_millis(300);
-/// How long no answer may come.
+/// The time without any answer after which the run fails.
 const QUIET: Duration = Duration::from_secs(30);
-/// How long a clock tick of `/proc` is, in microseconds: 100 ticks a second on every Linux.
+/// The length of a clock tick of `/proc`, in microseconds: 100 ticks per second on every Linux.
 const TICK_MICROS: f64 = 10_000.0;
-/// How much a connection reads at once, in bytes.
+/// The size of one read from a connection, in bytes.
 const READ: usize = 128 << 10;
 
-/// What one connection sends, one request after the other.
+/// The requests of one connection, one after another.
 pub(super) trait Script {
     /// Writes the next request.
     fn request(&mut self, out: &mut Vec<u8>);
-    /// Checks the answer to it. Returns whether it completes something that counts.
+    /// Checks the answer to the last request. Returns whether it completes a counted operation.
     ///
     /// # Errors
-    /// When it is not the right answer.
+    /// When the answer is wrong.
     fn check(&mut self, answer: &Answer<'_>) -> Result<bool>;
 }
 
-/// What came of a load.
+/// The results of a load.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) per_second: f64,
-    /// The server's CPU time for each, in microseconds.
+    /// The server's CPU time per operation, in microseconds.
     pub(super) cpu_micros: f64,
-    /// What 99 of 100 answers took at most, in microseconds.
+    /// The 99th percentile of the response times, in microseconds.
     pub(super) p99_micros: f64,
 }
 
@@ -52,10 +52,10 @@ struct Lane<S> {
     sent: Instant,
 }
 
-/// Loads a server by these connections for `duration`.
+/// Loads a server over these connections for `duration`.
 ///
 /// # Errors
-/// When a connection breaks, or an answer is wrong or does not come.
+/// When a connection breaks, or an answer is wrong or does not arrive.
 pub(super) fn run<S: Script>(
     server: &Server,
     lanes: Vec<(Connection, S)>,
@@ -92,7 +92,7 @@ pub(super) fn run<S: Script>(
                     let took = now.duration_since(lane.sent).as_micros();
                     micros.push(u32::try_from(took).unwrap_or(u32::MAX));
                 }
-                // One that takes longer than all the time is counted, too.
+                // An answer that takes longer than the whole duration still counts.
                 if now >= end && !micros.is_empty() {
                     return sample(server, count, counted_from, cpu, micros);
                 }
@@ -150,11 +150,11 @@ impl<S: Script> Lane<S> {
         self.out.clear();
         self.script.request(&mut self.out);
         self.sent = now;
-        // A request fits into the socket's buffer, which is empty: the last one was answered.
+        // The last request was answered, so the socket's buffer is empty, and this request fits into it.
         Ok(self.stream.write_all(&self.out)?)
     }
 
-    /// Reads what is there. `false` when nothing is.
+    /// Reads the available bytes. `false` when there are none.
     fn read(&mut self, piece: &mut [u8]) -> Result<bool> {
         match self.stream.read(piece) {
             Ok(0) => Err("the server closed a connection under load".into()),
@@ -168,7 +168,7 @@ impl<S: Script> Lane<S> {
         }
     }
 
-    /// Checks the answer that is there. `None` when it is not there as a whole.
+    /// Checks the next answer. `None` when it is not complete yet.
     fn take(&mut self) -> Result<Option<bool>> {
         let Some((answer, length)) = wire::answer(&self.input)? else {
             return Ok(None);
@@ -182,7 +182,7 @@ impl<S: Script> Lane<S> {
 /// User and system time of a process so far, in microseconds.
 ///
 /// # Errors
-/// When the machine does not say.
+/// When `/proc` cannot be read or parsed.
 #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
 pub(super) fn cpu_micros(process: u32) -> Result<f64> {
     Ok(cpu_ticks(process)? as f64 * TICK_MICROS)

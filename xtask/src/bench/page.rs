@@ -1,4 +1,4 @@
-//! The results as one page without anything to load: bars in SVG, and the figures beside them.
+//! The results as one self-contained page: bars in SVG, with the figures beside them.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -7,15 +7,15 @@ use super::figure::{Figure, Row, shown};
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}\
 h2{font-size:1.1rem;margin:2rem 0 .3rem}svg{width:100%;height:auto;font:13px system-ui,sans-serif}\
 .floor{fill:#999}.own{fill:#1b7f5c}.other{fill:#6d8fb8}.note{color:#555}";
-/// In units of the picture: its width, where bars begin, the longest bar, and the height of a row.
+/// The width of the picture, the left end of bars, the longest bar, and the height of a row, in units of the picture.
 const WIDTH: f64 = 900.0;
 const LEFT: f64 = 260.0;
 const LONGEST: f64 = 460.0;
 const ROW: f64 = 22.0;
-/// The longest bar as a multiple of the floor's: one server that takes hundreds would leave nothing of the others.
+/// The longest bar as a multiple of the floor's. Otherwise one server with hundreds would make the others invisible.
 const CUT: f64 = 20.0;
 
-/// The page. `about` says what it was measured on; `skipped` what was not, and why.
+/// The page. `about` describes the machine; `skipped` lists what was not measured, and why.
 pub(super) fn page(
     figures: &[Figure],
     about: &[(&str, String)],

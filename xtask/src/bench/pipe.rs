@@ -11,25 +11,25 @@ use super::exchange::{self, Message};
 use super::load;
 use crate::Result;
 
-/// How long the load runs before anything counts.
+/// How long the load runs before the measurement starts.
 const WARM_UP: Duration = Duration::from_millis(200);
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const READ: usize = 64 << 10;
-/// The longest line, in bytes.
+/// The maximum length of a line, in bytes.
 const MAX_LINE: usize = 1 << 20;
 
-/// A server on pipes, which ends when this is dropped.
+/// A server on pipes. It is killed when this is dropped.
 pub(super) struct Pipe {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
-    /// What was read and is not taken.
+    /// The bytes that were read but not consumed.
     read: Vec<u8>,
 }
 
 impl Drop for Pipe {
     fn drop(&mut self) {
-        // Both fail only when the child has already gone, which is what is wanted.
+        // Both fail only if the child has already ended, which is the goal.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -64,8 +64,8 @@ impl Pipe {
         Ok(pipe)
     }
 
-    /// Calls a second with this many under way, and the server's processor time for each in microseconds. What comes at
-    /// once is answered by as many calls in one write.
+    /// Calls per second with `window` calls in flight, and the server's processor time per call in microseconds. After
+    /// each read, one write sends as many new calls as answers arrived.
     ///
     /// # Errors
     /// When an answer is wrong.
@@ -80,7 +80,7 @@ impl Pipe {
         let (mut sent, mut answered, mut before) = (window, 0_u64, None);
         self.write(&lines(message, 0..window))?;
         loop {
-            // Servers may answer in any order: each id is checked by being one of those under way.
+            // Servers may answer in any order: each id must be that of a call in flight.
             let came =
                 self.lines(|line| check(message, line, answered.saturating_sub(window)..sent))?;
             answered += came;
@@ -106,7 +106,7 @@ impl Pipe {
         Ok(self.input.write_all(text.as_bytes())?)
     }
 
-    /// Reads once, and gives each whole line to `each`. Returns how many there were.
+    /// Reads once, and passes each complete line to `each`. Returns the number of lines.
     fn lines(&mut self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
         let mut piece = [0; READ];
         let read = self.output.read(&mut piece)?;
@@ -142,7 +142,7 @@ fn lines(message: &Message, numbers: std::ops::Range<u64>) -> String {
     text
 }
 
-/// The answer is the success of a call under way.
+/// Checks that the line is a successful answer to a call in flight.
 fn check(message: &Message, line: &[u8], under_way: std::ops::Range<u64>) -> Result<()> {
     let number = Message::number(line).ok_or("an answer without the id of a call")?;
     if !under_way.contains(&number) {

@@ -1,4 +1,4 @@
-//! The results as JSON and as a page, with what they were measured on.
+//! The results as JSON and as a page, with a description of the machine.
 
 use std::fs;
 use std::process::Command;
@@ -12,20 +12,20 @@ use super::figure::Figure;
 use super::page;
 use crate::{Result, process, say, target};
 
-/// What the results were measured on. The load is part of it: other work makes figures worse.
+/// The machine of the measurement. Its load is included, because other work makes the results worse.
 pub(super) struct Machine {
     load_before: String,
 }
 
 impl Machine {
-    /// The machine as it is before measuring.
+    /// The state of the machine before measuring.
     pub(super) fn now() -> Self {
         Self {
             load_before: load(),
         }
     }
 
-    /// Names and values, after measuring.
+    /// Names and values for the report, after measuring.
     pub(super) fn about(&self, plan: Plan) -> [(&'static str, String); 5] {
         let Plan {
             rounds, sessions, ..
@@ -48,7 +48,7 @@ impl Machine {
     }
 }
 
-/// Writes both files below `target`, and says where they are.
+/// Writes both files below `target`, and prints their paths.
 ///
 /// # Errors
 /// When they cannot be written.
@@ -77,7 +77,7 @@ pub(super) fn write(
     ))
 }
 
-/// The name of the processor and how many there are.
+/// The name and number of processors.
 fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text
@@ -92,7 +92,7 @@ fn load() -> String {
     text.split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
-/// What a command prints; nothing when it fails.
+/// The output of a command; empty when it fails.
 fn output(command: &mut Command) -> String {
     let finished = process::run(command, Duration::from_secs(20));
     finished.map_or_else(

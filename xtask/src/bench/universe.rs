@@ -1,4 +1,4 @@
-//! The figures of real tools: those of the universe server on Sol, and on a universe of 100,000 bodies.
+//! The figures of real tools: the tools of the universe server, on Sol and on a universe of 100,000 bodies.
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,7 +16,7 @@ use super::load::Sample;
 use crate::process::Server;
 use crate::{Result, target};
 
-/// How many bodies a universe has, small and large.
+/// The number of bodies in a small and in a large universe.
 const SIZES: [usize; 2] = [100, 100_000];
 const COMMANDS: [&str; 3] = ["tick", "addStar", "updateStar"];
 
@@ -48,7 +48,7 @@ impl Measured for Case<'_> {
 /// All figures of the universe server at `program`.
 ///
 /// # Errors
-/// When nothing can be printed. What fails is in its row.
+/// When nothing can be printed. A failure is reported in its row.
 pub(super) fn figures(floors: &[Contestant], program: &Path, plan: Plan) -> Result<Vec<Figure>> {
     let sol = json!({ "universeId": "sol" });
     let tick = json!({ "universeId": "sol", "command": { "type": "tick", "dt": 1 } });
@@ -150,7 +150,7 @@ fn floor_cases(floors: &[Contestant]) -> Vec<Case<'_>> {
 }
 
 impl Case<'_> {
-    /// Calls a second, and the server's CPU time for each.
+    /// Calls per second, and the server's CPU time per call.
     fn measure(&self, program: &Path, plan: Plan) -> Result<Vec<f64>> {
         let sample = match self.task {
             Task::Floor(floor) => load_calls(
@@ -201,7 +201,7 @@ fn on_bodies(program: &Path, command: &'static str, size: usize, plan: Plan) -> 
     load_calls(&universes.server, &call, Era::Modern, 16, plan.duration)
 }
 
-/// A universe of one star with all other bodies in orbit around it.
+/// A universe with one star and all other bodies in orbit around it.
 fn bodies(size: usize) -> Value {
     let ids: Vec<_> = (1..size).map(|number| format!("body-{number}")).collect();
     let body = |id: &str, parent: Option<&str>, children: &[String]| {
@@ -219,7 +219,7 @@ fn bodies(size: usize) -> Value {
     json!({ "stars": stars, "rootIds": ["sol"] })
 }
 
-/// The universe server on a folder of its own, which goes with it.
+/// The universe server on a separate folder, which is removed when this is dropped.
 struct Universes {
     server: Server,
     data: PathBuf,
@@ -228,7 +228,7 @@ struct Universes {
 impl Universes {
     fn start(program: &Path) -> Result<Self> {
         let data = target().join("bench").join("universes");
-        // Left behind by a run that was broken off; a folder that is not there is fine.
+        // An interrupted run may have left this folder. It need not exist.
         let _ = fs::remove_dir_all(&data);
         let arguments: Vec<OsString> = vec![
             "--listen".into(),
@@ -236,7 +236,7 @@ impl Universes {
             "--data-dir".into(),
             data.clone().into(),
             "--demo".into(),
-            // A universe of 100,000 bodies has 30 MB as JSON.
+            // A universe of 100,000 bodies is 30 MB of JSON.
             "--max-body".into(),
             "64MiB".into(),
             "--max-universe".into(),
@@ -251,7 +251,7 @@ impl Universes {
 
 impl Drop for Universes {
     fn drop(&mut self) {
-        // The server is killed a moment later and may write once more; the next start removes that.
+        // The server is killed only a moment later, so it may write again. The next start removes those files.
         let _ = fs::remove_dir_all(&self.data);
     }
 }

@@ -1,14 +1,14 @@
-//! Answers of HTTP/1.1 out of the bytes that have come so far, with a content length or in chunks.
+//! Parses HTTP/1.1 answers from the bytes received so far, with a content length or in chunks.
 
 use std::borrow::Cow;
 
 use crate::Result;
 
-/// The most headers of an answer.
+/// The maximum number of headers in an answer.
 const MAX_HEADERS: usize = 64;
-/// The longest head, in bytes.
+/// The maximum length of a head, in bytes.
 const MAX_HEAD: usize = 16 << 10;
-/// The longest answer that is read, in bytes: a universe of 100,000 bodies has some 30 MB.
+/// The maximum length of an answer, in bytes: a universe of 100,000 bodies has some 30 MB.
 const MAX_ANSWER: usize = 128 << 20;
 
 /// One whole answer.
@@ -34,10 +34,10 @@ struct Head<'a> {
     length: usize,
 }
 
-/// The answer at the start of `bytes`, and how many bytes it has. `None` when it is not there as a whole.
+/// The answer at the start of `bytes`, and its length in bytes. `None` when it is not complete yet.
 ///
 /// # Errors
-/// When what is there is not HTTP/1.1, or more than is read.
+/// When the bytes are not HTTP/1.1, or exceed a limit.
 pub(super) fn answer(bytes: &[u8]) -> Result<Option<(Answer<'_>, usize)>> {
     let Some(head) = head(bytes)? else {
         return Ok(None);
@@ -61,10 +61,10 @@ pub(super) fn answer(bytes: &[u8]) -> Result<Option<(Answer<'_>, usize)>> {
     }))
 }
 
-/// The status and the length of the head of a stream. `None` when it is not there as a whole.
+/// The status of a stream and the length of its head. `None` when the head is not complete yet.
 ///
 /// # Errors
-/// When what is there is not HTTP/1.1.
+/// When the bytes are not HTTP/1.1.
 pub(super) fn opened(bytes: &[u8]) -> Result<Option<(u16, usize)>> {
     Ok(head(bytes)?.map(|head| (head.status, head.length)))
 }
@@ -98,11 +98,11 @@ fn head(bytes: &[u8]) -> Result<Option<Head<'_>>> {
     }))
 }
 
-/// The body in these chunks and how many bytes they have. `None` when the last chunk is not there.
+/// The body in these chunks, and the length of the chunks in bytes. `None` when the last chunk has not arrived.
 fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>> {
     let mut body = Vec::new();
     let mut at = 0;
-    // Each turn takes at least one byte.
+    // Each iteration consumes at least one byte.
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
         let parsed = httparse::parse_chunk_size(rest).map_err(|_| "a chunk without a size")?;

@@ -1,7 +1,7 @@
 //! Bundles for MCP clients (`.mcpb`), and the entries of the MCP registry (`server.json`) that lead to them.
 //!
-//! The manifests in `packaging/mcpb/` follow version 0.3 of the bundle format; the version is filled in here. The
-//! entries follow the registry's schema of 2025-12-11.
+//! The manifests in `packaging/mcpb/` follow version 0.3 of the bundle format. The release version is filled in
+//! here. The entries follow the registry's schema of 2025-12-11.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -16,13 +16,13 @@ use crate::{Result, root};
 
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 
-/// The longest description that the registry takes, in characters.
+/// The maximum length of a description in the registry, in characters.
 const MOST: usize = 100;
 
 /// Makes the bundle and the entry of a server.
 ///
 /// # Errors
-/// When a file cannot be read or written, or its manifest is not as it should be.
+/// When a file cannot be read or written, or its manifest is invalid.
 pub(super) fn make(release: &Release<'_>, server: &str) -> Result<[PathBuf; 2]> {
     let manifest = manifest(server, &release.version)?;
     let platform = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
@@ -108,7 +108,7 @@ mod tests {
     use super::super::SERVERS;
     use super::*;
 
-    /// The members that version 0.3 of the format knows and that are used here.
+    /// The members of version 0.3 of the format that are used here.
     const KNOWN: [&str; 10] = [
         "manifest_version",
         "name",
@@ -148,7 +148,7 @@ mod tests {
                     let option = option.trim_end_matches('}');
                     let asked = &manifest["user_config"][option];
                     assert!(asked["title"].is_string() && asked["description"].is_string());
-                    // What is neither required nor has a default would be passed to the server unexpanded.
+                    // An option that is not required and has no default would be passed to the server unexpanded.
                     assert!(
                         asked["required"] == true || asked["default"].is_string(),
                         "{server}: {option}"

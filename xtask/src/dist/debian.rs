@@ -12,7 +12,7 @@ const CARGO_DEB: Tool = Tool {
     version: "3.8.0",
 };
 
-/// Makes it of the programs that have been built.
+/// Makes the package from the programs that are already built.
 ///
 /// # Errors
 /// When cargo-deb cannot be installed or fails.

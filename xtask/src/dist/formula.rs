@@ -7,13 +7,13 @@ use std::process::Command;
 use super::{DEADLINE, Release, digest};
 use crate::{Result, process, root};
 
-/// The formula, with words between `@` that are filled in.
+/// The template of the formula. Words between `@` are replaced.
 const FORMULA: &str = "packaging/homebrew/universe-server.rb";
 
-/// Makes both.
+/// Makes the source archive and the formula.
 ///
 /// # Errors
-/// When git cannot make an archive, or a word of the formula is not known.
+/// When git cannot make an archive, or the template contains an unknown word.
 pub(super) fn make(release: &Release<'_>) -> Result<[PathBuf; 2]> {
     let name = format!("universe-{}", release.version);
     let source = release.to.join(format!("{name}.tar.gz"));

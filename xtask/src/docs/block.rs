@@ -1,18 +1,18 @@
-//! The fenced blocks of a page, and what a comment above one says about running it.
+//! The fenced blocks of a page, and the comments above a block that control how it is run.
 //!
 //! | comment on the line above | meaning |
 //! |---|---|
-//! | `<!-- not run: REASON -->` | the block needs what a test does not have; the reason is required |
+//! | `<!-- not run: REASON -->` | the block needs something that a test does not have; the reason is required |
 //! | `<!-- serves -->` | the block starts a server, which runs until the page ends |
 //! | `<!-- exits with N -->` | the block ends with this exit code |
-//! | `<!-- given: COMMAND -->` | a command that prepares what the text takes for granted; may be repeated |
+//! | `<!-- given: COMMAND -->` | a command that prepares what the text assumes; may be repeated |
 
 /// A fenced block.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Block {
-    /// The number of its first line inside the fence.
+    /// The line number of its first line inside the fence.
     pub(super) line: usize,
-    /// The word after the opening fence, such as `sh` or `rust,ignore`; empty without one.
+    /// The word after the opening fence, such as `sh` or `rust,ignore`; empty if there is none.
     pub(super) language: String,
     pub(super) text: String,
     /// The comments directly above it, without their brackets.
@@ -23,7 +23,7 @@ pub(super) struct Block {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) how: How,
-    /// Commands that come before it.
+    /// Commands that run before the block.
     pub(super) given: Vec<String>,
 }
 
@@ -33,11 +33,11 @@ pub(super) enum How {
     Ends(i32),
     /// In the background, until the page ends.
     Serves,
-    /// It is not checked.
+    /// The block is not run.
     Skipped,
 }
 
-/// Languages whose blocks are commands, but under another name than `sh`.
+/// Names other than `sh` for languages whose blocks are commands.
 const OTHER_SHELLS: [&str; 5] = ["bash", "console", "shell", "zsh", "shell-session"];
 
 /// All blocks of a page, in order.
@@ -79,10 +79,10 @@ fn comment(line: &str) -> Option<&str> {
 }
 
 impl Block {
-    /// How it is run; `None` if it is not a block of commands.
+    /// How the block is run. `None` if it is not a block of commands.
     ///
     /// # Errors
-    /// What is wrong with its language or its comments.
+    /// A description of the error in its language or its comments.
     pub(super) fn plan(&self) -> Result<Option<Plan>, String> {
         if OTHER_SHELLS.contains(&self.language.as_str()) {
             return Err(format!(

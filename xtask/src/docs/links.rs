@@ -1,10 +1,10 @@
-//! Links between the files of the repository lead to files and headings that exist.
+//! Checks that links between the files of the repository lead to existing files and headings.
 
 use std::collections::BTreeMap;
 
 use super::PAGES;
 
-/// The targets of the links in a text, with their lines. Code is left out.
+/// The targets of the links in a text, with their line numbers. Links in code are ignored.
 fn targets(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -27,7 +27,7 @@ fn targets(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// What a heading is called in a link: lower case, spaces as dashes, without punctuation.
+/// The anchor of a heading in a link: lower case, spaces as dashes, without punctuation.
 fn anchor(heading: &str) -> String {
     heading
         .trim()
@@ -49,7 +49,7 @@ fn has_heading(text: &str, wanted: &str) -> bool {
         .any(|heading| anchor(heading) == wanted)
 }
 
-/// `path` seen from the folder of the file `from`, without `.` and `..`.
+/// Resolves `path` relative to the folder of the file `from`, without `.` and `..`.
 fn resolve(from: &str, path: &str) -> String {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
@@ -65,7 +65,7 @@ fn resolve(from: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// Links in `pages` that lead nowhere. Addresses elsewhere are not asked, nor are names of the library's items.
+/// Broken links in `pages`. URLs of other sites and links to items of the library are not checked.
 pub(super) fn check(
     pages: &BTreeMap<String, String>,
     exists: impl Fn(&str) -> bool,

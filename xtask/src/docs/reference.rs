@@ -1,4 +1,4 @@
-//! The reference pages, made from what the programs say of themselves.
+//! The reference pages, generated from the output of the programs.
 
 mod ask;
 mod help;
@@ -31,15 +31,15 @@ const PROGRAMS: [&str; 5] = [
     "mcp-conformance",
 ];
 
-/// The first lines of every page that is made.
+/// The first lines of every generated page.
 fn heading(title: &str, introduction: &str) -> String {
     format!("# {title}\n\n<!-- Written by `cargo xtask docs write`. -->\n\n{introduction}\n")
 }
 
-/// Every page by its path in the repository. The judged programs must have been built.
+/// All pages, by path in the repository. The judged programs must already be built.
 ///
 /// # Errors
-/// When a program does not start, or says something that no page can be made of.
+/// When a program does not start, or its output cannot be made into a page.
 pub(super) fn pages() -> Result<BTreeMap<String, String>> {
     let mut pages = BTreeMap::new();
     let mut add = |name: &str, text: String| {
@@ -61,7 +61,7 @@ pub(super) fn pages() -> Result<BTreeMap<String, String>> {
             let api: Value = serde_json::from_str(&ask::get(&format!("{base}/openapi.json"))?)?;
             add("rest", rest::paths(&api)?);
             add("commands", rest::commands(&api)?);
-            // Figures of commands are there once there was one.
+            // The metrics of commands exist only after the first command.
             ask::post(
                 &format!("{base}/universes/sol/commands"),
                 "{\"type\":\"tick\",\"dt\":1}",
@@ -85,12 +85,12 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// The string under `name`, empty without one.
+/// The string under `name`; empty if it does not exist.
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// What values a JSON Schema allows, in a few words.
+/// A short description of the values that a JSON Schema allows.
 fn kind(schema: &Value) -> String {
     if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
         let choices: Vec<String> = choices

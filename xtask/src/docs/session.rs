@@ -1,4 +1,4 @@
-//! The commands of one page, run in order as in one terminal, in a separate folder, with the programs under test.
+//! Runs the commands of one page in order, as in one terminal, in a separate folder, with the programs under test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,10 +10,10 @@ use std::time::Duration;
 use super::block::{How, blocks};
 use crate::{Result, process, programs, root, target};
 
-/// How long the commands of one page may take.
+/// The time limit for the commands of one page.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// Stands in for what a reader has: a failure of `curl` is an error, `head` does not close the pipe that it reads, and
+/// Shell functions for the commands: a failure of `curl` is an error, `head` does not close the pipe that it reads, and
 /// `serving` waits for a server.
 const PREAMBLE: &str = r#"set -euo pipefail
 curl() { command curl --silent --show-error --fail-with-body "$@"; }
@@ -29,7 +29,7 @@ serving() {
 }
 "#;
 
-/// Stands in for `cargo`: what a reader would build is built already.
+/// A replacement for `cargo`: the programs that a reader would build are already built.
 const CARGO: &str = r#"#!/usr/bin/env bash
 set -eu
 verb=$1
@@ -50,7 +50,7 @@ case $verb in
 esac
 "#;
 
-/// Stands in for the conformance tool: checks ask in one revision, and leave out the rule that waits.
+/// A replacement for the conformance tool. Checks use only one revision, and skip the rule that waits.
 fn conformance() -> String {
     let program = programs::judged("mcp-conformance");
     let program = program.to_string_lossy();
@@ -60,13 +60,13 @@ fn conformance() -> String {
     )
 }
 
-/// Stands in for a server of the reader's own, over pipes or on a port.
+/// A replacement for the reader's own server, over pipes or on a port.
 const SERVER: &str = "#!/usr/bin/env bash\nexec universe-server --store memory --demo \"$@\"\n";
 
-/// The commands of a page as one script; `None` if it has none to run.
+/// The commands of a page as one script. `None` if it has no commands to run.
 ///
 /// # Errors
-/// The lines of blocks that are not marked well, with what is wrong.
+/// The lines of blocks with wrong comments or languages, each with a description of the error.
 pub(super) fn script(path: &str, page: &str) -> std::result::Result<Option<String>, Vec<String>> {
     let mut script = PREAMBLE.to_owned();
     let mut wrong = Vec::new();
@@ -110,10 +110,10 @@ pub(super) fn script(path: &str, page: &str) -> std::result::Result<Option<Strin
     }
 }
 
-/// Runs the script of a page. `None` when all went well, else what went wrong and where.
+/// Runs the script of a page. `None` on success, else a description of the error and its position.
 ///
 /// # Errors
-/// When it cannot be run.
+/// When the script cannot be run.
 pub(super) fn run(path: &str, script: &str) -> Result<Option<String>> {
     let folder = target().join("docs").join(path.replace(['/', '.'], "-"));
     if folder.exists() {
@@ -141,7 +141,7 @@ pub(super) fn run(path: &str, script: &str) -> Result<Option<String>> {
         .env_clear()
         .env("PATH", search_path(&stand_ins)?)
         .env("HOME", &home)
-        // What examples are given.
+        // Used by the examples.
         .env("REPOSITORY", root())
         .env("LANG", "C.UTF-8")
         .stdout(fs::File::create(folder.join("stdout"))?)
@@ -174,7 +174,7 @@ fn executable(path: &Path, text: &str) -> Result<()> {
     Ok(fs::write(path, text)?)
 }
 
-/// The stand-ins, the programs under test, and those of the machine.
+/// The search path: the replacements, the programs under test, and the programs of the machine.
 fn search_path(stand_ins: &Path) -> Result<std::ffi::OsString> {
     let judged = programs::judged("universe-server");
     let judged = judged.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -185,10 +185,10 @@ fn search_path(stand_ins: &Path) -> Result<std::ffi::OsString> {
     )?)
 }
 
-/// The script with every port of this machine that it names replaced by one that is free.
+/// The script with every port on this machine replaced by a free one.
 fn elsewhere(script: &str) -> Result<String> {
     let mut moved = String::with_capacity(script.len());
-    // Held until all are chosen, so that no two are the same.
+    // Held until all ports are chosen, so that no two are the same.
     let mut chosen: BTreeMap<&str, (TcpListener, String)> = BTreeMap::new();
     let mut rest = script;
     while let Some(at) = ["127.0.0.1:", "localhost:", "--port "]

@@ -1,4 +1,4 @@
-//! The site: built by mdBook, with the documentation of the library.
+//! Builds the site with mdBook, including the documentation of the library.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ const MDBOOK: Tool = Tool {
     version: "0.5.4",
 };
 
-/// Where the documentation of the library is on the site, below its root.
+/// The path of the library's documentation below the root of the site.
 const API: &str = "api/mcp_proto/index.html";
 
 /// Builds the site.
@@ -55,11 +55,11 @@ pub(super) fn build() -> Result<bool> {
     Ok(true)
 }
 
-/// What mdBook runs over the book before it is rendered: links to items of the library become links into its
-/// documentation.
+/// The mdBook preprocessor, which runs before the book is rendered. It turns links to items of the library into links
+/// to the library's documentation.
 ///
 /// # Errors
-/// When mdBook sends something else.
+/// When mdBook sends unexpected input.
 pub(super) fn preprocess(question: &[String]) -> Result<bool> {
     if let [supports, renderer] = question
         && supports == "supports"
@@ -75,7 +75,7 @@ pub(super) fn preprocess(question: &[String]) -> Result<bool> {
     Ok(true)
 }
 
-/// Changes every `content` in a book; chapters are within chapters.
+/// Changes every `content` in a book, including those of nested chapters.
 fn link(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(link),
@@ -96,7 +96,7 @@ fn link(value: &mut Value) {
     }
 }
 
-/// A text whose links to `crate::…` lead to the documentation, searched by the last two names.
+/// The text with its links to `crate::…` turned into searches of the documentation for the last two names.
 fn linked(text: &str, up: &str) -> String {
     let mut parts = text.split("](crate::");
     let mut changed = parts.next().unwrap_or_default().to_owned();
@@ -110,7 +110,7 @@ fn linked(text: &str, up: &str) -> String {
     changed
 }
 
-/// Pages of the site that its table of contents does not list: nothing would lead to them.
+/// Pages of the site that are missing from its table of contents, so that nothing links to them.
 pub(super) fn unlisted(pages: &BTreeMap<String, String>) -> Vec<String> {
     let table = pages
         .get(&format!("{PAGES}/SUMMARY.md"))
@@ -124,7 +124,7 @@ pub(super) fn unlisted(pages: &BTreeMap<String, String>) -> Vec<String> {
         .collect()
 }
 
-/// Files that pages include and that do not exist.
+/// Files that pages include but that do not exist.
 fn included(pages: &BTreeMap<String, String>) -> Vec<String> {
     let mut missing = Vec::new();
     for (path, text) in pages.iter().filter(|(path, _)| path.starts_with(PAGES)) {

@@ -1,4 +1,5 @@
-//! Snippets of JSON and TOML are well-formed, and those for MCP clients have the form that their client documents.
+//! Checks that JSON and TOML snippets are well-formed, and that those for MCP clients have the format that the client
+//! documents.
 //!
 //! A comment above the block names the client: `<!-- client: cursor -->`.
 
@@ -6,18 +7,18 @@ use serde_json::Value;
 
 use super::block::{Block, blocks};
 
-/// A client, and where its file has the servers.
+/// A client, and the place of the servers in its configuration file.
 struct Client {
     name: &'static str,
-    /// The member, or table, that has the servers.
+    /// The member or table that contains the servers.
     servers: &'static str,
-    /// Whether every server says its `type`; those that do not know a member refuse or ignore it.
+    /// Whether every server has a `type`. Other clients reject or ignore unknown members.
     typed: bool,
-    /// Whether it can be given the URL of a server.
+    /// Whether a server can be configured by its URL.
     remote: bool,
 }
 
-/// As their documentation has it.
+/// The clients, as documented by each.
 const CLIENTS: [Client; 6] = [
     Client {
         name: "claude-code",
@@ -57,11 +58,11 @@ const CLIENTS: [Client; 6] = [
     },
 ];
 
-/// Members that a server may have in each of them.
+/// Members of a server that the client starts, and of one that it reaches by URL.
 const STARTED: [&str; 4] = ["type", "command", "args", "env"];
 const REACHED: [&str; 4] = ["type", "url", "headers", "bearer_token_env_var"];
 
-/// What is wrong with the snippets of a page.
+/// The findings in the snippets of a page.
 pub(super) fn check(path: &str, page: &str) -> Vec<String> {
     blocks(page)
         .iter()

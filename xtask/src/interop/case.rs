@@ -1,8 +1,8 @@
-//! Which client is put through what: the table of clients, and every case that follows from it.
+//! The table of clients with their scenarios, and all cases that follow from it.
 
 use crate::install::Toolbox;
 
-/// What a client is put through.
+/// A test scenario for a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scenario {
     Universe,
@@ -22,11 +22,11 @@ pub(super) enum Era {
 pub(super) enum Transport {
     Http,
     Stdio,
-    /// HTTP, where each request goes to the other one of two servers.
+    /// HTTP, with requests that alternate between two servers.
     Twins,
 }
 
-/// A script, and what it can be put through.
+/// A client script, and the cases that it supports.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) script: &'static str,
@@ -64,7 +64,7 @@ const CLIENTS: [Client; 5] = [
         scenarios: &[Scenario::Universe, Scenario::Everything],
     },
     Client {
-        // Of the same package as the one before, for what needs a connection that lasts.
+        // From the same package as the client above, for scenarios that need a lasting connection.
         script: "mcpdo.mjs",
         toolbox: Toolbox::Node,
         eras: BOTH_ERAS,
@@ -87,7 +87,7 @@ pub(super) struct Case {
     pub(super) transport: Transport,
 }
 
-/// Every case there is, in the order in which they run.
+/// All cases, in the order in which they run.
 pub(super) fn cases() -> impl Iterator<Item = Case> {
     ALL_SCENARIOS.iter().flat_map(|&scenario| {
         [Transport::Http, Transport::Stdio, Transport::Twins]
@@ -143,7 +143,7 @@ impl Transport {
 }
 
 impl Client {
-    /// The script without its ending.
+    /// The name of the script without its extension.
     pub(super) fn name(&self) -> &'static str {
         self.script
             .split_once('.')
@@ -152,7 +152,7 @@ impl Client {
 }
 
 impl Case {
-    /// Keeps the bodies of one case apart from those of every other.
+    /// A suffix that keeps the bodies of one case separate from those of other cases.
     pub(super) fn suffix(&self) -> String {
         let (client, era) = (self.client.name(), self.era.name());
         format!("{client}-{era}-{}", self.transport.name())

@@ -1,4 +1,4 @@
-//! What a client's script came to: how many checks it made, and what it could not check.
+//! The result of a client's script: the number of checks, and what it could not check.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::process::Finished;
 pub(super) enum Verdict {
     Passed {
         checks: u64,
-        /// What this client cannot be put through, each with the reason.
+        /// The checks that this client does not support, each with the reason.
         cannot: Vec<String>,
     },
     Failed(String),
@@ -17,7 +17,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// Reads a script's output. A script that passes without a check has failed.
+    /// Reads a script's output. A script that passes without making a check has failed.
     pub(super) fn of(finished: &Finished) -> Self {
         let report = finished
             .stdout
@@ -43,7 +43,7 @@ impl Verdict {
         }
     }
 
-    /// A client that is not there is a visible gap on a developer's machine and a failure in CI.
+    /// A missing client is reported as skipped on a developer's machine, and as a failure in CI.
     pub(super) fn without(missing: &str, ci: bool) -> Self {
         if ci {
             Self::Failed(missing.to_owned())
@@ -56,7 +56,7 @@ impl Verdict {
         matches!(self, Self::Failed(_))
     }
 
-    /// A row of the table, and one more for each thing that was not checked.
+    /// A row of the table, plus one row for each item that was not checked.
     pub(super) fn lines(&self, case: &Case) -> Vec<String> {
         let head = format!(
             "{:<18}{:<12}{:<8}{:<7}",
@@ -96,7 +96,7 @@ pub(super) fn closing_line(verdicts: &[Verdict]) -> String {
     }
 }
 
-/// What a failed script says about itself, or else the end of what it wrote to stderr.
+/// The reason that a failed script reports, or else the end of its stderr output.
 fn reason(report: Option<&Value>, stderr: &str) -> String {
     let told = report
         .and_then(|report| report.get("error"))

@@ -1,4 +1,5 @@
-//! Clients that send commands: each under a key, until it is acknowledged, at whichever server answers.
+//! Clients that send commands. Each command has an idempotency key and is repeated at other servers until one
+//! acknowledges it.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -12,22 +13,22 @@ use super::network::Side;
 use super::world::{Acknowledged, Outage, World};
 use crate::siege::wire::{Answer, Client};
 
-/// How long a client waits for an answer before it asks another server.
+/// How long a client waits for an answer before it tries another server.
 const PATIENCE: Duration = Duration::from_secs(6);
-/// How long it waits before it asks again.
+/// How long a client waits before it tries again.
 const PAUSE: Duration = Duration::from_millis(30);
-/// How much of an answer a complaint shows, in characters.
+/// The maximum length of the part of an answer that is reported, in characters.
 const SHOWN: usize = 110;
 const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
 
-/// How a client speaks.
+/// The protocol of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Rest,
     /// MCP with a session.
     Legacy,
-    /// MCP without.
+    /// MCP without a session.
     Modern,
 }
 
@@ -83,7 +84,7 @@ pub(super) fn write(world: &World, dialect: Dialect, mut random: Rng) {
     }
 }
 
-/// The command of a number. Each changes the state in a way of its own.
+/// The command with this number. Each changes the state differently.
 fn command(number: u64) -> Value {
     match number.is_multiple_of(4) {
         true => {
@@ -93,7 +94,7 @@ fn command(number: u64) -> Value {
     }
 }
 
-/// The number of a command, as a feed shows it; `None` for another one.
+/// The number of a command in a feed. `None` if it is not from [`command`].
 pub(super) fn number(command: &Value) -> Option<u64> {
     let name = command.pointer("/payload/name").and_then(Value::as_str);
     match name {
@@ -102,11 +103,11 @@ pub(super) fn number(command: &Value) -> Option<u64> {
     }
 }
 
-/// Why a command has no answer.
+/// Why a command was not acknowledged.
 enum Failure {
-    /// As it may be while something is broken: it is sent again.
+    /// A failure that may occur during a fault. The command is sent again.
     Expected(String),
-    /// As it may never be.
+    /// A failure that must never occur.
     Wrong(String),
 }
 
@@ -162,7 +163,7 @@ impl Caller {
         }
     }
 
-    /// The session, begun here unless there is one.
+    /// The session, opened here if there is none yet.
     fn session(&mut self, node: usize) -> std::result::Result<String, Failure> {
         if let Some(session) = &self.session {
             return Ok(session.clone());
@@ -181,7 +182,7 @@ impl Caller {
         Ok(self.session.insert(session).clone())
     }
 
-    /// One request. What a client may have to expect of a server that cannot do it is an error.
+    /// Sends one request. A failure that a client must expect from an unavailable server is [`Failure::Expected`].
     fn call(
         &mut self,
         node: usize,
@@ -209,7 +210,7 @@ fn request(method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 }
 
-/// What the result of a call of the tool says.
+/// Checks the result of a call of the tool.
 fn result(answer: &Answer) -> std::result::Result<(), Failure> {
     let parsed: Value = serde_json::from_str(&answer.body).unwrap_or_default();
     let Some(result) = parsed.get("result") else {

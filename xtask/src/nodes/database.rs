@@ -1,4 +1,4 @@
-//! The database: a primary of PostgreSQL and a synchronous standby, which take each other's place.
+//! The database: a PostgreSQL primary and a synchronous standby, which swap roles on failover.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,17 +15,17 @@ use crate::process::{self, succeed};
 const POLL: Duration = Duration::from_millis(50);
 const PORTS: [u16; 2] = [5_601, 5_602];
 
-/// Both servers. They end, and their data goes, when this is dropped.
+/// Both servers. When this is dropped, they end and their data is removed.
 #[derive(Debug)]
 pub(super) struct Database {
     programs: Postgres,
     dir: PathBuf,
-    /// Which of the two is the primary.
+    /// The index of the primary.
     primary: usize,
 }
 
 impl Database {
-    /// Starts both, in the place of what an earlier run has left.
+    /// Starts both, after removing what an earlier run left behind.
     ///
     /// # Errors
     /// When one of them does not start.
@@ -47,14 +47,14 @@ impl Database {
         Ok(database)
     }
 
-    /// What the servers are given: both hosts, of which one can be written to.
+    /// The URL for the universe servers, with both hosts. Only one of them accepts writes.
     pub(super) fn url() -> String {
         let host = Side::Database.host();
         let [one, other] = PORTS;
         format!("postgres://postgres@{host}:{one},{host}:{other}/universes?sslmode=disable")
     }
 
-    /// Ends every process of the primary at once, makes the standby the primary, and makes another standby.
+    /// Kills every process of the primary at once, promotes the standby, and creates a new standby.
     ///
     /// # Errors
     /// When one of the steps fails.
@@ -68,14 +68,14 @@ impl Database {
             .args(["promote", "-w", "-s", "-D"])
             .arg(self.data(self.primary));
         succeed(&mut promoted, DEADLINE)?;
-        // It was copied with the primary's settings, and has no standby yet.
+        // The new primary has a copy of the old primary's settings, but no standby yet.
         self.sql("ALTER SYSTEM RESET synchronous_standby_names")?;
         self.sql("SELECT pg_reload_conf()")?;
         fs::remove_dir_all(self.data(old))?;
         self.follow()
     }
 
-    /// Ends the primary as a crash does, and starts it again.
+    /// Stops the primary as a crash does, and starts it again.
     ///
     /// # Errors
     /// When it does not start.
@@ -87,7 +87,7 @@ impl Database {
         self.serve(self.primary)
     }
 
-    /// Makes a standby of the primary. When this returns, what is acknowledged is on both.
+    /// Creates a standby of the primary. When this returns, all acknowledged data is on both.
     fn follow(&self) -> Result<()> {
         let standby = 1 - self.primary;
         let mut copied = self.programs.program("pg_basebackup");
@@ -111,14 +111,14 @@ impl Database {
         self.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")?;
         self.sql("SELECT pg_reload_conf()")?;
         self.until("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")?;
-        // What was acknowledged before the setting was read is there, too.
+        // Data that was acknowledged before the setting took effect must also reach the standby.
         let end = self.sql("SELECT pg_current_wal_lsn()")?;
         self.until(&format!(
             "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= '{end}'"
         ))
     }
 
-    /// Waits until a statement gives 1.
+    /// Waits until a statement returns 1.
     fn until(&self, statement: &str) -> Result<()> {
         let end = Instant::now() + DEADLINE;
         while self.sql(statement)? != "1" {
@@ -130,8 +130,8 @@ impl Database {
         Ok(())
     }
 
-    /// Starts one of the two. What is left of it after a crash may hold its memory for a moment yet, so this is tried
-    /// for a while.
+    /// Starts one of the two. Leftover processes may hold its shared memory for a moment after a crash, so this is
+    /// retried for a while.
     fn serve(&self, which: usize) -> Result<()> {
         let end = Instant::now() + DEADLINE;
         while !self.try_serve(which)? {
@@ -177,7 +177,7 @@ impl Database {
 
     fn clear(&self) {
         for which in 0..PORTS.len() {
-            // It may not run, or not be there.
+            // The server may not run, or may not exist.
             let _ = self.programs.stop(&self.data(which));
         }
         let _ = fs::remove_dir_all(&self.dir);
@@ -194,7 +194,7 @@ fn port(which: usize) -> String {
     PORTS.get(which).copied().unwrap_or_default().to_string()
 }
 
-/// Ends a server and its workers at once, without a word to its clients.
+/// Kills a server and its workers at once, without notice to its clients.
 fn kill(data: &Path) -> Result<()> {
     let pid = fs::read_to_string(data.join("postmaster.pid"))?;
     let pid = pid.lines().next().unwrap_or_default().to_owned();
@@ -202,7 +202,7 @@ fn kill(data: &Path) -> Result<()> {
     let all: Vec<&str> = std::iter::once(pid.as_str())
         .chain(workers.lines())
         .collect();
-    // Some may have gone by themselves when their parent did.
+    // Some may have ended by themselves with their parent.
     let _ = process::run(Command::new("kill").arg("-KILL").args(&all), DEADLINE)?;
     let end = Instant::now() + DEADLINE;
     while all.iter().any(|pid| runs(pid)) {
@@ -214,7 +214,7 @@ fn kill(data: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a process is there, and does something yet.
+/// Whether a process exists and is still running.
 fn runs(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| !stat.contains(") Z "))

@@ -1,4 +1,4 @@
-//! What is done to the servers and the database, and how it is undone.
+//! The faults that are injected into the servers and the database, and how each is healed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -54,7 +54,7 @@ impl Fault {
         Self::Freeze,
     ];
 
-    /// How it is printed.
+    /// The printed name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Kill => "server killed",
@@ -79,7 +79,7 @@ pub(super) enum Engine {
     Nats,
 }
 
-/// The servers of an engine.
+/// The running servers of an engine.
 #[derive(Debug)]
 enum Store {
     Postgres(Database),
@@ -109,7 +109,7 @@ impl Store {
     }
 }
 
-/// Whether a fault can be injected into the system that runs on this machine.
+/// Whether a fault can be injected on this machine.
 pub(super) fn can(fault: Fault) -> bool {
     match fault {
         Fault::Slow => {
@@ -121,10 +121,10 @@ pub(super) fn can(fault: Fault) -> bool {
     }
 }
 
-/// All that runs.
+/// The running system: servers, store and networks.
 #[derive(Debug)]
 pub(super) struct System {
-    // Dropped in this order: servers end before what they use.
+    // Dropped in this order: the servers end before the store and the networks that they use.
     servers: Vec<Server>,
     recipe: Recipe,
     store: Store,
@@ -174,7 +174,7 @@ impl System {
     /// Injects a fault and heals it.
     ///
     /// # Errors
-    /// When something does not come back, or a server ends by itself.
+    /// When something does not recover, or a server ends by itself.
     pub(super) fn inject(&mut self, fault: Fault) -> Result<()> {
         let node = self.random.usize(..NODES);
         match fault {

@@ -12,7 +12,7 @@ use crate::process;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// What is at the other end of a link.
+/// The other end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Clients,
@@ -29,12 +29,12 @@ impl Side {
         }
     }
 
-    /// The address of this machine there.
+    /// The address of this machine on that side.
     pub(super) fn host(self) -> Ipv4Addr {
         self.address(0)
     }
 
-    /// The address of a server there.
+    /// The address of a server on that side.
     pub(super) fn node(self, node: usize) -> Ipv4Addr {
         self.address(u8::try_from(node).unwrap_or(u8::MAX).saturating_add(10))
     }
@@ -52,18 +52,18 @@ impl Side {
     }
 }
 
-/// The networks; they go when this is dropped.
+/// The networks. They are removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Network {
-    /// Held until then: names and addresses are the same in each run.
+    /// Held until the drop: each run uses the same names and addresses.
     _lock: File,
 }
 
 impl Network {
-    /// Makes them, in the place of what an earlier run has left.
+    /// Creates the networks, after removing what an earlier run left behind.
     ///
     /// # Errors
-    /// When that is not allowed here, or another run has them.
+    /// When that is not permitted, or another run uses them.
     pub(super) fn new() -> Result<Self> {
         let lock = File::create(std::env::temp_dir().join("universe-nodes.lock"))?;
         lock.try_lock()
@@ -95,7 +95,7 @@ impl Network {
         Ok(network)
     }
 
-    /// What runs a program in the namespace of a server; it is that program's process then.
+    /// The command prefix that runs a program in the namespace of a server. The process becomes that program.
     pub(super) fn within(node: usize) -> Vec<OsString> {
         let space = space(node);
         ["netns", "exec", &space].map(OsString::from).to_vec()
@@ -108,7 +108,7 @@ impl Drop for Network {
     }
 }
 
-/// Cuts a link: what is sent is lost, and neither end sees that.
+/// Cuts a link: packets are lost, and neither end notices.
 ///
 /// # Errors
 /// When `ip` fails.
@@ -116,7 +116,7 @@ pub(super) fn cut(node: usize, side: Side) -> Result<()> {
     ip(&["link", "set", &side.link(node), "nomaster"])
 }
 
-/// Mends a link.
+/// Restores a link.
 ///
 /// # Errors
 /// When `ip` fails.
@@ -127,10 +127,10 @@ pub(super) fn join(node: usize, side: Side) -> Result<()> {
 /// Makes a link slow and lossy in both directions.
 ///
 /// # Errors
-/// When `tc` is not there, or this kernel has neither way to do so.
+/// When `tc` is missing, or this kernel supports neither method.
 pub(super) fn slow(node: usize, side: Side) -> Result<()> {
-    // Late and lost at random, where the kernel has that; else a narrow link, which delays what queues and drops the
-    // rest.
+    // Random delay and loss, if the kernel supports netem. Otherwise a narrow link, which delays queued packets and
+    // drops the rest.
     let ways: [&[&str]; 2] = [
         &["netem", "delay", "60ms", "30ms", "loss", "3%"],
         &["tbf", "rate", "400kbit", "burst", "8kb", "latency", "250ms"],
@@ -145,7 +145,7 @@ pub(super) fn slow(node: usize, side: Side) -> Result<()> {
     outcome
 }
 
-/// Makes such a link as it was.
+/// Undoes [`slow`].
 ///
 /// # Errors
 /// When `tc` fails.
@@ -153,7 +153,7 @@ pub(super) fn quick(node: usize, side: Side) -> Result<()> {
     ends(node, side, "del", &[])
 }
 
-/// Changes what a link does at both of its ends.
+/// Changes the traffic control of a link at both ends.
 fn ends(node: usize, side: Side, verb: &str, way: &[&str]) -> Result<()> {
     let inner = Network::within(node);
     let mut inside = Command::new("ip");
@@ -168,7 +168,7 @@ fn ends(node: usize, side: Side, verb: &str, way: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Why namespaces cannot be made here, in words.
+/// A sentence on why namespaces cannot be created here. `None` if they can.
 pub(super) fn missing() -> Option<String> {
     const TRIAL: &str = "unodes-trial";
     let made = ip(&["netns", "add", TRIAL]);
@@ -181,9 +181,9 @@ fn space(node: usize) -> String {
     format!("unodes-{node}")
 }
 
-/// Ends what runs in the namespaces, and takes them and the bridges away.
+/// Ends all processes in the namespaces, and removes the namespaces and the bridges.
 fn clear() {
-    // Nothing of it may be there, and then each of these fails.
+    // None of these may exist. Then each of these commands fails.
     for node in 0..NODES {
         let space = space(node);
         let pids = process::run(Command::new("ip").args(["netns", "pids", &space]), DEADLINE);

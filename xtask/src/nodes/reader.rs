@@ -1,4 +1,4 @@
-//! Readers of feeds: each follows one universe from server to server, and has to see every event once and in order.
+//! Readers of feeds. Each follows one universe from server to server, and must see every event once and in order.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufRead, BufReader, Read};
@@ -19,9 +19,9 @@ use crate::siege::wire;
 /// How long a reader waits for a connection and the head of an answer.
 const PATIENCE: Duration = Duration::from_secs(6);
 const PAUSE: Duration = Duration::from_millis(50);
-/// How long it stays at one server, in milliseconds.
+/// How long a reader stays at one server, in milliseconds.
 const STAY: std::ops::Range<u64> = 1_000..10_000;
-/// The longest chunk of an answer, in bytes.
+/// The maximum length of a chunk, in bytes.
 const MAX_CHUNK: usize = 16 << 20;
 
 /// An event of a feed.
@@ -31,13 +31,13 @@ pub(super) struct Event {
     pub(super) data: String,
 }
 
-/// Events of a universe from one server, after a revision.
+/// The events of a universe after a revision, from one server.
 pub(super) struct Feed<R>(BufReader<Chunked<R>>);
 
 /// Opens a feed, which ends after `stay` at the latest.
 ///
 /// # Errors
-/// When the server does not answer with one.
+/// When the server does not answer with a feed.
 pub(super) fn open(
     at: SocketAddr,
     universe: &str,
@@ -55,7 +55,7 @@ pub(super) fn open(
 }
 
 impl<R: BufRead> Feed<R> {
-    /// The next event; `None` when the feed has ended, for whatever reason.
+    /// The next event. `None` when the feed has ended for any reason.
     pub(super) fn next(&mut self) -> Option<Event> {
         let (mut id, mut data) = (None, String::new());
         let mut line = String::new();
@@ -78,7 +78,7 @@ impl<R: BufRead> Feed<R> {
     }
 }
 
-/// Follows a universe until the load has ended and all of it was seen.
+/// Follows a universe until the load has ended and every event was seen.
 pub(super) fn follow(world: &World, universe: usize, mut random: Rng) {
     let _running = world.enter();
     let Some(name) = world.universes.get(universe) else {
@@ -134,10 +134,10 @@ pub(super) fn follow(world: &World, universe: usize, mut random: Rng) {
     ));
 }
 
-/// The whole history of a universe from one server: the commands, and what a reader of all would have seen.
+/// The whole history of a universe from one server: the commands, and what a reader of all events would have seen.
 ///
 /// # Errors
-/// When it is not all there in time, or not in order.
+/// When the history is not complete in time, or not in order.
 pub(super) fn history(
     at: SocketAddr,
     universe: (usize, &str),
@@ -163,10 +163,10 @@ pub(super) fn history(
     Ok((commands, seen))
 }
 
-/// What is in the chunks of an answer.
+/// The content of the chunks of an answer.
 struct Chunked<R> {
     inner: R,
-    /// What is left of the present chunk.
+    /// The number of bytes left in the current chunk.
     left: usize,
 }
 
@@ -174,7 +174,7 @@ impl<R: BufRead> Read for Chunked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             let mut line = String::new();
-            // The end of the chunk before, if there was one.
+            // The line end of the previous chunk, if there was one.
             while line.trim().is_empty() {
                 line.clear();
                 if self.inner.by_ref().take(32).read_line(&mut line)? == 0 {

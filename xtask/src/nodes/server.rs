@@ -1,4 +1,4 @@
-//! One universe server in its namespace: started, killed, ended, frozen.
+//! One universe server in its namespace, which can be started, killed, ended and frozen.
 
 use std::fs::{File, OpenOptions};
 use std::net::SocketAddr;
@@ -14,30 +14,30 @@ use crate::siege::memory::Process;
 use crate::siege::wire::Client;
 
 const PORT: u16 = 3_001;
-/// How long a server may take to be ready, and to end when it is asked to.
+/// How long a server may take to become ready, and to end on SIGTERM.
 const DEADLINE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(50);
 
-/// How all servers are started.
+/// The configuration with which all servers are started.
 #[derive(Debug)]
 pub(super) struct Recipe {
     pub(super) binary: PathBuf,
     /// The URL of the database.
     pub(super) store: String,
-    /// The file of the keys that they share.
+    /// The file with the keys that the servers share.
     pub(super) keys: PathBuf,
-    /// Where the log of each goes.
+    /// The folder of the servers' logs.
     pub(super) logs: PathBuf,
 }
 
-/// A server; it is killed when this is dropped.
+/// A running server. It is killed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Server {
     child: Child,
     address: SocketAddr,
 }
 
-/// Where clients find a server.
+/// The address at which clients reach a server.
 pub(super) fn address(node: usize) -> SocketAddr {
     (Side::Clients.node(node), PORT).into()
 }
@@ -82,7 +82,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Whether it says that it is ready.
+    /// Whether it reports that it is ready.
     pub(super) fn is_ready(&self) -> bool {
         let host = self.address;
         let request = format!("GET /readyz HTTP/1.1\r\nhost: {host}\r\n\r\n");
@@ -94,7 +94,7 @@ impl Server {
     /// Kills it (SIGKILL).
     ///
     /// # Errors
-    /// When it has ended before.
+    /// When it has already ended.
     pub(super) fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
@@ -104,7 +104,7 @@ impl Server {
     /// Asks it to end (SIGTERM), and waits for that.
     ///
     /// # Errors
-    /// When it ends with a failure, or not in time.
+    /// When it ends with a failure, or does not end in time.
     pub(super) fn stop(&mut self) -> Result<()> {
         self.signal("TERM")?;
         let end = Instant::now() + DEADLINE;
@@ -123,7 +123,7 @@ impl Server {
     /// Sends a signal, by its name without `SIG`.
     ///
     /// # Errors
-    /// When there is no such process.
+    /// When the process does not exist.
     pub(super) fn signal(&self, name: &str) -> Result<()> {
         let pid = self.child.id().to_string();
         process::succeed(
@@ -143,7 +143,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail only when it has already gone.
+        // Both fail only if the server has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Three servers of NATS JetStream, each of which keeps everything.
+//! Three NATS JetStream servers. Each stores all data.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -16,14 +16,14 @@ use crate::{Result, target};
 
 const DEADLINE: Duration = Duration::from_secs(90);
 const POLL: Duration = Duration::from_millis(50);
-/// Where each listens to clients; to the others, and to questions about itself, at ports after that.
+/// The ports for clients. The ports for routes and for monitoring are these plus [`ROUTE`] and [`MONITOR`].
 const PORTS: [u16; 3] = [5_611, 5_612, 5_613];
 const ROUTE: u16 = 10;
 const MONITOR: u16 = 20;
-/// The stream whose leader is looked for.
+/// The stream whose leader is killed.
 const LOG: &str = "universes_log";
 
-/// The servers. They end, and their data goes, when this is dropped.
+/// The servers. When this is dropped, they end and their data is removed.
 #[derive(Debug)]
 pub(super) struct Streams {
     program: PathBuf,
@@ -32,7 +32,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Starts them, in the place of what an earlier run has left.
+    /// Starts the servers, after removing what an earlier run left behind.
     ///
     /// # Errors
     /// When one of them does not start.
@@ -65,7 +65,7 @@ impl Streams {
         Ok(streams)
     }
 
-    /// What the universe servers are given.
+    /// The URL for the universe servers.
     pub(super) fn url() -> String {
         let host = Side::Database.host();
         let hosts = PORTS.map(|port| format!("{host}:{port}"));
@@ -75,7 +75,7 @@ impl Streams {
     /// Kills the leader of the log, and starts it again after a while.
     ///
     /// # Errors
-    /// When there is none, or it does not come back.
+    /// When there is no leader, or it does not recover.
     pub(super) fn fail_over(&mut self, away: Duration) -> Result<()> {
         let leader = leader()?;
         if let Some(server) = self.servers.get_mut(leader) {
@@ -88,14 +88,14 @@ impl Streams {
     /// Kills all of them at once, and starts them again.
     ///
     /// # Errors
-    /// When one does not come back.
+    /// When one does not recover.
     pub(super) fn crash(&mut self, away: Duration) -> Result<()> {
         self.servers.iter_mut().for_each(kill);
         thread::sleep(away);
         self.serve()
     }
 
-    /// Starts those that do not run, and waits until all have what there is.
+    /// Starts the servers that are not running, and waits until all are healthy.
     fn serve(&mut self) -> Result<()> {
         for (port, server) in PORTS.iter().zip(&mut self.servers) {
             if server.is_none() {
@@ -119,7 +119,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Ends what an earlier run has left, and takes its data away.
+    /// Ends the servers of an earlier run, and removes their data.
     fn clear(&self) {
         for port in PORTS {
             let pid = fs::read_to_string(self.dir.join(format!("pid-{port}")));
@@ -141,7 +141,7 @@ impl Drop for Streams {
     }
 }
 
-/// Where the program is: on the path, or where the tests unpack it to.
+/// The path of the program: on the search path, or in the folder where the tests unpack it.
 pub(super) fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let unpacked = target().join("tmp/nats-server/usr/sbin");
@@ -149,16 +149,16 @@ pub(super) fn program() -> Option<PathBuf> {
     all.find_map(|folder| Some(folder.join("nats-server")).filter(|file| file.exists()))
 }
 
-/// Ends a server at once, without a word to its clients.
+/// Kills a server at once, without notice to its clients.
 fn kill(server: &mut Option<Child>) {
     if let Some(mut server) = server.take() {
-        // Both fail only when it has already gone.
+        // Both fail only if the server has already ended.
         let _ = server.kill();
         let _ = server.wait();
     }
 }
 
-/// Which of them leads the log.
+/// The index of the server that leads the log.
 fn leader() -> Result<usize> {
     let end = Instant::now() + DEADLINE;
     while Instant::now() < end {
@@ -173,7 +173,7 @@ fn leader() -> Result<usize> {
     Err("no server of NATS leads the log".into())
 }
 
-/// What a server answers about itself.
+/// A server's answer to a monitoring request.
 fn ask(port: u16, path: &str) -> Result<String> {
     let host = Side::Database.host();
     let address = SocketAddr::from((host, port + MONITOR));
@@ -186,7 +186,7 @@ fn ask(port: u16, path: &str) -> Result<String> {
     }
 }
 
-/// Whether a server says that it leads the log itself.
+/// Whether a server reports that it leads the log.
 fn leads(told: &Value, name: &str) -> bool {
     let accounts = told.get("account_details").and_then(Value::as_array);
     let streams = accounts.into_iter().flatten().filter_map(|account| {

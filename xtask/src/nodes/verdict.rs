@@ -1,4 +1,4 @@
-//! What came of a load: the histories of all servers against what was acknowledged, and the figures.
+//! The verdict on a load: compares the histories of all servers with the acknowledged commands, and prints the figures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,14 +9,14 @@ use super::world::{World, universe};
 use super::{GROWTH, NODES, Played};
 use crate::{Result, say};
 
-/// How long a server may take to give a whole history.
+/// How long a server may take to return a whole history.
 const DEADLINE: Duration = Duration::from_secs(120);
 const DIALECTS: [&str; 3] = ["REST", "MCP with a session", "MCP without"];
 
 /// Prints the figures. `true` when nothing is wrong.
 ///
 /// # Errors
-/// When a server does not give a history.
+/// When a server does not return a history.
 pub(super) fn judge(world: &World, played: &Played, time: Duration) -> Result<bool> {
     let mut wrongs = world.wrongs();
     let acknowledged = world.acknowledged();
@@ -101,7 +101,7 @@ pub(super) fn judge(world: &World, played: &Played, time: Duration) -> Result<bo
     Ok(wrongs.is_empty() && lost.is_empty() && doubled.is_empty())
 }
 
-/// Compares what the servers and the readers have of a universe. Gives how often each command is there.
+/// Compares a universe between the servers and the readers. Returns how often each command occurs in its history.
 fn compare(
     world: &World,
     (index, id): (usize, &str),

@@ -1,4 +1,4 @@
-//! What clients and readers share: where the servers are, what was acknowledged, and what went wrong meanwhile.
+//! The state that clients and readers share: addresses of the servers, acknowledged commands, and failures so far.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,44 +16,44 @@ use super::{NODES, UNIVERSES};
 use crate::Result;
 use crate::siege::wire::Client;
 
-/// Most different things that are remembered of what went wrong.
+/// The maximum number of different failures that are kept.
 const COMPLAINTS: usize = 60;
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A command that has an answer.
+/// A command that was acknowledged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Acknowledged {
     pub(super) number: u64,
     pub(super) universe: usize,
 }
 
-/// What a reader of a feed saw, in all.
+/// A summary of all events that a reader of a feed saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) universe: usize,
     pub(super) head: u64,
-    /// Over all events, in the order in which they came.
+    /// The digest of all events, in order of arrival.
     pub(super) digest: u64,
 }
 
-/// What there is of a kind of outage.
+/// The lengths of an outage.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Outage {
-    /// From the beginning of the first request that failed to the answer to the one that did not.
+    /// From the start of the first failed request to the answer to the first successful one.
     pub(super) commands: Duration,
     /// From one event of a feed to the next.
     pub(super) feeds: Duration,
 }
 
-/// All of it.
+/// The shared state.
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) addresses: [SocketAddr; NODES],
     pub(super) universes: Vec<String>,
     begun: Instant,
-    /// No new command is begun.
+    /// If set, no new command is started.
     stopping: AtomicBool,
-    /// Nothing is waited for any longer.
+    /// If set, threads stop waiting and end.
     over: AtomicBool,
     next: AtomicU64,
     running: AtomicU64,
@@ -62,17 +62,17 @@ pub(super) struct World {
     answers: [AtomicU64; 3],
     outages: Mutex<BTreeMap<&'static str, Outage>>,
     complaints: Mutex<BTreeMap<String, u64>>,
-    /// What may not happen at all.
+    /// Failures that must never occur.
     wrongs: Mutex<Vec<String>>,
     heads: Mutex<Option<Vec<u64>>>,
     seen: Mutex<Vec<Seen>>,
 }
 
 impl World {
-    /// Makes the universes.
+    /// Creates the universes.
     ///
     /// # Errors
-    /// When the first server does not do so.
+    /// When the first server does not create them.
     pub(super) fn create(addresses: [SocketAddr; NODES]) -> Result<Self> {
         let mut client = Client::new(Side::Clients.host(), addresses[0]);
         let mut universes = Vec::new();
@@ -115,19 +115,19 @@ impl World {
         })
     }
 
-    /// The number of the next command; none when no more are begun.
+    /// The number of the next command. `None` when no more commands are started.
     pub(super) fn begin(&self) -> Option<u64> {
         let goes_on = !self.stopping.load(Ordering::SeqCst);
         goes_on.then(|| self.next.fetch_add(1, Ordering::SeqCst))
     }
 
-    /// Counts a client or a reader until its end.
+    /// Counts a client or a reader as running until the returned value is dropped.
     pub(super) fn enter(&self) -> impl Drop + '_ {
         self.running.fetch_add(1, Ordering::SeqCst);
         Running(&self.running)
     }
 
-    /// Whether nothing is waited for any longer.
+    /// Whether threads must stop waiting and end.
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::SeqCst)
     }
@@ -137,12 +137,12 @@ impl World {
         self.over.store(true, Ordering::SeqCst);
     }
 
-    /// From now on this is what happens.
+    /// Sets the current fault.
     pub(super) fn announce(&self, fault: Fault) {
         *lock(&self.fault) = fault.name();
     }
 
-    /// What happened last.
+    /// The name of the last fault.
     pub(super) fn fault(&self) -> &'static str {
         *lock(&self.fault)
     }
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// Notes an outage; each kind of fault keeps the longest.
+    /// Records an outage. For each fault, the longest outage is kept.
     pub(super) fn outage(&self, fault: &'static str, time: Outage) {
         let mut outages = lock(&self.outages);
         let longest = outages.entry(fault).or_default();
@@ -162,7 +162,7 @@ impl World {
         longest.feeds = longest.feeds.max(time.feeds);
     }
 
-    /// Notes a failure that a client has to expect.
+    /// Records a failure that a client must expect.
     pub(super) fn complain(&self, problem: String) {
         let mut complaints = lock(&self.complaints);
         if complaints.len() < COMPLAINTS || complaints.contains_key(&problem) {
@@ -170,7 +170,7 @@ impl World {
         }
     }
 
-    /// Notes what may not happen.
+    /// Records a failure that must never occur.
     pub(super) fn wrong(&self, problem: String) {
         let mut wrongs = lock(&self.wrongs);
         if wrongs.len() < COMPLAINTS {
@@ -182,13 +182,12 @@ impl World {
         lock(&self.seen).push(seen);
     }
 
-    /// Where the feed of a universe ends, once that is known.
+    /// The last revision of a universe's feed, once it is known.
     pub(super) fn head(&self, universe: usize) -> Option<u64> {
         lock(&self.heads).as_ref()?.get(universe).copied()
     }
 
-    /// Ends the load: lets clients finish what they have begun, and readers come to the end. Gives how long the load
-    /// ran.
+    /// Ends the load: lets clients finish their commands, and readers reach the end. Returns how long the load ran.
     pub(super) fn stop(&self, patience: Duration) -> Duration {
         self.stopping.store(true, Ordering::SeqCst);
         let time = self.begun.elapsed();
@@ -222,7 +221,7 @@ impl World {
         lock(&self.acknowledged).clone()
     }
 
-    /// The answers of each dialect.
+    /// The number of answers in each dialect.
     pub(super) fn answers(&self) -> [u64; 3] {
         std::array::from_fn(|at| {
             let count = self.answers.get(at);
@@ -247,10 +246,10 @@ impl World {
     }
 }
 
-/// A universe as a server has it.
+/// The state of a universe on one server.
 ///
 /// # Errors
-/// When it does not answer with one.
+/// When the server does not answer with a universe.
 pub(super) fn universe(address: SocketAddr, id: &str) -> Result<Value> {
     let mut client = Client::new(Side::Clients.host(), address);
     let answer = client.call(&get(address, &format!("/universes/{id}"), ""), DEADLINE)?;
@@ -268,7 +267,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// What is in a lock; a thread that failed with it has left it whole.
+/// Locks a mutex. A thread that panicked while it held the lock left the value consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

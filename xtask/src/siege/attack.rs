@@ -1,4 +1,4 @@
-//! The attacks, in one table; each is a function that runs until its field ends.
+//! The table of attacks. Each is a function that runs until its [`Field`] is over.
 
 mod answers;
 mod bodies;
@@ -18,7 +18,7 @@ use crate::Result;
 pub(super) struct Attack {
     pub(super) name: &'static str,
     pub(super) what: &'static str,
-    /// The servers that it can be turned on.
+    /// The servers that it can be used against.
     pub(super) on: &'static [Kind],
     pub(super) run: fn(&Field) -> Result<()>,
 }
@@ -36,7 +36,7 @@ const fn attack(name: &'static str, what: &'static str, on: &'static [Kind], run
     }
 }
 
-/// All of them.
+/// All attacks.
 pub(super) const ATTACKS: &[Attack] = &[
     attack(
         "idle",

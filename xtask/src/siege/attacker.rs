@@ -1,4 +1,4 @@
-//! The attacking client: it does one thing until its stdin ends, and reports what it achieved.
+//! The attacking client. It runs one attack until its stdin ends, and reports what it achieved.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -24,22 +24,22 @@ pub(super) struct Field {
     end: Instant,
 }
 
-/// What was achieved.
+/// Counts of what the attack achieved.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) opened: AtomicU64,
     /// Connections that the server ended.
     pub(super) closed: AtomicU64,
-    /// Bytes that the server's machine took.
+    /// Bytes that the server's machine accepted.
     pub(super) sent: AtomicU64,
     pub(super) received: AtomicU64,
     /// HTTP/2 streams that the server reset.
     pub(super) reset: AtomicU64,
-    /// Answers by their status; 0 for those that did not come in time.
+    /// The number of answers by status. 0 stands for answers that did not arrive in time.
     answers: Mutex<BTreeMap<u16, u64>>,
 }
 
-/// Plays the attacker.
+/// Runs the attacker.
 pub(super) fn run(orders: &Orders, target: Target) -> Result<bool> {
     let attack = ATTACKS.iter().find(|attack| attack.name == orders.attack);
     let attack = attack.ok_or("no such attack")?;
@@ -51,7 +51,7 @@ pub(super) fn run(orders: &Orders, target: Target) -> Result<bool> {
     });
     let watched = Arc::clone(&field);
     thread::spawn(move || {
-        // Whatever ends stdin ends the attack.
+        // The attack ends when stdin ends, for any reason.
         let _ = io::stdin().lock().read(&mut [0]);
         watched.stopped.store(true, Ordering::Relaxed);
     });
@@ -69,7 +69,7 @@ impl Field {
         self.stopped.load(Ordering::Relaxed) || Instant::now() >= self.end
     }
 
-    /// Sends a message, takes any answer, and counts it.
+    /// Sends a message, accepts any answer, and counts it.
     pub(super) fn ask(
         &self,
         client: &mut Client,
@@ -83,13 +83,13 @@ impl Field {
         self.tally
             .answer(answer.as_ref().map_or(0, |answer| answer.status));
         if answer.is_none() {
-            // A server that accepts nothing more is not asked in a busy loop.
+            // Avoids a busy loop when the server accepts no more requests.
             thread::sleep(Duration::from_millis(10));
         }
         answer
     }
 
-    /// Does the same on `threads` threads until it is over.
+    /// Repeats `turn` on `threads` threads until the attack is over.
     pub(super) fn on_threads(&self, threads: usize, turn: impl Fn(&mut Client) + Sync) {
         thread::scope(|scope| {
             for _ in 0..threads {

@@ -11,36 +11,36 @@ use super::attacker::Field;
 use super::wire;
 use crate::Result;
 
-/// How many connections are opened in a turn, and how long the attacker rests between turns.
+/// The maximum number of connections opened in a turn, and the pause of the attacker between turns.
 const OPENED: usize = 200;
 const REST: Duration = Duration::from_millis(5);
-/// How much is read from one connection in a turn.
+/// The maximum number of bytes read from one connection in a turn.
 const READ: usize = 1 << 20;
-/// How often a connection that reads nothing looks whether it still is one, and drips.
+/// How often a connection that reads nothing checks whether it is still open, and sends its drip.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How all of them misbehave.
+/// The behavior of all connections.
 pub(super) struct Plan<'a> {
     pub(super) connections: usize,
-    /// What the connection of this number sends; an error when there is nothing to send yet.
+    /// The payload for the connection with this number. An error if there is nothing to send yet.
     pub(super) payload: &'a mut dyn FnMut(usize) -> Result<Arc<[u8]>>,
-    /// What follows the payload, once a second.
+    /// The bytes sent once a second after the payload.
     pub(super) drip: &'static [u8],
-    /// Begins again with the payload once it is sent.
+    /// Whether the payload is sent again once it is complete.
     pub(super) repeat: bool,
     pub(super) reads: Reads,
 }
 
-/// What they read of what comes. Of the rest the kernel keeps at most [`WINDOW`] bytes.
+/// How much the connections read of the answers. The kernel buffers at most [`WINDOW`] bytes of the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reads {
     All,
-    /// So many bytes a second.
+    /// This number of bytes per second.
     Sips(usize),
     Nothing,
 }
 
-/// The receive buffer of those that read nothing, in bytes.
+/// The receive buffer of connections that do not read everything, in bytes.
 const WINDOW: usize = 4_096;
 
 struct Member {
@@ -51,7 +51,7 @@ struct Member {
     answered: bool,
 }
 
-/// Keeps the crowd up until the attack is over: connections that the server ends are opened again.
+/// Keeps the connections open until the attack is over. Connections that the server closes are opened again.
 pub(super) fn run(field: &Field, plan: &mut Plan<'_>) {
     let mut members: Vec<Member> = Vec::new();
     let mut number = 0;
@@ -61,7 +61,7 @@ pub(super) fn run(field: &Field, plan: &mut Plan<'_>) {
             if members.len() >= plan.connections {
                 break;
             }
-            // Out of descriptors, or refused what the payload needs: what is open stays.
+            // No descriptor is left, or the payload is not available. Open connections stay open.
             let Ok(member) = open(field, plan, number) else {
                 break;
             };
@@ -79,7 +79,7 @@ pub(super) fn run(field: &Field, plan: &mut Plan<'_>) {
     }
 }
 
-/// Keeps connections up that send the same, drip, and read nothing.
+/// Keeps connections open that send the same payload and drip, and read nothing.
 pub(super) fn hold(field: &Field, connections: usize, payload: &Arc<[u8]>, drip: &'static [u8]) {
     run(
         field,
@@ -107,7 +107,7 @@ fn open(field: &Field, plan: &mut Plan<'_>, number: usize) -> Result<Member> {
     })
 }
 
-/// Sends and reads what can be; whether the connection still is one.
+/// Sends and reads as much as possible. Returns whether the connection is still open.
 fn turn(field: &Field, plan: &Plan<'_>, member: &mut Member, buffer: &mut [u8]) -> bool {
     let look = member.looked.elapsed() >= LOOK;
     if look {
@@ -168,7 +168,7 @@ fn read(field: &Field, member: &mut Member, buffer: &mut [u8]) -> bool {
     true
 }
 
-/// Reads once.
+/// Reads once. Returns whether the connection is still open.
 fn sipped(field: &Field, member: &mut Member, sip: &mut [u8]) -> bool {
     match member.stream.read(sip) {
         Ok(count) => {
@@ -196,7 +196,7 @@ fn peek(field: &Field, member: &mut Member) -> bool {
     }
 }
 
-/// Counts an answer that begins here.
+/// Counts the answer at the start of `bytes`.
 fn note(field: &Field, bytes: &[u8]) {
     let status = bytes
         .strip_prefix(b"HTTP/1.1 ")
@@ -208,7 +208,7 @@ fn note(field: &Field, bytes: &[u8]) {
     }
 }
 
-/// Whether a failed read or write may succeed later. A connection that is not yet one counts.
+/// Whether a failed read or write may succeed later. This includes connections that are not established yet.
 fn waits(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }

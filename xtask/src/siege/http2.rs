@@ -1,4 +1,4 @@
-//! HTTP/2 by hand, as little as an attacker needs: frames, headers without compression, and the server's windows.
+//! A minimal HTTP/2 client for an attacker: frames, headers without compression, and the server's windows.
 
 mod headers;
 
@@ -29,23 +29,23 @@ const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 const ACK: u8 = 1;
 
-/// The largest frame of every peer that did not agree to a larger one.
+/// The default maximum frame size.
 pub(super) const FRAME: usize = 16 << 10;
 /// The initial window of every stream and connection.
 const WINDOW: i64 = 65_535;
-/// The widest window there is.
+/// The maximum window size.
 const WIDEST: u32 = 0x7fff_ffff;
-/// How many bytes may wait to be written before no more of the bodies is made, and how much is read at a time.
+/// The number of unwritten bytes above which no more frames of bodies are made, and the size of one read.
 const WRITTEN_AHEAD: usize = 256 << 10;
 const READ_AT_ONCE: usize = 1 << 20;
 
-/// One connection that never blocks: [`Http2::pump`] does what can be done now.
+/// One connection that never blocks: [`Http2::pump`] sends and reads as much as possible now.
 pub(super) struct Http2<'f> {
     field: &'f Field,
     stream: TcpStream,
     out: Vec<u8>,
     input: Vec<u8>,
-    /// What the server takes: on the connection, and on a new stream.
+    /// The send windows: of the connection, and of a new stream.
     window: i64,
     initial: i64,
     bodies: BTreeMap<u32, Body>,
@@ -63,7 +63,7 @@ struct Body {
 }
 
 impl<'f> Http2<'f> {
-    /// Connects. With `closed` windows the server can answer with heads alone.
+    /// Connects. With `closed` windows the server can send only headers.
     pub(super) fn open(field: &'f Field, closed: bool) -> io::Result<Self> {
         let stream = wire::begin(field.target.from, field.target.address, None)?;
         field.tally.opened.fetch_add(1, Ordering::Relaxed);
@@ -81,7 +81,7 @@ impl<'f> Http2<'f> {
             ended: false,
         };
         let window = if closed { 0 } else { WIDEST };
-        // No table of headers (1), no pushes (2), the window of a stream (4).
+        // No header table (1), no server push (2), the window of a stream (4).
         let mut settings = Vec::new();
         for (name, value) in [(1_u16, 0), (2, 0), (4, window)] {
             settings.extend(name.to_be_bytes());
@@ -95,12 +95,12 @@ impl<'f> Http2<'f> {
         Ok(connection)
     }
 
-    /// Whether the server, or the network, has ended it.
+    /// Whether the server or the network has closed the connection.
     pub(super) fn ended(&self) -> bool {
         self.ended
     }
 
-    /// How many streams are open, and how many may be.
+    /// The number of open streams, and the maximum.
     pub(super) fn streams(&self) -> (usize, usize) {
         (self.open.len(), self.max_streams)
     }
@@ -110,7 +110,7 @@ impl<'f> Http2<'f> {
         !self.out.is_empty() || !self.bodies.is_empty()
     }
 
-    /// Begins a request; its body goes as fast as the server's windows let it.
+    /// Starts a request. Its body is sent as fast as the server's windows allow.
     pub(super) fn request(&mut self, message: &Message) -> u32 {
         let id = self.next_id();
         let block = self.block(message);
@@ -135,7 +135,7 @@ impl<'f> Http2<'f> {
         id
     }
 
-    /// The head of a message as a block of headers.
+    /// The head of a message as a header block.
     pub(super) fn block(&self, message: &Message) -> Vec<u8> {
         let authority = self.field.target.address.to_string();
         let mut block = Vec::new();
@@ -149,7 +149,7 @@ impl<'f> Http2<'f> {
         block
     }
 
-    /// Takes a request back.
+    /// Cancels a request.
     pub(super) fn reset(&mut self, id: u32) {
         self.open.remove(&id);
         self.bodies.remove(&id);
@@ -157,7 +157,7 @@ impl<'f> Http2<'f> {
         self.frame(RESET, 0, id, &8_u32.to_be_bytes());
     }
 
-    /// Puts a frame behind what waits to be sent.
+    /// Appends a frame to the output buffer.
     pub(super) fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
         let length = u32::try_from(payload.len()).unwrap_or(0).to_be_bytes();
         self.out.extend(length.iter().skip(1));
@@ -166,7 +166,7 @@ impl<'f> Http2<'f> {
         self.out.extend(payload);
     }
 
-    /// Sends and reads what can be, without waiting.
+    /// Sends and reads as much as possible without waiting.
     pub(super) fn pump(&mut self) {
         if self.ended {
             return;
@@ -179,7 +179,7 @@ impl<'f> Http2<'f> {
         }
     }
 
-    /// Makes frames of the bodies as far as the windows reach.
+    /// Makes frames of the bodies as far as the windows allow.
     fn fill(&mut self) {
         let mut frames = Vec::new();
         for (id, body) in &mut self.bodies {
@@ -288,7 +288,7 @@ impl<'f> Http2<'f> {
                     None => {}
                 }
             }
-            // Its window is not opened again: the widest one is never used up.
+            // The window is not updated: the maximum window is never used up.
             _ => {}
         }
         if matches!(frame.kind, HEADERS | DATA) && frame.flags & END_STREAM != 0 {
@@ -324,7 +324,7 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The first whole frame, and what follows it.
+    /// The first complete frame, and the bytes after it.
     fn first(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (head, rest) = bytes.split_at_checked(9)?;
         let [a, b, c, kind, flags, id @ ..] = head else {

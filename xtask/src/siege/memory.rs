@@ -9,13 +9,13 @@ use crate::Result;
 pub(crate) struct Process(pub(crate) u32);
 
 impl Process {
-    /// Whether it runs; one that ended and was not waited for does not.
+    /// Whether it is running. A process that ended but was not waited for is not.
     pub(crate) fn lives(self) -> bool {
         self.field("State:")
             .is_ok_and(|state| !state.starts_with(['Z', 'X']))
     }
 
-    /// What it holds now, in MiB.
+    /// Its current resident memory, in MiB.
     ///
     /// # Errors
     /// When it has ended.
@@ -23,7 +23,7 @@ impl Process {
         self.mebibytes("VmRSS:")
     }
 
-    /// The most it held since the last [`Process::forget_peak`], in MiB.
+    /// Its peak resident memory since the last [`Process::forget_peak`], in MiB.
     ///
     /// # Errors
     /// When it has ended.
@@ -31,7 +31,7 @@ impl Process {
         self.mebibytes("VmHWM:")
     }
 
-    /// From here on the peak is counted again.
+    /// Resets the peak.
     ///
     /// # Errors
     /// When it has ended.

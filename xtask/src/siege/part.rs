@@ -1,4 +1,4 @@
-//! Victim and attacker as processes of their own: this program, started again.
+//! Victim and attacker as separate processes: this program, started again.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -27,15 +27,15 @@ pub(super) struct Orders {
     pub(super) attack: String,
 }
 
-/// A part that runs; killed when it is dropped.
+/// A running victim or attacker. It is killed when this is dropped.
 #[derive(Debug)]
 pub(super) struct SiegeProcess {
     child: Child,
     said: Receiver<String>,
 }
 
-/// As many descriptors as allowed, and a nice value: server and victim come first where all share two processors, so
-/// that what is measured is the server and not the scheduler.
+/// The attacker gets as many descriptors as allowed, and a nice value. Server and victim take precedence when all share
+/// two processors, so that the results show the server and not the scheduler.
 const ATTACKER: &str = r#"ulimit -n "$(ulimit -H -n)"; exec nice -n 10 "$@""#;
 const VICTIM: &str = r#"exec "$@""#;
 
@@ -71,7 +71,7 @@ impl SiegeProcess {
         Ok(Self { child, said })
     }
 
-    /// Its next line; `None` without one within `deadline` or when it ended.
+    /// Its next line. `None` if no line arrives within `deadline`, or the process has ended.
     pub(super) fn line(&self, deadline: Duration) -> Option<String> {
         self.said.recv_timeout(deadline).ok()
     }
@@ -94,7 +94,7 @@ impl SiegeProcess {
 
 impl Drop for SiegeProcess {
     fn drop(&mut self) {
-        // Both fail only when the child has already gone, which is what is wanted.
+        // Both fail only if the child has already ended, which is the goal.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

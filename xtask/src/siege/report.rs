@@ -1,13 +1,13 @@
-//! What one attack did to the victim and to the server, and whether that is good enough.
+//! The effect of one attack on the victim and on the server, and whether it is within the limits.
 
 use serde_json::{Value, json};
 
-/// At least that many of a hundred calls succeed.
+/// The minimum percentage of calls that must succeed.
 const SUCCEEDING: u64 = 99;
-/// How much longer the slowest hundredth may take: this many times the quiet one, and a number of microseconds.
+/// The limit for the 99th percentile: this factor times that of the quiet run, plus this number of microseconds.
 const SLOWER: u64 = 5;
 const SLOWER_BY_US: u64 = 50_000;
-/// The most resident memory, and how much of it may be left afterwards beyond what it was, in MiB.
+/// The maximum resident memory, and the maximum growth that may remain afterwards, in MiB.
 const PEAK: u64 = 512;
 pub(super) const LEFT: u64 = 64;
 
@@ -16,7 +16,7 @@ pub(super) const LEFT: u64 = 64;
 pub(super) struct Outcome {
     pub(super) server: &'static str,
     pub(super) attack: &'static str,
-    /// The victim's report; null when it did not finish.
+    /// The victim's report. Null if the victim did not finish.
     pub(super) victim: Value,
     /// The attacker's report.
     pub(super) attacker: Value,
@@ -28,10 +28,10 @@ pub(super) struct Outcome {
     pub(super) died: bool,
 }
 
-/// An outcome compared with a quiet run, as it is printed and written.
+/// An outcome compared with a quiet run, in printed and in JSON form.
 #[derive(Debug)]
 pub(super) struct Report {
-    /// A line of figures, one of what the attacker achieved, and one for each fault.
+    /// A line of figures, a line on what the attacker achieved, and a line for each fault.
     pub(super) text: String,
     pub(super) json: Value,
     failed: bool,
@@ -63,7 +63,7 @@ impl Outcome {
         self.number("p99_us")
     }
 
-    /// What is wrong with it, compared with a quiet run; empty when nothing is.
+    /// The exceeded limits, compared with a quiet run. Empty if there are none.
     fn faults(&self, quiet: &Self) -> Vec<String> {
         let mut faults = Vec::new();
         if self.died {

@@ -1,4 +1,4 @@
-//! One attack from its beginning to its end: a server, a victim, an attacker, and the server's memory.
+//! Runs one attack from start to end with a server, a victim and an attacker, and measures the server's memory.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,15 +18,15 @@ use crate::programs::cargo;
 use crate::servers::Shown;
 use crate::{Result, fixture, target};
 
-/// What ends an attack early, in MiB of the server's resident memory.
+/// The resident memory of the server that ends an attack early, in MiB.
 pub(super) const MEMORY_CAP: u64 = 3_072;
-/// How long a part may take to begin, and to end beyond its time.
+/// How long a part may take to start, and to end after its time.
 const PART_DEADLINE: Duration = Duration::from_secs(30);
-/// When the memory after an attack is read: at the first of these if it is back by then, at the second otherwise.
+/// When the memory after an attack is read: after the first time if it is back to normal, else after the second.
 const SETTLED: Duration = Duration::from_secs(5);
 const SETTLED_AT_LAST: Duration = Duration::from_secs(10);
 
-/// A server that is built, and how it is started.
+/// A built server, and how it is started.
 #[derive(Debug)]
 pub(super) struct Built {
     pub(super) kind: Kind,
@@ -55,10 +55,10 @@ impl Built {
         })
     }
 
-    /// One attack on a separate server, or a quiet run.
+    /// Runs one attack on a new server, or makes a quiet run.
     ///
     /// # Errors
-    /// When the server or the victim cannot begin.
+    /// When the server or the victim cannot start.
     pub(super) fn outcome(&self, attack: Option<&Attack>) -> Result<Outcome> {
         let data = target().join(format!("siege-{}", std::process::id()));
         let server = self.start(&data)?;
@@ -77,7 +77,7 @@ impl Built {
         }
         process.forget_peak()?;
         let before = process.now()?;
-        // Until the victim has looked at what it holds, which takes at most so long.
+        // The attack lasts until the victim has checked what it holds. That takes at most 30 s.
         let mut attacker = match attack {
             Some(_) => Some(SiegeProcess::start("attacker", &orders(self.seconds + 30))?),
             None => None,
@@ -93,7 +93,7 @@ impl Built {
                 attacker_report = attacker_report.or(attacker.take().map(ended));
             }
         }
-        // Its calls that wait for a dead server time out.
+        // If the server is dead, the victim's calls time out first.
         let report = report.or_else(|| victim.line(PART_DEADLINE));
         let attacker_report = attacker_report.or(attacker.take().map(ended));
         let after = settle(process, before);
@@ -101,7 +101,7 @@ impl Built {
         peak = peak.max(process.peak().unwrap_or(peak)).max(after);
         let died = !process.lives();
         drop(server);
-        // It is not there on a server that keeps nothing.
+        // The folder does not exist for a server that stores nothing.
         let _ = fs::remove_dir_all(&data);
         let parsed = |line: Option<String>| {
             line.and_then(|line| serde_json::from_str(&line).ok())
@@ -134,7 +134,7 @@ impl Built {
     }
 }
 
-/// Builds the universe server as packages carry it.
+/// Builds the universe server with the profile of packages.
 fn universe_server() -> Result<PathBuf> {
     let shown = Shown::first("universe-server")?;
     let build = ["build", "--quiet", "--locked", "--profile", "dist", "-p"];
@@ -150,7 +150,7 @@ fn ended(attacker: SiegeProcess) -> Option<String> {
     attacker.finish(PART_DEADLINE)
 }
 
-/// Waits until the server's memory is back, and returns it in MiB. 0 when the server has ended.
+/// Waits until the server's memory is back to normal, and returns it in MiB. 0 if the server has ended.
 fn settle(process: Process, before: u64) -> u64 {
     let begun = Instant::now();
     loop {
@@ -159,7 +159,7 @@ fn settle(process: Process, before: u64) -> u64 {
         };
         let time = begun.elapsed();
         let back = now <= before + report::LEFT;
-        // One that takes more and more is not waited for: the machine has other users.
+        // A server whose memory keeps growing is not waited for: the machine has other users.
         if time > SETTLED_AT_LAST || (back && time > SETTLED) || now > MEMORY_CAP * 2 {
             return now;
         }

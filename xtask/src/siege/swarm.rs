@@ -7,25 +7,25 @@ use super::attacker::Field;
 use super::http2::Http2;
 use super::target::Message;
 
-/// How long the attacker rests between turns.
+/// The pause of the attacker between turns.
 const REST: Duration = Duration::from_millis(2);
-/// The most requests that one connection begins in a turn.
+/// The maximum number of requests that one connection starts in a turn.
 const BEGUN: usize = 50;
 
-/// What all connections do.
+/// The behavior of all connections.
 pub(super) struct Plan<'a> {
     pub(super) connections: usize,
-    /// Streams that each keeps open, fewer where the server allows fewer.
+    /// The number of streams that each connection keeps open, or fewer if the server allows fewer.
     pub(super) streams: usize,
-    /// Whether the server may send only heads.
+    /// Whether the server can send only headers.
     pub(super) closed: bool,
-    /// The request of this number.
+    /// The request with this number.
     pub(super) request: &'a dyn Fn(usize) -> Message,
     /// Whether each request is reset as soon as it is sent.
     pub(super) reset: bool,
 }
 
-/// Keeps the streams open until the attack is over: what ends begins again.
+/// Keeps the streams open until the attack is over. Streams that end are opened again.
 pub(super) fn run(field: &Field, plan: &Plan<'_>) {
     let mut connections: Vec<Http2<'_>> = Vec::new();
     let mut number = 0;

@@ -11,14 +11,14 @@ use serde_json::Value;
 use super::wire::{Answer, Client};
 use crate::Result;
 
-/// Where the victim and the attacker call from: two clients, as the server sees them.
+/// The addresses of the victim and the attacker: the server sees them as two clients.
 pub(super) const VICTIM: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 1);
 pub(super) const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// How long one call may take.
+/// The time limit for one call.
 pub(super) const CALL_DEADLINE: Duration = Duration::from_secs(5);
 
-/// The latest legacy revision, and the one that has batches.
+/// The latest legacy revision, and the revision that has batches.
 const LEGACY: &str = "2025-11-25";
 pub(super) const BATCHING: &str = "2025-03-26";
 
@@ -40,13 +40,13 @@ pub(super) struct Target {
     pub(super) from: Ipv4Addr,
 }
 
-/// A request apart from the version of HTTP that carries it.
+/// A request, independent of the HTTP version.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub(super) method: &'static str,
     pub(super) path: String,
     pub(super) headers: Vec<(&'static str, String)>,
-    /// Shared, so that a hundred requests with one large body need it once.
+    /// Shared, so that a hundred requests with the same large body store it once.
     pub(super) body: Arc<str>,
 }
 
@@ -72,14 +72,14 @@ impl Target {
         Client::new(self.from, self.address)
     }
 
-    /// The head up to the length of the body, and no empty line yet.
+    /// The head up to the length of the body, without the empty line.
     pub(super) fn head(&self, message: &Message) -> String {
         let mut head = format!(
             "{} {} HTTP/1.1\r\nhost: {}\r\n",
             message.method, message.path, self.address
         );
         for (name, value) in &message.headers {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(head, "{name}: {value}\r\n");
         }
         head
@@ -92,10 +92,10 @@ impl Target {
         format!("{head}content-length: {length}\r\n\r\n{body}").into_bytes()
     }
 
-    /// Sends a message on `client` and takes nothing but success for an answer.
+    /// Sends a message on `client`, and accepts only a successful answer.
     ///
     /// # Errors
-    /// When there is no answer, or a wrong one; in words.
+    /// When there is no answer or a wrong answer, with a description.
     pub(super) fn ask(&self, client: &mut Client, message: &Message) -> Result<Answer> {
         self.ask_within(client, message, CALL_DEADLINE)
     }
@@ -135,7 +135,7 @@ impl Target {
         Ok(id)
     }
 
-    /// Makes a universe whose one body has a name of `bytes` bytes and returns its id; empty on the other server.
+    /// Creates a universe with one body whose name has `bytes` bytes, and returns its id; empty on the other server.
     ///
     /// # Errors
     /// As [`Target::ask`].
@@ -166,8 +166,8 @@ pub(super) fn post(headers: Vec<(&'static str, String)>, body: String) -> Messag
     }
 }
 
-/// A modern request with `id` as JSON; `params` are members that end with a comma, or nothing. The header repeats
-/// `name`, the tool that is called, if there is one.
+/// A modern request with `id` as JSON. `params` is empty, or members that end with a comma. The header repeats `name`,
+/// the called tool, if there is one.
 pub(super) fn modern(id: &str, method: &str, name: &str, params: &str) -> Message {
     let mut headers = json_headers();
     headers.push(("mcp-protocol-version", "2026-07-28".to_owned()));
@@ -187,22 +187,22 @@ pub(super) fn modern_call(tool: &str, arguments: &str) -> Message {
     modern("1", "tools/call", tool, &params)
 }
 
-/// A modern call by a client that takes a task for an answer.
+/// A modern call by a client that accepts a task as the answer.
 pub(super) fn modern_task(tool: &str, arguments: &str) -> Message {
     let mut message = modern_call(tool, arguments);
     let tasks = r#"Capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
-    // The capabilities are the last of its members.
+    // The capabilities are the last member.
     message.body = message.body.replace(r#"Capabilities":{}}"#, tasks).into();
     message
 }
 
-/// A modern listen; `filter` is a JSON object.
+/// A modern `subscriptions/listen` request. `filter` is a JSON object.
 pub(super) fn listen(id: &str, filter: &str) -> Message {
     let params = format!(r#""notifications":{filter},"#);
     modern(id, "subscriptions/listen", "", &params)
 }
 
-/// A legacy request in a session; an empty one is for `initialize`.
+/// A legacy request in a session. The session is empty for `initialize`.
 pub(super) fn legacy(session: &str, method: &str, params: &str) -> Message {
     let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
     post(session_headers(session, LEGACY), body)
@@ -214,7 +214,7 @@ pub(super) fn legacy_call(session: &str, tool: &str, arguments: &str) -> Message
     legacy(session, "tools/call", &params)
 }
 
-/// The stream of what a session is sent besides answers.
+/// The GET request for the stream of a session's messages other than answers.
 pub(super) fn get_stream(session: &str) -> Message {
     Message {
         method: "GET",

@@ -1,4 +1,4 @@
-//! The well-behaved client: it calls steadily, holds what clients hold, and reports the results.
+//! The well-behaved client. It calls steadily, holds a session and streams as clients do, and reports the results.
 //!
 //! It runs in a separate process. It prints `ready` when it holds everything, waits for a line, measures, and ends with
 //! one line of JSON.
@@ -17,7 +17,7 @@ use self::lane::{LANES, Lane, Measured, State};
 use super::target::Target;
 use crate::Result;
 
-/// What the lanes share.
+/// The data that all lanes share.
 #[derive(Debug, Clone)]
 struct Own {
     target: Target,
@@ -25,12 +25,12 @@ struct Own {
     universe: String,
 }
 
-/// Plays the victim for `time`.
+/// Runs the victim for `time`.
 pub(super) fn run(target: Target, time: Duration) -> Result<bool> {
     let universe = target.universe(1)?;
     let own = Own { target, universe };
     let mut held = Held::take(&own)?;
-    // Connections, allocators and caches get warm before anything is measured.
+    // Connections, allocators and caches warm up before the measurement.
     let mut lanes = Vec::new();
     for lane in LANES {
         let mut state = lane.open(&own)?;
@@ -51,7 +51,7 @@ pub(super) fn run(target: Target, time: Duration) -> Result<bool> {
                 scope.spawn(move || measure(own, *lane, state, time))
             })
             .collect();
-        // A lane that panicked has no figures, which is seen: it is not among the lanes.
+        // A lane that panicked has no figures. It is visibly missing from the report.
         running
             .into_iter()
             .filter_map(|lane| lane.join().ok())
@@ -68,8 +68,9 @@ fn say(line: &str) -> Result<()> {
     Ok(stdout.flush()?)
 }
 
-/// Runs one lane: a call at each tick of its clock. A call that was late in starting counts from when it was due, and
-/// one that could not start within the time of a call has failed, so a server that hangs is not measured seldom.
+/// Runs one lane: a call at each tick of its clock. The time of a call that starts late is counted from when it was
+/// due. A call that cannot start within the time limit of a call has failed, so a hanging server does not go
+/// unmeasured.
 fn measure(own: &Own, lane: Lane, state: &mut State, time: Duration) -> Measured {
     let begun = Instant::now();
     let mut measured = Measured::new(lane.name);
@@ -110,7 +111,7 @@ fn to_json(lanes: &[Measured], held: &Map<String, Value>) -> Value {
     })
 }
 
-/// Of sorted times; `None` for an empty list.
+/// A percentile of sorted times. `None` for an empty list.
 fn percentile(times: &[u64], percent: usize) -> Option<u64> {
     times
         .get(times.len().saturating_sub(1) * percent / 100)

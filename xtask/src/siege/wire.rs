@@ -8,15 +8,15 @@ use socket2::{Domain, Socket, Type};
 
 use crate::Result;
 
-/// The longest answer that is read, in bytes; the longest line of a head, and the most lines.
+/// The maximum length of an answer and of a line of its head, in bytes, and the maximum number of lines.
 const MAX_BODY: usize = 16 << 20;
 const MAX_LINE: u64 = 8 << 10;
 const MAX_LINES: usize = 100;
 
-/// Connects from `from` and waits for it, at most `deadline`.
+/// Connects from `from`, and waits at most `deadline`.
 ///
 /// # Errors
-/// When the server does not take the connection in time.
+/// When the server does not accept the connection in time.
 pub(crate) fn connect(from: Ipv4Addr, to: SocketAddr, deadline: Duration) -> io::Result<TcpStream> {
     let socket = bound(from)?;
     socket.connect_timeout(&to.into(), deadline)?;
@@ -25,8 +25,8 @@ pub(crate) fn connect(from: Ipv4Addr, to: SocketAddr, deadline: Duration) -> io:
     Ok(stream)
 }
 
-/// Begins to connect and waits for nothing: neither this nor a later read or write. With a `window`, the kernel keeps
-/// no more than that many bytes that were not read.
+/// Starts to connect without blocking. Later reads and writes do not block either. With a `window`, the kernel buffers
+/// at most that many unread bytes.
 ///
 /// # Errors
 /// When no descriptor or port is left.
@@ -41,7 +41,7 @@ pub(crate) fn begin(
     }
     socket.set_nonblocking(true)?;
     socket.set_tcp_nodelay(true)?;
-    // "In progress" is an error, too. A connection that truly failed shows it at its first read or write.
+    // "In progress" is also an error. A connection that really failed reports it at its first read or write.
     let _ = socket.connect(&to.into());
     Ok(socket.into())
 }
@@ -54,7 +54,7 @@ fn bound(from: Ipv4Addr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// A keep-alive connection that is opened when it is needed, and again after a failure.
+/// A keep-alive connection that is opened when needed, and reopened after a failure.
 #[derive(Debug)]
 pub(crate) struct Client {
     from: Ipv4Addr,
@@ -62,7 +62,7 @@ pub(crate) struct Client {
     open: Option<BufReader<Timed>>,
 }
 
-/// What came back.
+/// The response to a request.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -79,10 +79,10 @@ impl Client {
         }
     }
 
-    /// Sends one request and reads its whole answer, an event stream to its end.
+    /// Sends one request and reads its whole answer. An event stream is read to its end.
     ///
     /// # Errors
-    /// When there is no whole answer within `deadline`, in words.
+    /// When there is no complete answer within `deadline`, with a description.
     pub(crate) fn call(&mut self, request: &[u8], deadline: Duration) -> Result<Answer> {
         let end = Instant::now() + deadline;
         let mut connection = match self.open.take() {
@@ -105,16 +105,16 @@ impl Client {
         Ok(answer)
     }
 
-    /// Lets go of the connection, so that the next call opens one.
+    /// Closes the connection, so that the next call opens a new one.
     pub(crate) fn close(&mut self) {
         self.open = None;
     }
 }
 
-/// Sends a request and reads the head of its answer, within `deadline`; then the stream is the caller's for `stay`.
+/// Sends a request and reads the head of its answer within `deadline`. Then the caller may read the stream for `stay`.
 ///
 /// # Errors
-/// When the answer is not 200, in words.
+/// When the answer is not 200, with a description.
 pub(crate) fn open_stream(
     from: Ipv4Addr,
     to: SocketAddr,
@@ -134,7 +134,7 @@ pub(crate) fn open_stream(
     Ok(connection)
 }
 
-/// A stream whose reads and writes end at an instant.
+/// A stream whose reads and writes fail after an instant.
 #[derive(Debug)]
 struct Timed {
     stream: TcpStream,
@@ -197,7 +197,7 @@ fn head(connection: &mut impl BufRead) -> Result<Head> {
     Err("an answer with too many headers".into())
 }
 
-/// The answer, and whether the connection can be used again.
+/// The answer, and whether the connection can be reused.
 fn answer(connection: &mut impl BufRead) -> Result<(Answer, bool)> {
     let head = head(connection)?;
     let body = match head.length {
@@ -251,7 +251,7 @@ fn line(connection: &mut impl BufRead) -> Result<String> {
     Ok(line.to_owned())
 }
 
-/// The same words for a time-out of any call.
+/// A description of the error, the same for every kind of timeout.
 fn in_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "timed out".to_owned(),

@@ -1,4 +1,4 @@
-//! Checks that need not pass, each with its reason. An entry that no longer excuses anything is a finding itself.
+//! Checks that need not pass, each with a reason. An entry that no longer excuses anything is itself a finding.
 
 use super::results::Status;
 
@@ -7,15 +7,15 @@ use super::results::Status;
 pub(super) struct Excuse {
     pub(super) scenario: &'static str,
     pub(super) check: &'static str,
-    /// A part of what the suite says, where several results have the same check; empty otherwise.
+    /// A part of the suite's text, if several results have the same check; empty otherwise.
     pub(super) saying: &'static str,
-    /// What its status may be; only [`Status::Skipped`] and [`Status::Info`] are ever excused.
+    /// The excused status: only [`Status::Skipped`] or [`Status::Info`].
     pub(super) status: Status,
-    /// Why this is right. Reported with each skip.
+    /// The reason for the excuse. It is reported with each skip.
     pub(super) reason: &'static str,
 }
 
-/// Lines of a suite's own trace of a scenario, which are not checks: they may be [`Status::Info`] everywhere.
+/// Lines of a suite's trace of a scenario. They are not checks, so they may be [`Status::Info`] everywhere.
 pub(super) const TRACES: [&str; 11] = [
     "incoming-auth-request",
     "incoming-request",

@@ -1,5 +1,5 @@
-//! What a suite writes: its list of scenarios, and one `checks.json` in a separate folder for each that ran. Results
-//! for clients are in folders of folders, by the name of the scenario.
+//! Reads a suite's output: its list of scenarios, and one `checks.json` in a separate folder for each scenario that
+//! ran. Results for clients are in nested folders, by the name of the scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,48 +9,48 @@ use serde_json::Value;
 
 use crate::Result;
 
-/// What a suite is turned on.
+/// What a suite tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SuiteSubject {
     Server,
     Client,
 }
 
-/// One thing that a scenario looked at.
+/// One check of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Check {
     pub(super) id: String,
     pub(super) description: String,
     pub(super) status: Status,
-    /// What was wrong, or why it was skipped, in the suite's words; empty without any.
+    /// The suite's text on what was wrong, or why the check was skipped; empty if there is none.
     pub(super) message: String,
 }
 
-/// A status in its written form, with the suite's meaning.
+/// The status of a check, as the suite defines it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Status {
-    /// The server did what it must or should.
+    /// The server met a MUST or SHOULD requirement.
     Success,
-    /// It did not do what it must.
+    /// It violated a MUST requirement.
     Failure,
-    /// It did not do what it should.
+    /// It violated a SHOULD requirement.
     Warning,
-    /// Not looked at.
+    /// Not checked.
     Skipped,
-    /// A line of a trace, or a note that something was not looked at.
+    /// A line of a trace, or a note that something was not checked.
     Info,
-    /// A word that these suites do not have.
+    /// A word that these suites do not use.
     Unknown(String),
 }
 
-/// How long the time at the end of a folder's name is: `server-NAME-2026-01-31T12-00-00-000Z`, and without the first
-/// word for clients.
+/// The length of the time at the end of a folder's name: `server-NAME-2026-01-31T12-00-00-000Z`. For clients, the first
+/// word is missing.
 const TIME: usize = "-2026-01-31T12-00-00-000Z".len();
 
 /// The checks of each scenario that left a result in `folder`.
 ///
 /// # Errors
-/// When a file is not what a suite writes, or a scenario has two.
+/// When a file does not have the format of a suite, or a scenario has two results.
 pub(super) fn read(folder: &Path, side: SuiteSubject) -> Result<BTreeMap<String, Vec<Check>>> {
     let mut ran = BTreeMap::new();
     read_below(folder, "", side, &mut ran)?;
@@ -68,7 +68,7 @@ fn read_below(
         let name = format!("{above}{}", entry.file_name().to_string_lossy());
         let file = entry.path().join("checks.json");
         if !file.is_file() {
-            // A scenario that broke leaves an empty folder; the verdict misses it.
+            // A scenario that broke leaves an empty folder. The verdict reports it as missing.
             if side == SuiteSubject::Client && above.is_empty() && entry.file_type()?.is_dir() {
                 read_below(&entry.path(), &format!("{name}/"), side, ran)?;
             }
@@ -95,7 +95,7 @@ impl SuiteSubject {
         }
     }
 
-    /// How the section of its scenarios begins, how one of them is marked elsewhere, and how the folder of one begins.
+    /// The heading of the section with its scenarios, their mark in other sections, and the prefix of their folders.
     fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Server => ("Server scenarios", "server]", "server-"),
@@ -104,7 +104,8 @@ impl SuiteSubject {
     }
 }
 
-/// The scenarios for one side in what `list` prints, with those that a set of requirements runs without scoring them.
+/// The scenarios for one side in the output of `list`, including those that a set of requirements runs but does not
+/// score.
 pub(super) fn scenarios(listing: &str, side: SuiteSubject) -> BTreeSet<String> {
     let (heading, own, _) = side.words();
     let mut names = BTreeSet::new();
@@ -143,7 +144,7 @@ fn checks(text: &str) -> Option<Vec<Check>> {
 
 fn check(value: &Value) -> Option<Check> {
     let text = |name| value.get(name).and_then(Value::as_str);
-    // The reason for a skip is not an error, so it is among the details.
+    // The reason for a skip is not an error, so it is in the details.
     let note = value.pointer("/details/message").and_then(Value::as_str);
     Some(Check {
         id: text("id")?.to_owned(),

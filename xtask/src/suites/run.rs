@@ -1,4 +1,4 @@
-//! The runs, and how one of them is started and read.
+//! The runs, and how each is started and its results are read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,15 +13,15 @@ use crate::Result;
 use crate::install::Installed;
 use crate::process as child;
 
-/// How long one run may take: about two minutes when all is well, 30 s for each scenario that hangs.
+/// The time limit for one run. It usually takes about two minutes, plus 30 s for each scenario that hangs.
 const RUN_DEADLINE: Duration = Duration::from_secs(1200);
-/// How long a suite may take to list what it has.
+/// How long a suite may take to list its scenarios.
 const LIST_DEADLINE: Duration = Duration::from_secs(60);
 
 /// One suite with one choice of scenarios.
 #[derive(Debug)]
 pub(super) struct Run {
-    /// What it is called in the output.
+    /// Its name in the output.
     pub(super) name: &'static str,
     /// The folder of its results.
     folder: &'static str,
@@ -30,23 +30,23 @@ pub(super) struct Run {
     scope: Scope,
 }
 
-/// Which scenarios, at which revision of the protocol.
+/// The scenarios, and the revision of the protocol.
 #[derive(Debug, Clone, Copy)]
 enum Scope {
-    /// All there are, each at the revision of the suite's choice.
+    /// All scenarios, each at the revision that the suite chooses.
     All,
-    /// What a revision requires, at that revision.
+    /// The scenarios that a revision requires, at that revision.
     Revision(&'static str),
 }
 
 const STABLE: &str = "node_modules/conformance-stable/dist/index.js";
 const NEWEST: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
-/// All scenarios of the newest suite for servers, one a line.
+/// All scenarios of the newest suite for servers, one per line.
 const FOR_SERVERS: &str = include_str!("../../suites/scenarios.txt");
-/// All for clients.
+/// All scenarios of the newest suite for clients.
 const FOR_CLIENTS: &str = include_str!("../../suites/client-scenarios.txt");
 
-/// All scenarios of the newest suite: what a row of the checklist may name.
+/// All scenarios of the newest suite. A row of the checklist may name any of them.
 pub(crate) fn scenarios() -> impl Iterator<Item = &'static str> {
     FOR_SERVERS.lines().chain(FOR_CLIENTS.lines())
 }
@@ -58,7 +58,7 @@ fn committed(side: SuiteSubject) -> BTreeSet<&'static str> {
     }
 }
 
-/// In the order in which they run. Each revision is a separate run because the same scenario checks other things there.
+/// The runs, in order. Each revision is a separate run, because the same scenario makes different checks there.
 pub(super) const RUNS: [Run; 7] = [
     Run {
         name: "0.1.16 all",
@@ -111,8 +111,8 @@ pub(super) const RUNS: [Run; 7] = [
     },
 ];
 
-/// Runs the suite against `judged`, the URL of a server or the program of a client, or one of its scenarios, and judges
-/// what it wrote. `None` when it does not have that scenario.
+/// Runs the suite, or one of its scenarios, against `judged`: the URL of a server or the program of a client. Judges
+/// the results. `None` when the suite does not have that scenario.
 ///
 /// # Errors
 /// When the suite does not start or end, or its results cannot be read.
@@ -151,7 +151,7 @@ pub(super) fn run(
         verdict.findings.push(finding.to_owned());
     }
     if !finished.success && verdict.failed == 0 {
-        // It says why it gave up on stderr.
+        // The suite prints the reason to stderr.
         let last = finished
             .stderr
             .lines()
@@ -164,7 +164,7 @@ pub(super) fn run(
     Ok(Some(verdict))
 }
 
-/// Whether the newest suite has exactly the scenarios of the committed list, and each other run a part of it.
+/// Whether the newest suite has exactly the scenarios of the committed list, and any other run a subset of it.
 fn known(run: &Run, listed: &BTreeSet<String>) -> bool {
     let committed = committed(run.side);
     let whole = run.script == NEWEST && matches!(run.scope, Scope::All);
@@ -178,7 +178,8 @@ fn choose(command: &mut Command, scope: Scope, scenario: Option<&str>) {
         (Scope::All, None) => command.args(["--suite", "all"]),
         (Scope::All, Some(scenario)) => command.args(["--scenario", scenario]),
         (Scope::Revision(revision), None) => command.args(["--requirements", revision]),
-        // The suite takes no scenario together with a set of requirements; `--force` is what it does for the set.
+        // The suite does not accept a scenario together with a set of requirements. For a set, it acts as with
+        // `--force`.
         (Scope::Revision(revision), Some(scenario)) => command.args([
             "--scenario",
             scenario,

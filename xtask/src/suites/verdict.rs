@@ -1,4 +1,4 @@
-//! The verdict on one run: every check a success, or excused; every scenario there, with a check in it.
+//! The verdict on one run. Every check must succeed or be excused, and every scenario must have run with a check.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,21 +6,21 @@ use std::fmt;
 use super::excused::{Excuse, TRACES};
 use super::results::{Check, Status};
 
-/// The most characters of a suite's own message that are reported. It can contain a whole conversation.
+/// The maximum number of characters reported of a suite's message, which can contain a whole conversation.
 const MESSAGE: usize = 600;
 
-/// What a run came to.
+/// The verdict on a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) passed: usize,
     pub(super) failed: usize,
     pub(super) warnings: usize,
     pub(super) skipped: usize,
-    /// How many scenarios left a result.
+    /// The number of scenarios with a result.
     pub(super) scenarios: usize,
-    /// What was skipped as it may be, with the reason, one line each.
+    /// The excused skips with their reasons, one line each.
     pub(super) excused: Vec<String>,
-    /// What is wrong, one line each; empty when the run passes.
+    /// The findings, one line each; empty when the run passes.
     pub(super) findings: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Judges the scenarios that `ran` by those the suite `listed`.
+/// Judges the scenarios that `ran` against those that the suite `listed`.
 pub(super) fn judge(
     listed: &BTreeSet<String>,
     ran: &BTreeMap<String, Vec<Check>>,
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Judges scenarios that are listed as they ran.
+    /// Judges scenarios, with exactly those that ran as the list.
     fn judged(ran: &[(&str, Vec<Check>)]) -> Verdict {
         let ran: BTreeMap<_, _> = ran
             .iter()

@@ -1,9 +1,9 @@
-//! The quick tier: what a change most often breaks, in less than three minutes.
+//! The quick tier: tests of what a change most often breaks, in less than three minutes.
 
 use super::{Step, command, timed};
 use crate::Result;
 
-/// Formatting, lints, and the tests that the whole test compiles anyway, but for those that take long.
+/// Runs formatting, lints, and the tests that the whole test also compiles, except slow ones.
 pub(super) fn run(formatting: &Step, lints: &Step) -> Result<bool> {
     for step in [formatting, lints] {
         if !timed(step.name, || Ok(command(step).status()?.success()))? {
@@ -22,14 +22,14 @@ const TESTS: Step = Step {
     environment: &[
         ("PROPTEST_RNG_SEED", "20260728"),
         ("PROPTEST_CASES", "16"),
-        // Many wait for programs, the disk or time.
+        // Many tests wait for programs, the disk or timers.
         ("RUST_TEST_THREADS", "6"),
     ],
 };
 
-/// Tests by their names, and modules of tests. Each test takes seconds to minutes.
+/// Names of tests and of test modules that are skipped. Each test takes seconds to minutes.
 const LEFT_OUT: [&str; 41] = [
-    // These try a whole table of rules, transcripts, entries or bytes.
+    // These test a whole table of rules, transcripts, entries or bytes.
     "each_broken_server_breaks_its_rule",
     "each_broken_server_on_pipes_breaks_its_rule",
     "each_oracle_finds_a_server_that_breaks_it",
@@ -48,7 +48,7 @@ const LEFT_OUT: [&str; 41] = [
     "every_flipped_bit_and_every_length_is_refused",
     "the_corpus_is_large_and_breaks_every_rule",
     "names_without_end_are_cut_everywhere",
-    // These fill what is bounded.
+    // These fill tables up to their limits.
     "sessions_that_are_never_ended_are_bounded",
     "sessions_without_delete_are_bounded",
     "a_thousand_calls_that_ask_at_once_get_their_own_answers",

@@ -1,4 +1,4 @@
-//! Dependencies point one way: between the crates, and between the rooms of `mcp-proto`.
+//! Dependencies point one way: between the crates, and between the modules of `mcp-proto`.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::imports::{self, Module};
 use super::{list, text};
 
-/// Which crates of the workspace a crate may use. Tests may use what they like.
+/// The crates of the workspace that each crate may use. Tests may use any crate.
 const CRATES: [(&str, &[&str]); 10] = [
     ("mcp-proto", &[]),
     ("universe-core", &[]),
@@ -29,8 +29,8 @@ const CRATES: [(&str, &[&str]); 10] = [
     ("xtask", &[]),
 ];
 
-/// The rooms of `mcp-proto` by storey, the lowest first. A room uses those of lower storeys alone.
-const STOREYS: [&[&str]; 12] = [
+/// The modules of `mcp-proto` by layer, the lowest first. A module may use only modules of lower layers.
+const LAYERS: [&[&str]; 12] = [
     &["budget"],
     &[
         "accept",
@@ -55,8 +55,8 @@ const STOREYS: [&[&str]; 12] = [
     &["client", "guide", "legacy"],
 ];
 
-/// The wing of the older revisions, and the rooms below it that may name it nevertheless.
-const WING: (&str, &[&str]) = ("legacy", &["http", "stdio", "server"]);
+/// The older revisions (`legacy`), and the modules of lower layers that may still name that module.
+const LEGACY: (&str, &[&str]) = ("legacy", &["http", "stdio", "server"]);
 
 /// Dependencies in `cargo metadata --no-deps` that point the wrong way, and crates without a rule.
 pub(super) fn between_crates(metadata: &Value) -> Vec<String> {
@@ -83,31 +83,31 @@ pub(super) fn between_crates(metadata: &Value) -> Vec<String> {
     findings
 }
 
-/// Uses of one room by another that point the wrong way, and circles of files, in the `(path below src, text)` of
-/// `mcp-proto`.
+/// Uses of one module by another that point the wrong way, and circles of files that use each other, in `mcp-proto`.
+/// Each file is `(path below src, text)`.
 pub(super) fn inside_library<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Vec<String> {
     let imports = imports::read(files);
     let mut findings = Vec::new();
     for (module, used) in &imports {
         let path = module.join("/");
-        let Some((room, floor)) = storey_of(module) else {
+        let Some((name, layer)) = layer_of(module) else {
             findings.push(format!(
-                "mcp-proto/src/{path}.rs: a room without a storey in xtask/src/tidy/arrows.rs"
+                "mcp-proto/src/{path}.rs: a module without a layer in xtask/src/tidy/arrows.rs"
             ));
             continue;
         };
         for used in used {
-            let Some((other, below)) = storey_of(used) else {
+            let Some((other, other_layer)) = layer_of(used) else {
                 findings.push(format!(
-                    "mcp-proto/src/{path}.rs: crate::{} is not a room; name the one it is from",
+                    "mcp-proto/src/{path}.rs: crate::{} is not a module; name the one it is from",
                     used.join("::")
                 ));
                 continue;
             };
-            let is_wing = other == WING.0 && WING.1.contains(&room);
-            if other != room && below >= floor && !is_wing {
+            let is_legacy = other == LEGACY.0 && LEGACY.1.contains(&name);
+            if other != name && other_layer >= layer && !is_legacy {
                 findings.push(format!(
-                    "mcp-proto/src/{path}.rs: {room} may not know {other}"
+                    "mcp-proto/src/{path}.rs: {name} may not know {other}"
                 ));
             }
         }
@@ -122,13 +122,13 @@ pub(super) fn inside_library<'f>(files: impl Iterator<Item = (&'f str, &'f str)>
     findings
 }
 
-/// The room that a module belongs to, and its storey.
-fn storey_of(module: &Module) -> Option<(&str, usize)> {
-    let room = module.first()?;
-    let storey = STOREYS
+/// The top-level module that a file belongs to, and its layer.
+fn layer_of(module: &Module) -> Option<(&str, usize)> {
+    let name = module.first()?;
+    let layer = LAYERS
         .iter()
-        .position(|rooms| rooms.contains(&room.as_str()))?;
-    Some((room, storey))
+        .position(|names| names.contains(&name.as_str()))?;
+    Some((name, layer))
 }
 
 #[cfg(test)]
@@ -137,15 +137,15 @@ mod tests {
 
     use super::*;
 
-    /// The findings in one file of a library that has a file for each room.
+    /// The findings in one file of a library that has a file for each module.
     fn library(path: &str, text: &str) -> Vec<String> {
-        let rooms: Vec<String> = STOREYS
+        let files: Vec<String> = LAYERS
             .iter()
-            .flat_map(|rooms| rooms.iter())
-            .map(|room| format!("{room}.rs"))
-            .filter(|room| room != path)
+            .flat_map(|names| names.iter())
+            .map(|name| format!("{name}.rs"))
+            .filter(|file| file != path)
             .collect();
-        let others = rooms.iter().map(|room| (room.as_str(), ""));
+        let others = files.iter().map(|file| (file.as_str(), ""));
         inside_library(others.chain([(path, text)]))
     }
 
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_use_those_below() {
+    fn modules_use_those_below() {
         let text =
             "use crate::jsonrpc::Message;\nuse crate::server::Server;\nuse super::config::X;";
         assert!(library("http/head.rs", text).is_empty());
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wing_is_named_by_few() {
+    fn the_older_revisions_are_named_by_few() {
         let text = "use crate::legacy::Session;";
         for path in ["http/config.rs", "stdio/connection.rs", "server/run.rs"] {
             assert!(library(path, text).is_empty(), "{path}");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_files_is_found_within_a_room_too() {
+    fn a_circle_of_files_is_found_within_a_module_too() {
         let files = [
             ("http/head.rs", "use super::body::X;"),
             ("http/body.rs", "use crate::http::head::X;"),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_a_new_room_nor_the_front_door_hides_an_arrow() {
+    fn neither_a_new_module_nor_the_front_door_hides_an_arrow() {
         assert_eq!(library("attic.rs", "").len(), 1);
         assert_eq!(library("tool.rs", "use crate::Server;").len(), 1);
     }

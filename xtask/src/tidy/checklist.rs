@@ -1,16 +1,16 @@
-//! The table of the protocol's rules: each has a row, and each row a test that exists.
+//! Checks the table of the protocol's rules: each rule has a row, and each row names a test that exists.
 //!
 //! A row is `| id | rule | tests |`. The tests are separated by commas: `` `file::function` `` for a function below
 //! `mcp-proto/tests/it/`, `` `src/file::function` `` for one beside the code, `` `server/file::function` `` for one of
-//! the universe server, `suite: scenario` for a scenario of the official suites. A rule that binds clients alone may
-//! have the word `client` instead, one that binds those between client and server the word `proxy`.
+//! the universe server, `suite: scenario` for a scenario of the official suites. A rule for clients only may
+//! have the word `client` instead of a test, and a rule for intermediaries the word `proxy`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where the table is.
+/// The path of the table.
 pub(super) const PATH: &str = "mcp-proto/CHECKLIST.md";
 
-/// The families of rules and how many each has, numbered from 1.
+/// The families of rules, with the number of rules in each. Rules are numbered from 1.
 const FAMILIES: [(&str, u32); 14] = [
     ("B", 21),
     ("D", 7),
@@ -28,19 +28,19 @@ const FAMILIES: [(&str, u32); 14] = [
     ("A", 14),
 ];
 
-/// What a row says instead of tests when its rule binds clients alone, or those between client and server.
+/// The words that replace tests in a row whose rule applies only to clients, or to intermediaries.
 const OTHERS: [&str; 2] = ["client", "proxy"];
 
-/// What was read of the table.
+/// The result of reading the table.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Checklist {
     pub(super) rows: usize,
-    /// The rules that bind others than servers and have no test.
+    /// The rules that do not apply to servers and have no test.
     pub(super) others: Vec<String>,
     pub(super) findings: Vec<String>,
 }
 
-/// Reads the table in `text` and looks each test up in `files`, by path, and among the `scenarios`.
+/// Reads the table in `text`, and looks up each test in `files`, which are by path, or in `scenarios`.
 pub(super) fn check(
     text: &str,
     files: &BTreeMap<String, String>,
@@ -91,7 +91,7 @@ pub(super) fn check(
     read
 }
 
-/// The cells of each row with the number of its line; heads, rules and other text are left out.
+/// The cells of each row with its line number, without header rows, separator rows and other text.
 fn rows(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     (1..).zip(text.lines()).filter_map(|(number, line)| {
         let inside = line.trim().strip_prefix('|')?;
@@ -103,7 +103,7 @@ fn rows(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     })
 }
 
-/// What is wrong with one entry of a cell of tests.
+/// The error in one entry of a tests cell. `None` if the entry is valid.
 fn fault(
     test: &str,
     files: &BTreeMap<String, String>,
@@ -133,7 +133,7 @@ fn fault(
     }
 }
 
-/// Whether a function of this name is below an attribute that makes it a test.
+/// Whether a function of this name has a test attribute.
 fn has_test(text: &str, function: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let named = |line: &str| {
@@ -154,7 +154,7 @@ fn has_test(text: &str, function: &str) -> bool {
     })
 }
 
-/// Whether the text below this line no longer belongs to the text above it.
+/// Whether an item ends with this line.
 fn ends_an_item(line: &str) -> bool {
     line.is_empty() || line.ends_with(['{', '}', ';'])
 }
@@ -166,7 +166,7 @@ mod tests {
     const SOURCE: &str = "use x;\n\nfn helper() {}\n\n#[test]\nfn one() {}\n\n\
         #[tokio::test(\n    start_paused = true\n)]\n/// Ends;\nasync fn two() {}\n\nfn no_test() {}\n";
 
-    /// A table with a good row for each rule, but for those that `change` replaces or, with nothing, leaves out.
+    /// A table with a valid row for each rule. `changes` replaces rows, or removes a row if its text is empty.
     fn table(changes: &[(&str, &str)]) -> String {
         let mut text = String::from("# Rules\n\n| id | rule | tests |\n|---|:--|---|\n");
         for (family, rules) in FAMILIES {
@@ -191,7 +191,7 @@ mod tests {
         check(&table(changes), &files.into(), &BTreeSet::from(["ping"]))
     }
 
-    /// The one finding of a table with one change, without where it is.
+    /// The only finding in a table with one change, without its position.
     fn finding(id: &str, row: &str) -> String {
         let read = checked(&[(id, row)]);
         let [finding] = read.findings.as_slice() else {

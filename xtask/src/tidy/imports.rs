@@ -1,16 +1,17 @@
-//! Which files of a crate use which, read from the paths in their text: `crate::…`, `super::…` and `self::…`, alone and
-//! in groups.
+//! The uses between files of a crate, read from the paths in their text: `crate::…`, `super::…` and `self::…`, alone
+//! and in groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A file as its module path: `http/head.rs` is `["http", "head"]`.
 pub(super) type Module = Vec<String>;
 
-/// Which modules each file uses. An arrow goes to the file that a path leads to. One to a module around the file itself
-/// is left out: a module and its parts are one thing there. What leads to no file is an arrow to its first name.
+/// The modules that each file uses. A path counts as a use of the file that it leads to. A use of an enclosing module
+/// is left out: a module and its submodules count as one. A path that leads to no file counts as a use of its first
+/// name.
 pub(super) type Imports = BTreeMap<Module, BTreeSet<Module>>;
 
-/// The imports among `(path below src, text)` of one crate, without its tests and its front door.
+/// The imports between files of one crate, without its tests and `lib.rs`. Each file is `(path below src, text)`.
 pub(super) fn read<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Imports {
     let texts: BTreeMap<Module, &str> = files
         .map(|(path, text)| (module(path), text))
@@ -22,7 +23,7 @@ pub(super) fn read<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Impor
             let known = (1..=path.len()).rev();
             let known = known.filter_map(|length| path.get(..length));
             let mut known = known.filter(|path| texts.contains_key(*path));
-            // What no file has is taken from the front door.
+            // A name that no file has is re-exported by `lib.rs`.
             let found = known.next().or(path.get(..1)).unwrap_or_default();
             if !module.starts_with(found) {
                 used.insert(found.to_vec());
@@ -36,7 +37,7 @@ pub(super) fn read<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Impor
     imports.collect()
 }
 
-/// The circles among imports: each as the modules that use each other in a loop.
+/// The cycles among imports, each as the list of modules that use each other.
 pub(super) fn circles(imports: &Imports) -> Vec<Vec<&Module>> {
     let reach = |from: &Module| {
         let mut open: Vec<&Module> = imports.get(from).into_iter().flatten().collect();
@@ -75,14 +76,14 @@ fn module(path: &str) -> Module {
     path.split('/').map(str::to_owned).collect()
 }
 
-/// The text without a module of tests at its end.
+/// The text without the module of tests at its end.
 fn without_tests(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod tests {")
         .next()
         .unwrap_or(text)
 }
 
-/// Every path that begins in the crate, from its root.
+/// Every path to an item of this crate, starting at the crate root.
 fn paths(module: &Module, text: &str) -> Vec<Module> {
     let lines = text.lines();
     let code: String = lines
@@ -114,7 +115,7 @@ fn paths(module: &Module, text: &str) -> Vec<Module> {
     found
 }
 
-/// The paths that a text begins with: one, or all of a group.
+/// The paths at the start of a text: one path, or all paths of a group.
 fn collect(base: &[String], text: &str, found: &mut Vec<Module>) {
     if let Some(group) = text.strip_prefix('{') {
         for member in members(group) {
@@ -137,7 +138,7 @@ fn collect(base: &[String], text: &str, found: &mut Vec<Module>) {
     }
 }
 
-/// The members of a group whose opening brace is already read.
+/// The members of a group, after its opening brace.
 fn members(group: &str) -> Vec<&str> {
     let (mut depth, mut start, mut found) = (0_usize, 0, Vec::new());
     for (at, c) in group.char_indices() {

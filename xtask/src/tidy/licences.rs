@@ -1,10 +1,10 @@
-//! Every dependency is under a licence that this project may be shipped with.
+//! Checks that every dependency has a licence that this project may be distributed with.
 
 use serde_json::Value;
 
 use super::{list, text};
 
-/// Where the known licences are listed, for `cargo deny`, too.
+/// The file with the list of allowed licences. `cargo deny` reads it too.
 pub(super) const PATH: &str = "deny.toml";
 
 /// The packages of `cargo metadata` whose licence is not on the allowed list.
@@ -22,7 +22,7 @@ pub(super) fn check(metadata: &Value, deny: &str) -> Vec<String> {
         .collect()
 }
 
-/// The SPDX names, with exceptions as part of the name, that `licenses.allow` has.
+/// The SPDX names in `licenses.allow`. An exception is part of the name.
 fn known(deny: &str) -> Result<Vec<String>, String> {
     let deny: toml::Table = deny.parse().map_err(|problem| format!("{problem}"))?;
     let allowed = deny.get("licenses").and_then(|it| it.get("allow"));
@@ -32,8 +32,9 @@ fn known(deny: &str) -> Result<Vec<String>, String> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// Reads `AND` as binding weaker than `OR`. That is wrong for `A OR B AND C`, but never too lenient: what
-/// passes this way passes the right way too. A `+` after a name allows newer versions of it, and so the named one.
+/// Treats `AND` as having lower precedence than `OR`. That is wrong for `A OR B AND C`, but never too lenient: an
+/// expression that passes this way also passes the correct way. A `+` after a name allows newer versions and the named
+/// one.
 fn acceptable(expression: &str, known: &[String]) -> bool {
     let is_known = |name: &str| {
         known

@@ -1,4 +1,4 @@
-//! The code map in ARCHITECTURE.md names what exists, and every crate.
+//! Checks that the code map in ARCHITECTURE.md names only existing paths, and every crate.
 
 use std::path::Path;
 

@@ -1,18 +1,18 @@
-//! Rules about one file: it states its purpose, is short and finished, and names no machine.
+//! Rules for one file: it states its purpose, is short and finished, and contains no paths of a developer's machine.
 
-/// The most lines a source file may have.
+/// The maximum number of lines of a source file.
 const LINES: usize = 500;
 
-/// The most bytes a file may have: a larger one is a dump or an archive that was committed by mistake.
+/// The maximum size of a file in bytes. A larger file is a dump or an archive that was committed by mistake.
 const BYTES: u64 = 1 << 20;
 
-/// The most characters that a comment's line may have. rustfmt keeps the code's; it leaves comments alone.
+/// The maximum length of a comment line, in characters. rustfmt limits lines of code, but not of comments.
 const COLUMNS: usize = 120;
 
-/// Words of unfinished work, in pieces so that this file does not contain them.
+/// Words that mark unfinished work, split so that this file does not contain them.
 const UNFINISHED: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 
-/// How paths of a developer's machine begin, in pieces for the same reason.
+/// Prefixes of paths on a developer's machine, split for the same reason.
 const MACHINE_PATHS: [&str; 5] = [
     concat!("/ho", "me/"),
     concat!("/ro", "ot/"),
@@ -21,13 +21,13 @@ const MACHINE_PATHS: [&str; 5] = [
     concat!("C:", "\\"),
 ];
 
-/// How the lines begin that a merge leaves around conflicts.
+/// Prefixes of the lines that mark merge conflicts.
 const UNMERGED: [&str; 2] = ["<<<<<<< ", ">>>>>>> "];
 
-/// What is read for words. Lock files and recordings are data.
+/// The file types that are searched for these words. Lock files and recordings are data.
 const PROSE_AND_CODE: [&str; 8] = [".rs", ".md", ".toml", ".mjs", ".py", ".js", ".html", ".sh"];
 
-/// What breaks a rule in the file at `path`.
+/// The findings in the file at `path`.
 pub(super) fn check(path: &str, text: &str) -> Vec<String> {
     let mut findings = Vec::new();
     if path.ends_with(".rs") {
@@ -65,7 +65,7 @@ pub(super) fn size(path: &str, bytes: u64) -> Option<String> {
     (bytes > BYTES).then(|| format!("{path}: {bytes} bytes, more than {BYTES}"))
 }
 
-/// Whether it is a comment that should go on in the next line. Rows of tables and examples of JSON cannot.
+/// Whether the line is a comment that should be wrapped. Table rows and JSON examples cannot be wrapped.
 fn is_long_comment(line: &str) -> bool {
     let line = line.trim_end();
     let Some(comment) = line.trim_start().strip_prefix("//") else {
@@ -80,7 +80,7 @@ fn has_word(line: &str, word: &str) -> bool {
         .any(|part| part == word)
 }
 
-/// Whether a path begins with `start`: not in the middle of a longer path or of an address.
+/// Whether the line contains a path that begins with `start`. Matches inside a longer path or a URL do not count.
 fn has_path(line: &str, start: &str) -> bool {
     line.match_indices(start).any(|(at, _)| {
         let before = line.get(..at).and_then(|head| head.chars().next_back());

@@ -1,4 +1,4 @@
-//! A library that is not compiled for tests has none in its sources: they would never run.
+//! Checks that a library with `test = false` has no tests in its sources: they would never run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{list, text};
 
-/// Tests in the sources of a target that `cargo metadata --no-deps` calls untested, by its manifest's `test = false`.
-/// `files` are those under version control by their path below `root`.
+/// Tests in the sources of libraries that have `test = false` in `cargo metadata --no-deps`. `files` are the files
+/// under version control, by their path below `root`.
 pub(super) fn check(
     metadata: &Value,
     files: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! Every dependency in a manifest is named in the sources that it is for.
+//! Checks that every dependency in a manifest is used in the sources that it is for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::{list, text};
 
-/// Dependencies in `cargo metadata --no-deps` that no source of the right kind names. `files` are those under version
-/// control by their path below `root`.
+/// Dependencies in `cargo metadata --no-deps` that no source of the right kind uses. `files` are the files under
+/// version control, by their path below `root`.
 ///
-/// One of the crate itself is for its library and programs, one of its tests for all but the build script, and one of
-/// its build for the build script alone. Being named means a path that begins with it, `name::` or `use name;`, outside
-/// of comments; a documentation test of a dev-dependency may name it in one. A module of the crate's own with the name
-/// of a dependency hides it.
+/// A normal dependency is for the library and the programs, a dev-dependency for all sources except the build script,
+/// and a build-dependency for the build script only. A source uses a dependency if a path begins with it, `name::` or
+/// `use name;`, outside comments. Documentation comments count for dev-dependencies. An unused dependency with the name
+/// of a module of the crate is not found.
 pub(super) fn by_members(
     metadata: &Value,
     files: &BTreeMap<String, String>,
@@ -45,8 +45,7 @@ pub(super) fn by_members(
     findings
 }
 
-/// Entries of `[workspace.dependencies]` in `manifest`, the text of the workspace's own, that no member in `metadata`
-/// names.
+/// Entries of `[workspace.dependencies]` in the text of the workspace's `manifest` that no member in `metadata` uses.
 pub(super) fn by_workspace(manifest: &str, metadata: &Value) -> Vec<String> {
     let used: BTreeSet<&str> = list(metadata, "packages")
         .flat_map(|package| list(package, "dependencies"))
@@ -67,7 +66,7 @@ pub(super) fn by_workspace(manifest: &str, metadata: &Value) -> Vec<String> {
         .collect()
 }
 
-/// What a dependency is for.
+/// The kind of a dependency.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Normal,
@@ -84,7 +83,7 @@ impl Kind {
         }
     }
 
-    /// Whether a target of this kind, as cargo calls it, may use it.
+    /// Whether a target, given by its kind in cargo, may use it.
     fn is_for(self, target: &Value) -> bool {
         match (self, target.as_str().unwrap_or_default()) {
             (Self::Build, target) => target == "custom-build",
@@ -95,8 +94,8 @@ impl Kind {
         }
     }
 
-    /// How the paths of a target's sources begin: a build script is one file, all others are in the folder of their
-    /// first.
+    /// The prefix of the paths of a target's sources. A build script is one file. The sources of any other target are
+    /// in the folder of its root file.
     fn source_prefix(self, first: &Path, root: &Path) -> Option<String> {
         let first = first.strip_prefix(root).ok()?;
         let prefix = match self {
@@ -106,7 +105,7 @@ impl Kind {
         Some(prefix.replace('\\', "/"))
     }
 
-    /// The table of the manifest, and the sources.
+    /// The name of the table in the manifest, and of the sources.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Normal => ("dependencies", "the sources of its library and programs"),
@@ -119,7 +118,7 @@ impl Kind {
     }
 }
 
-/// What a crate calls its dependency.
+/// The name that a crate uses for its dependency.
 fn local_name(dependency: &Value) -> &str {
     match text(dependency, "rename") {
         "" => text(dependency, "name"),
@@ -152,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// One crate, `a`, with a library, a test and a build script, that depends on `some-lib` in a table.
+    /// The findings in a crate `a` with a library, a test and a build script, which depends on `some-lib` in one table.
     fn findings(kind: &Value, path: &str, source: &str) -> Vec<String> {
         let target = |kind: &str, path: &str| json!({"kind": [kind], "src_path": path});
         let metadata = json!({"packages": [{

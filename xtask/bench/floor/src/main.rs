@@ -1,6 +1,7 @@
-//! The floor: hyper and `serde_json` doing what a client of the comparison sees, and nothing else.
+//! The floor: hyper and `serde_json` do only what a client of the comparison sees.
 //!
-//! No header is judged, no schema enforced, no session kept. What a protocol library adds is its distance from here.
+//! It does not check headers, enforce schemas or keep sessions. The cost of a protocol library is its distance from
+//! this.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -25,7 +26,7 @@ const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"to
 const EVENT: &str =
     "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n";
 
-/// What is read of a message.
+/// The parts of a message that are read.
 #[derive(Deserialize)]
 struct Message {
     id: Option<u64>,
@@ -88,7 +89,7 @@ struct ServerInfo {
 type Failure = Box<dyn Error + Send + Sync>;
 type Body = Either<Full<Bytes>, BoxBody<Bytes, Infallible>>;
 
-/// The answer to one message; `None` to a notification.
+/// The answer to one message. `None` for a notification.
 fn answer(text: &[u8], events: &broadcast::Sender<Bytes>) -> Result<Option<Vec<u8>>, Failure> {
     let message: Message = serde_json::from_slice(text)?;
     let Some(id) = message.id else {
@@ -159,7 +160,7 @@ async fn respond(
     Ok(response)
 }
 
-/// Answers lines; what was read at once is answered in one write.
+/// Answers lines. Lines that were read together are answered in one write.
 fn pipes(events: &broadcast::Sender<Bytes>) -> Result<(), Failure> {
     let mut input = BufReader::with_capacity(64 << 10, std::io::stdin().lock());
     let mut output = std::io::stdout().lock();
@@ -194,7 +195,7 @@ async fn main() -> Result<(), Failure> {
         let events = events.clone();
         tokio::spawn(async move {
             let service = service_fn(move |request| respond(request, events.clone()));
-            // A connection that its client breaks off ends with an error that says nothing.
+            // A connection that its client closes early ends with an error that carries no information.
             let _ = http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service)
                 .await;

@@ -1,4 +1,4 @@
-//! The server on `flymcprust`, which speaks both eras and keeps no state of sessions.
+//! The server on `flymcprust`, which supports both eras and keeps no session state.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! The server on `litemcp`, which speaks 2026-07-28 over HTTP alone and keeps no sessions.
+//! The server on `litemcp`, which supports only 2026-07-28 over HTTP, and keeps no sessions.
 
 use litemcp::prelude::*;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The server on this project's library: the three tools that all servers of the comparison have.
+//! The server on this project's library, with the three tools that all servers of the comparison have.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         mcp_proto::stdio::serve_stdio(server).await?;
         return Ok(());
     }
-    // The defaults, but for what one client may have: the load is one client with 10,000 sessions and streams.
+    // The defaults, except for the limits of one client: the load is one client with 10,000 sessions and streams.
     let all = Bound {
         total: 20_000,
         share: 20_000,

@@ -1,5 +1,5 @@
 //! The server on `rmcp`, the official Rust SDK: sessions and event streams by default, `--json` for JSON without
-//! sessions. Its router is made once: the documented form makes it again for every call.
+//! sessions. Its router is created once: the documented form creates it for every call.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! One request to a server of this machine, by HTTP/1.0: the answer ends where the connection does.
+//! One HTTP/1.0 request to a server on this machine. The answer ends when the connection closes.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 
 use crate::Result;
 
-/// How long a read or write may take.
+/// The time limit for a read or write.
 const DEADLINE: Duration = Duration::from_secs(20);
-/// The longest answer, in bytes.
+/// The maximum length of an answer, in bytes.
 const MOST: u64 = 16 << 20;
 
-/// The stateless revision: one request needs no session.
+/// The stateless revision, in which a request needs no session.
 const REVISION: &str = "2026-07-28";
 
-/// What `GET` answers.
+/// The body of the answer to `GET`.
 ///
 /// # Errors
-/// When nothing or no success is answered.
+/// When there is no answer, or its status is not a success.
 pub(super) fn get(url: &str) -> Result<String> {
     send(url, "GET", "", "")
 }
 
-/// What `POST` answers to JSON.
+/// The body of the answer to a `POST` of JSON.
 ///
 /// # Errors
 /// As [`get`].
@@ -32,7 +32,7 @@ pub(super) fn post(url: &str, body: &str) -> Result<String> {
     send(url, "POST", "", body)
 }
 
-/// The result of a request of MCP without parameters.
+/// The result of an MCP request without parameters.
 ///
 /// # Errors
 /// As [`get`], or when the server answers with an error.

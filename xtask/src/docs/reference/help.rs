@@ -1,4 +1,4 @@
-//! The page of a program: what `--help` says, of it and of each of its verbs.
+//! The page of a program, with the output of `--help` for the program and for each of its subcommands.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,16 +9,16 @@ use crate::{Result, process};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// How deep verbs of verbs are followed.
+/// The maximum depth of nested subcommands.
 const DEPTH: usize = 3;
 
 /// The page of a program.
 ///
 /// # Errors
-/// When it does not answer to `--help`.
+/// When `--help` fails.
 pub(super) fn page(program: &str, binary: &Path) -> Result<String> {
     let mut page = heading(program, "What the program says of its options and verbs.");
-    // Verbs still to be shown, the first in order last.
+    // Subcommands still to be shown, in reverse order.
     let mut waiting: Vec<Vec<String>> = vec![Vec::new()];
     while let Some(verb) = waiting.pop() {
         let said = said(binary, &verb)?;
@@ -37,7 +37,7 @@ pub(super) fn page(program: &str, binary: &Path) -> Result<String> {
     Ok(page)
 }
 
-/// The help, on a machine whose folders have no names.
+/// The help text, without this machine's `UNIVERSE_…` and similar environment variables.
 fn said(binary: &Path, verb: &[String]) -> Result<String> {
     let mut command = Command::new(binary);
     command.args(verb).arg("--help");
@@ -58,7 +58,7 @@ fn said(binary: &Path, verb: &[String]) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// The verbs in the list of a help text.
+/// The subcommands listed in a help text.
 fn verbs(help: &str) -> Vec<&str> {
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     listed

@@ -1,4 +1,4 @@
-//! The pages made from the OpenAPI document and from the figures: paths, commands, metrics.
+//! The pages generated from the OpenAPI document and from the metrics: paths, commands, metrics.
 
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ pub(super) fn paths(api: &Value) -> Result<String> {
     Ok(page)
 }
 
-/// What a reference points at, or the value itself.
+/// The target of a `$ref`, or the value itself.
 fn resolved<'v>(api: &'v Value, value: &'v Value) -> &'v Value {
     let target = value.get("$ref").and_then(Value::as_str);
     target
@@ -109,7 +109,7 @@ fn answers(api: &Value, operation: &Value) -> String {
 /// The page of the commands.
 ///
 /// # Errors
-/// When the document has none.
+/// When the document has no commands.
 pub(super) fn commands(api: &Value) -> Result<String> {
     let listed = api.pointer("/components/schemas/Command/oneOf");
     let listed = listed.and_then(Value::as_array).ok_or("no commands")?;
@@ -163,7 +163,7 @@ pub(super) fn members(schema: &Value, known: &[&str]) -> String {
     table
 }
 
-/// The page of the figures at `/metrics`.
+/// The page of the metrics at `/metrics`.
 pub(super) fn figures(metrics: &str) -> String {
     let mut page = heading(
         "Metrics",
@@ -189,7 +189,7 @@ pub(super) fn figures(metrics: &str) -> String {
     page
 }
 
-/// The labels of the samples of a figure, without the bound of a bucket.
+/// The labels of a metric's samples, without the bound of a bucket.
 fn labels(metrics: &str, name: &str) -> String {
     let sample = metrics
         .lines()

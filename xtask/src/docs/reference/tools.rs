@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{rest, text};
 use crate::Result;
 
-/// What a tool's annotations say, in the order in which it is shown.
+/// The annotations of a tool and their descriptions, in display order.
 const HINTS: [(&str, &str); 3] = [
     ("readOnlyHint", "only reads"),
     ("destructiveHint", "may destroy"),

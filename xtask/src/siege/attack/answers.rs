@@ -8,32 +8,32 @@ use super::super::swarm;
 use super::super::target::{self, Kind, Message};
 use crate::Result;
 
-/// Fewer bytes than a body may have, for the JSON around the large text.
+/// The bytes of a body that are reserved for the JSON around the large text.
 const MARGIN: usize = 16 << 10;
-/// How many calls are sent in a row on one connection.
+/// The number of calls sent in a row on one connection.
 const IN_A_ROW: usize = 8;
 
-/// Answers that are read as fast as they come.
+/// Large answers that are read as fast as they arrive.
 pub(super) fn read(field: &Field) -> Result<()> {
     crowd(field, 32, 1, Reads::All)
 }
 
-/// Answers that stay in the server.
+/// Large answers that are never read.
 pub(super) fn unread(field: &Field) -> Result<()> {
     crowd(field, 1_000, IN_A_ROW, Reads::Nothing)
 }
 
-/// Answers that are read so slowly that they never end.
+/// Large answers that are read so slowly that they never end.
 pub(super) fn sipped(field: &Field) -> Result<()> {
     crowd(field, 100, 1, Reads::Sips(1_024))
 }
 
-/// Answers of one connection whose window is closed.
+/// Answers on one HTTP/2 connection with a closed window.
 pub(super) fn unread_one(field: &Field) -> Result<()> {
     closed(field, 1)
 }
 
-/// Answers of many such connections.
+/// Answers on many HTTP/2 connections with closed windows.
 pub(super) fn unread_many(field: &Field) -> Result<()> {
     closed(field, 40)
 }
@@ -69,7 +69,7 @@ fn closed(field: &Field, connections: usize) -> Result<()> {
     Ok(())
 }
 
-/// A call whose answer is as large as the attacker can make it: a universe as large as one request makes it, or an
+/// A call whose answer is as large as the attacker can make it: the largest universe that one request can create, or an
 /// echo.
 fn largest(field: &Field) -> Result<Message> {
     let length = field.target.kind.max_body() - MARGIN;

@@ -7,13 +7,13 @@ use super::super::crowd;
 use super::super::target;
 use crate::Result;
 
-/// Bodies that grow by a byte a second.
+/// Bodies that grow by one byte per second.
 pub(super) fn slow(field: &Field) -> Result<()> {
     crowd::hold(field, 8_000, &start(field, 1_000_000, b"{"), b" ");
     Ok(())
 }
 
-/// Bodies of the largest size without their last byte.
+/// Bodies of the maximum size without their last byte.
 pub(super) fn unfinished(field: &Field) -> Result<()> {
     let length = field.target.kind.max_body();
     let mut body = vec![b' '; length - 1];
@@ -24,7 +24,7 @@ pub(super) fn unfinished(field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// Listens whose ids are texts as long as a body may be.
+/// `subscriptions/listen` requests whose ids are strings of nearly the maximum body size.
 pub(super) fn huge_ids(field: &Field) -> Result<()> {
     let length = field.target.kind.max_body() - (1 << 20);
     let id = format!(r#""{}""#, "i".repeat(length));
@@ -33,7 +33,7 @@ pub(super) fn huge_ids(field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// A call's head, which announces `length` bytes, and the beginning of its body.
+/// The head of a call that announces `length` bytes, and the start of its body.
 fn start(field: &Field, length: usize, body: &[u8]) -> Arc<[u8]> {
     let call = target::modern_call("tool", "{}");
     let head = field.target.head(&call);

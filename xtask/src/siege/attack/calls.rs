@@ -1,4 +1,4 @@
-//! Calls that take places: running, left behind, and as tasks.
+//! Calls that use up the limits on calls: running, abandoned, and as tasks.
 
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -11,10 +11,10 @@ use super::super::target::{self, CALL_DEADLINE, Kind};
 use super::super::wire;
 use crate::Result;
 
-/// How many long calls are left in one session: the default limit.
+/// The number of long calls abandoned in one session: the default limit.
 const IN_A_SESSION: usize = 16;
 
-/// As many calls at once as connections and streams allow.
+/// As many concurrent calls as connections and streams allow.
 pub(super) fn many(field: &Field) -> Result<()> {
     let universe = field.target.universe(1)?;
     let call = match field.target.kind {
@@ -37,7 +37,7 @@ pub(super) fn many(field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// Legacy calls run on without their client.
+/// Legacy calls, which keep running without their client.
 pub(super) fn left(field: &Field) -> Result<()> {
     let target = field.target;
     field.on_threads(4, |client| {
@@ -61,7 +61,7 @@ pub(super) fn left(field: &Field) -> Result<()> {
                 held.push(stream);
             }
         }
-        // A call that was not read yet is not left, but lost.
+        // The server must read a call before its connection closes. Otherwise the call is lost.
         thread::sleep(Duration::from_millis(50));
     });
     Ok(())

@@ -1,4 +1,4 @@
-//! Connections on which no request ever comes to its end.
+//! Connections on which no request is ever completed.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use super::super::target;
 use super::super::wire;
 use crate::Result;
 
-/// More than any server takes, and as many as the descriptors of one process usually reach.
+/// More connections than any server accepts, and about as many as the descriptors of one process usually allow.
 const MANY: usize = 18_000;
 
-/// Connections and nothing else.
+/// Connections that send nothing.
 pub(super) fn idle(field: &Field) -> Result<()> {
     crowd::hold(field, MANY, &Arc::default(), b"");
     Ok(())
 }
 
-/// Heads that grow by a byte a second.
+/// Heads that grow by one byte per second.
 pub(super) fn slow_heads(field: &Field) -> Result<()> {
     let start = format!("POST /mcp HTTP/1.1\r\nhost: {}\r\nx-", field.target.address);
     crowd::hold(field, MANY, &Arc::from(start.into_bytes()), b"x");
     Ok(())
 }
 
-/// Heads of the largest size that are never finished.
+/// Heads of the maximum size that are never completed.
 pub(super) fn fat_heads(field: &Field) -> Result<()> {
     let mut head = format!("POST /mcp HTTP/1.1\r\nhost: {}\r\n", field.target.address);
     for number in 0..95 {
@@ -36,7 +36,7 @@ pub(super) fn fat_heads(field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// Calls whose connections are gone before their answers are there.
+/// Calls whose connections close before the answers arrive.
 pub(super) fn churn(field: &Field) -> Result<()> {
     let call = target::modern("1", "tools/list", "", "");
     let request = field.target.http1(&call);

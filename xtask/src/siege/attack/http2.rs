@@ -1,4 +1,4 @@
-//! What only HTTP/2 makes possible.
+//! Attacks that are possible only with HTTP/2.
 
 use std::thread;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::super::swarm;
 use super::super::target;
 use crate::Result;
 
-/// Calls that are begun and taken back.
+/// Calls that are started and immediately reset.
 pub(super) fn rapid_reset(field: &Field) -> Result<()> {
     let call = target::modern("1", "tools/list", "", "");
     swarm::run(
@@ -36,7 +36,7 @@ pub(super) fn continuations(field: &Field) -> Result<()> {
             && let Ok(mut connection) = Http2::open(field, false)
         {
             let (id, block) = (connection.next_id(), connection.block(&call));
-            // Neither the end of the headers nor that of the stream.
+            // Without END_HEADERS and END_STREAM.
             connection.frame(HEADERS, 0, id, &block);
             connections.push(connection);
         }

@@ -1,4 +1,4 @@
-//! What only the legacy era has: sessions, their streams, and batches.
+//! Attacks on features that only the legacy era has: sessions, their streams, and batches.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::streams;
 use crate::Result;
 
 const REVISION: &str = "2025-11-25";
-/// The calls of one batch, and about how long the answer to each is, in bytes.
+/// The number of calls in one batch, and the approximate length of each answer in bytes.
 const BATCH: usize = 50;
 const ANSWER: usize = 70_000;
 
@@ -27,7 +27,7 @@ pub(super) fn flood(field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// Sessions that listen and do not read.
+/// Sessions that open a GET stream and do not read it.
 pub(super) fn get_streams(field: &Field) -> Result<()> {
     let watched = streams::Watched::new(field)?;
     let uri = format!(r#"{{"uri":"{}"}}"#, watched.uri);

@@ -1,4 +1,4 @@
-//! Event streams: without interests, and for changes that are not read.
+//! Event streams: with empty filters, and for changes that are not read.
 
 use std::sync::Arc;
 use std::thread;
@@ -9,14 +9,14 @@ use super::super::swarm;
 use super::super::target::{self, Kind, Message};
 use crate::Result;
 
-/// A resource to subscribe to, and what changes it.
+/// A resource to subscribe to, and the request that changes it.
 pub(super) struct Watched {
     pub(super) uri: String,
     change: Message,
 }
 
 impl Watched {
-    /// The attacker's own universe, or the resource that the fixture has for it.
+    /// The attacker's own universe, or the fixture's resource for this purpose.
     pub(super) fn new(field: &Field) -> Result<Self> {
         let universe = field.target.universe(1)?;
         let (uri, change) = match field.target.kind {
@@ -36,7 +36,7 @@ impl Watched {
     }
 }
 
-/// Changes what is watched without a pause while `attack` runs.
+/// Changes the watched resource without pause while `attack` runs.
 pub(super) fn change_while(field: &Field, watched: &Watched, attack: impl FnOnce()) {
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -48,7 +48,7 @@ pub(super) fn change_while(field: &Field, watched: &Watched, attack: impl FnOnce
     });
 }
 
-/// Listens with an empty filter.
+/// `subscriptions/listen` requests with an empty filter.
 pub(super) fn listens(field: &Field) -> Result<()> {
     swarm::run(
         field,
@@ -63,7 +63,7 @@ pub(super) fn listens(field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// Listens for changes, and calls that report progress; no byte of either is read.
+/// Streams of changes, and calls that report progress. No byte of either is read.
 pub(super) fn unread(field: &Field) -> Result<()> {
     let watched = Watched::new(field)?;
     let filter = format!(r#"{{"resourceSubscriptions":["{}"]}}"#, watched.uri);

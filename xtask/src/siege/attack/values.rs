@@ -11,7 +11,7 @@ use crate::Result;
 const LENGTH: usize = 3_600_000;
 const AT_ONCE: usize = 64;
 
-/// As arguments of tools.
+/// Sends the values as arguments of tools.
 pub(super) fn mcp(field: &Field) -> Result<()> {
     let universe = field.target.universe(1)?;
     let message = |bomb: &str| match field.target.kind {
@@ -26,7 +26,7 @@ pub(super) fn mcp(field: &Field) -> Result<()> {
     send(field, &message)
 }
 
-/// As commands and as states.
+/// Sends the values as commands and as states.
 pub(super) fn rest(field: &Field) -> Result<()> {
     let universe = field.target.universe(1)?;
     let message = |bomb: &str| {
@@ -65,7 +65,7 @@ fn send(field: &Field, message: &dyn Fn(&str) -> Message) -> Result<()> {
     Ok(())
 }
 
-/// Wide ones of each kind of value, and deep ones.
+/// Wide values of each kind, and deeply nested values.
 fn bombs() -> Vec<String> {
     let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
     let objects = format!("{}0{}", r#"{"":"#.repeat(100), "}".repeat(100));
@@ -86,7 +86,7 @@ fn bombs() -> Vec<String> {
             format!("[{}]", values.join(","))
         })
         .collect();
-    // One object with very many members.
+    // One object with many members.
     let members: Vec<String> = (0..LENGTH / 12).map(|n| format!(r#""{n:07}":0"#)).collect();
     bombs.push(format!("{{{}}}", members.join(",")));
     bombs

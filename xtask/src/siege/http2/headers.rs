@@ -1,6 +1,6 @@
-//! Blocks of headers (RFC 7541) without tables: written out on the way there, the status alone on the way back.
+//! Header blocks (RFC 7541) without tables. Requests are encoded as literals; of responses, only the status is decoded.
 
-/// Adds a header that is written out and put into no table (RFC 7541, 6.2.2).
+/// Adds a literal header field without indexing (RFC 7541, 6.2.2).
 pub(in crate::siege) fn header(block: &mut Vec<u8>, name: &str, value: &str) {
     block.push(0);
     for text in [name, value] {
@@ -21,9 +21,9 @@ pub(in crate::siege) fn header(block: &mut Vec<u8>, name: &str, value: &str) {
     }
 }
 
-/// The status of an answer, which is the first header of its block, if this is how it begins.
+/// The status of an answer, if it is the first header of its block.
 pub(super) fn status(block: &[u8]) -> Option<u16> {
-    // A new size of the table may come before it.
+    // A dynamic table size update may come first.
     let start = block.iter().position(|byte| byte >> 5 != 1)?;
     let (first, rest) = block.get(start..)?.split_first()?;
     match first {
@@ -42,7 +42,7 @@ pub(super) fn status(block: &[u8]) -> Option<u16> {
     huffman_digits(text)
 }
 
-/// Three digits in the code of RFC 7541, appendix B: 0, 1 and 2 are five bits, the others six.
+/// Three digits in the Huffman code of RFC 7541, appendix B: 0, 1 and 2 have five bits, the others six.
 fn huffman_digits(text: &[u8]) -> Option<u16> {
     let bits = text
         .iter()

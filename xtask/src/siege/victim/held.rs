@@ -1,4 +1,5 @@
-//! What the victim holds through the attack: a session, a stream of it, a running call in it, and a modern listen.
+//! The state that the victim holds during the attack: a session, its stream, a running call in it, and a modern
+//! `subscriptions/listen` stream.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -14,10 +15,10 @@ use super::super::wire;
 use super::Own;
 use crate::Result;
 
-/// How long a stream is held at most: longer than any attack.
+/// The maximum time that a stream is held: longer than any attack.
 const STAY: Duration = Duration::from_secs(3_600);
 
-/// How long a change may take to arrive, and a call to be answered beyond its own time.
+/// How long a change may take to arrive, and how long an answer may take after the call's own time.
 const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub(super) struct Held {
     session: String,
     stream: BackgroundStream,
     listen: BackgroundStream,
-    /// What became of the running call, once it ended.
+    /// The outcome of the running call, once it has ended.
     call: Option<Receiver<Option<String>>>,
     own: Own,
 }
@@ -59,7 +60,7 @@ impl Held {
         })
     }
 
-    /// Starts the call that runs for `time`, where there is such a tool.
+    /// Starts the call that runs for `time`, if the server has such a tool.
     pub(super) fn start<'s>(&mut self, scope: &'s Scope<'s, '_>, time: Duration) {
         if self.own.target.kind == Kind::Universe {
             return;
@@ -76,12 +77,12 @@ impl Held {
                 Ok(_) => Some("another answer".to_owned()),
                 Err(error) => Some(error.to_string()),
             };
-            // The receiver is there until the check, which is the last thing.
+            // The receiver exists until the check, which comes last.
             let _ = sender.send(wrong);
         });
     }
 
-    /// For each thing that was held, what it died of; `null` when it lives.
+    /// The failure of each held item; `null` if it still works.
     pub(super) fn check(&self, own: &Own) -> Map<String, Value> {
         let mut problems = Map::new();
         let mut report = |name: &str, wrong: Option<String>| {
@@ -141,7 +142,7 @@ impl BackgroundStream {
         self.updates.load(Ordering::Relaxed)
     }
 
-    /// Waits until more changes have arrived than `before`.
+    /// Waits until more changes than `before` have arrived. Returns the failure if they do not.
     fn wrong(&self, before: usize, end: Instant) -> Option<String> {
         loop {
             if self.count() > before {
@@ -159,7 +160,7 @@ impl BackgroundStream {
 }
 
 impl Own {
-    /// What the victim subscribes to.
+    /// The URI of the resource that the victim subscribes to.
     fn watched(&self) -> String {
         match self.target.kind {
             Kind::Universe => format!("universe://{}/summary", self.universe),
@@ -167,7 +168,7 @@ impl Own {
         }
     }
 
-    /// What changes it.
+    /// The request that changes the resource.
     fn change(&self) -> target::Message {
         match self.target.kind {
             Kind::Universe => {

@@ -11,28 +11,28 @@ use crate::Result;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lane {
     pub(super) name: &'static str,
-    /// A call is due that often.
+    /// The time from one call to the next.
     pub(super) period: Duration,
-    /// What the tool itself sleeps, which is not counted.
+    /// The time that the tool itself sleeps, which is not counted.
     pub(super) takes: Duration,
     what: What,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
-    /// Modern calls on one connection that stays.
+    /// Modern calls on one persistent connection.
     Modern,
-    /// Each on a new connection.
+    /// Modern calls, each on a new connection.
     ModernFresh,
-    /// Legacy calls in one session that lives throughout.
+    /// Legacy calls in one session that lasts throughout.
     Session,
-    /// A session for each call, on a new connection.
+    /// Legacy calls, each in a new session on a new connection.
     SessionFresh,
-    /// A modern call that takes its time, where there is such a tool.
+    /// A slow modern call, if the server has such a tool.
     Slow,
 }
 
-/// Some 120 calls a second together: a busy person's agents, and a small part of what the server can do.
+/// Some 120 calls per second in total: the load of a busy person's agents, and a small part of the server's capacity.
 pub(super) const LANES: [Lane; 5] = [
     Lane::new("modern", 20, What::Modern),
     Lane::new("modern on new connections", 50, What::ModernFresh),
@@ -43,7 +43,7 @@ pub(super) const LANES: [Lane; 5] = [
 
 const SLOW: Duration = Duration::from_millis(200);
 
-/// What a lane keeps between its calls.
+/// The state of a lane between its calls.
 #[derive(Debug)]
 pub(super) struct State {
     client: Client,
@@ -51,14 +51,14 @@ pub(super) struct State {
     turn: u64,
 }
 
-/// What became of a lane's calls.
+/// The results of a lane's calls.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) name: &'static str,
     pub(super) calls: usize,
-    /// How long those took that succeeded, in microseconds from when they were due.
+    /// The times of the successful calls, in microseconds from when they were due.
     pub(super) times: Vec<u64>,
-    /// What the first failed by.
+    /// The error of the first failed call.
     pub(super) failure: Option<String>,
 }
 
@@ -76,7 +76,7 @@ impl Lane {
         }
     }
 
-    /// Makes ready for the calls.
+    /// Prepares the calls.
     pub(super) fn open(self, own: &Own) -> Result<State> {
         let mut client = own.target.client();
         let session = match self.what {
@@ -93,7 +93,7 @@ impl Lane {
     /// Makes one call.
     ///
     /// # Errors
-    /// When it does not succeed, in words.
+    /// When the call does not succeed, with a description.
     pub(super) fn call(self, own: &Own, state: &mut State) -> Result<()> {
         state.turn += 1;
         let (tool, arguments) = own.quick(state.turn);
@@ -141,7 +141,7 @@ impl Own {
         }
     }
 
-    /// A call that takes `time`; on the universe server, which has none, one of the larger answers.
+    /// A call that takes `time`. The universe server has no such tool: there, a call with one of the larger answers.
     fn slow(&self, time: Duration) -> target::Message {
         match self.target.kind {
             Kind::Everything => {
