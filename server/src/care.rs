@@ -35,7 +35,7 @@ pub const DAMAGED: u8 = 3;
 pub enum Verb {
     /// Copies all universes with their histories into a file, also while a server runs.
     Backup {
-        /// The file; there must be none of this name.
+        /// The file, which must not exist yet.
         file: PathBuf,
     },
     /// Puts a backup into the data directory. No server may use it.
@@ -49,21 +49,21 @@ pub enum Verb {
     /// Looks for damage, also while a server runs: in the file, in every entry and in every snapshot. Exits with 3 if
     /// there is any, and prints what to do.
     Check,
-    /// Gives the room of what was deleted or trimmed back to the disk: in steps where a server runs, by writing the
-    /// whole file afresh where none does.
+    /// Returns the space of deleted and trimmed data to the disk: in steps if a server runs, else by rewriting the whole
+    /// file.
     Compact,
     /// Writes a universe as JSON, as `GET /universes/ID` gives it, to a file or to stdout; also while a server runs.
     Export {
         /// The universe's id.
         id: UniverseId,
-        /// The file; there must be none of this name.
+        /// The file, which must not exist yet.
         file: Option<PathBuf>,
         /// The universe as it was at this revision.
         #[arg(long, value_name = "N")]
         revision: Option<u64>,
     },
-    /// Makes a universe of a file that `export` wrote, or any JSON object with `name` and `state`. Its history begins
-    /// with that. Prints the new id.
+    /// Creates a universe from a file that `export` wrote, or from any JSON object with `name` and `state`. Its history
+    /// begins with that state. Prints the new id.
     Import {
         /// The file.
         file: PathBuf,
@@ -75,7 +75,7 @@ pub enum Verb {
     /// `--name` it becomes a universe of the data directory, and its id is printed.
     Generate(generate::GenerateArgs),
     /// Copies all universes, with histories, snapshots and idempotency keys, from a data directory into a database or
-    /// the other way, and compares every revision. After an interruption it continues where it was.
+    /// back, and compares every revision. After an interruption it continues where it stopped.
     Migrate(migrate::MigrateArgs),
 }
 

@@ -123,7 +123,7 @@ pub(crate) fn commands(outcome: &'static str, count: usize) {
     METRICS.commands.get_or_create(&labels).inc_by(count as u64);
 }
 
-/// Counts a batch that was written to the store, with its duration.
+/// Counts an attempt to write a batch to the store, with its duration.
 pub(crate) fn appended(duration: Duration) {
     METRICS.append.observe(duration.as_secs_f64());
 }

@@ -96,7 +96,7 @@ impl Writer {
         }
     }
 
-    /// Records the size of the universe. Other universes are removed when all of them together are too large.
+    /// Records the size of the universe. Others are removed from memory when all together are too large.
     fn measure(&self) {
         let limits = self.service.0.limits;
         let bytes = self.loaded.as_ref().map_or(0, Loaded::bytes);

@@ -143,7 +143,7 @@ impl Writers {
         }
     }
 
-    /// Removes universes, the least recently used first, until both their number and their bytes are within the limits.
+    /// Frees universes, the least recently used first, until both their number and their bytes are within the limits.
     /// The most recently used one stays if possible. Their queues close, so their writers complete the waiting jobs and
     /// end.
     pub(super) fn make_room(&mut self, max: usize, max_bytes: usize) {

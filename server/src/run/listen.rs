@@ -70,7 +70,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         .and_then(RequiredAuthorization::shown_token);
     let place = (if is_https { "https" } else { "http" }, address);
     greet(arguments, &config.data_dir, place, url.as_deref(), token);
-    // Changes of the authorization are followed as long as the server runs.
+    // Changes of the authorization files are followed as long as the server runs.
     let _followed = config.asked.map(RequiredAuthorization::follow);
     let mut failed = false;
     let shutdown = async {
