@@ -35,7 +35,7 @@ pub const DAMAGED: u8 = 3;
 pub enum Verb {
     /// Copies all universes with their histories into a file, also while a server runs.
     Backup {
-        /// The file; there must be none of this name.
+        /// The file, which must not exist yet.
         file: PathBuf,
     },
     /// Puts a backup into the data directory. No server may use it.
@@ -49,21 +49,21 @@ pub enum Verb {
     /// Looks for damage, also while a server runs: in the file, in every entry and in every snapshot. Exits with 3 if
     /// there is any, and prints what to do.
     Check,
-    /// Gives the room of what was deleted or trimmed back to the disk: in steps where a server runs, by writing the
-    /// whole file afresh where none does.
+    /// Returns the space of deleted and trimmed data to the disk: in steps if a server runs, else by rewriting the whole
+    /// file.
     Compact,
     /// Writes a universe as JSON, as `GET /universes/ID` gives it, to a file or to stdout; also while a server runs.
     Export {
         /// The universe's id.
         id: UniverseId,
-        /// The file; there must be none of this name.
+        /// The file, which must not exist yet.
         file: Option<PathBuf>,
         /// The universe as it was at this revision.
         #[arg(long, value_name = "N")]
         revision: Option<u64>,
     },
-    /// Makes a universe of a file that `export` wrote, or any JSON object with `name` and `state`. Its history begins
-    /// with that. Prints the new id.
+    /// Creates a universe from a file that `export` wrote, or from any JSON object with `name` and `state`. Its history
+    /// begins with that state. Prints the new id.
     Import {
         /// The file.
         file: PathBuf,
@@ -75,11 +75,11 @@ pub enum Verb {
     /// `--name` it becomes a universe of the data directory, and its id is printed.
     Generate(generate::GenerateArgs),
     /// Copies all universes, with histories, snapshots and idempotency keys, from a data directory into a database or
-    /// the other way, and compares every revision. After an interruption it continues where it was.
+    /// back, and compares every revision. After an interruption it continues where it stopped.
     Migrate(migrate::MigrateArgs),
 }
 
-/// Why it was not done, in a sentence.
+/// The reason for a failure, as a sentence.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CareError {
@@ -92,10 +92,10 @@ pub enum CareError {
          goes back to a backup"
     )]
     Unreadable(#[from] Unreadable),
-    /// The database cannot be used.
+    /// The database is unavailable or does not allow the operation.
     #[error("{0}")]
     Database(String),
-    /// A universe cannot be used so.
+    /// An error of the service.
     #[error(transparent)]
     Service(#[from] ServiceError),
     /// No universe has this id.
@@ -103,10 +103,10 @@ pub enum CareError {
     NotFound {
         /// The id.
         id: UniverseId,
-        /// Which one may be meant, after a semicolon.
+        /// A suggestion of the id that was meant, after a semicolon.
         hint: String,
     },
-    /// It is of an older format.
+    /// The data directory has an older format.
     #[error(
         "the data directory has format {found}, and this needs {present}: start the server once or run \
          `universe-server compact`, which bring it to that"
@@ -122,24 +122,24 @@ pub enum CareError {
     File {
         /// The file.
         file: PathBuf,
-        /// The system's word.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// A file is not what it should be.
+    /// The content of a file is invalid.
     #[error("{}: {problem}", file.display())]
     Content {
         /// The file.
         file: PathBuf,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what would be valid.
         problem: String,
     },
-    /// The recipe of a universe is not known.
+    /// The recipe of a universe is invalid.
     #[error("{0}")]
     Recipe(String),
-    /// Universes were not copied.
+    /// A migration failed.
     #[error("{0}")]
     Migrate(String),
-    /// The server that holds the directory did not do it.
+    /// The server that holds the directory reported an error.
     #[error("the server that holds the data directory: {0}")]
     Server(String),
     /// Stdout or the runtime failed.
@@ -148,10 +148,10 @@ pub enum CareError {
 }
 
 impl Verb {
-    /// Does it to a data directory.
+    /// Runs the command on a data directory.
     ///
     /// # Errors
-    /// [`CareError`], a sentence for the person who asked.
+    /// [`CareError`], as a sentence for the person who ran the command.
     pub async fn run(self, dir: &Path) -> Result<ExitCode, CareError> {
         let at = dir.to_owned();
         match self {
@@ -178,7 +178,7 @@ impl Verb {
     }
 }
 
-/// Adds a universe, through the server that holds the directory if there is one.
+/// Adds a universe, through the server that holds the directory, if there is one.
 async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
     if let Some(told) = request.ask(&dir).await? {
         return say(&told);
@@ -190,7 +190,7 @@ async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
     say(&told.map_err(CareError::Server)?)
 }
 
-/// Does what blocks.
+/// Runs blocking work outside the runtime's threads.
 async fn off<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CareError> + Send + 'static,
 ) -> Result<T, CareError> {
@@ -198,13 +198,13 @@ async fn off<T: Send + 'static>(
     done.map_err(io::Error::other)?
 }
 
-/// A line on stdout.
+/// Prints a line on stdout.
 fn say(line: &str) -> Result<ExitCode, CareError> {
     writeln!(io::stdout().lock(), "{line}")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// `restore`
+/// The command `restore`.
 fn put_back(dir: &Path, file: &Path, replace: bool) -> Result<ExitCode, CareError> {
     let universes = judge(file)?;
     if let Some(aside) = restore(dir, file, replace)? {
@@ -218,11 +218,11 @@ fn put_back(dir: &Path, file: &Path, replace: bool) -> Result<ExitCode, CareErro
     ))
 }
 
-/// How many universes a backup has, if it is a sound one.
+/// The number of universes in a backup, if the backup is sound.
 fn judge(file: &Path) -> Result<u64, CareError> {
     let content = |problem: String| CareError::Content {
         file: file.to_owned(),
-        // The name of the file goes before it anyway.
+        // The text of the error already begins with the name of the file.
         problem: match problem.strip_prefix(&format!("{}: ", file.display())) {
             Some(problem) => problem.to_owned(),
             None => problem,
@@ -240,7 +240,7 @@ fn judge(file: &Path) -> Result<u64, CareError> {
     Ok(opened.universes()?)
 }
 
-/// So many universes, in words.
+/// A number of universes, in words.
 fn counted(universes: u64) -> String {
     match universes {
         1 => "1 universe".to_owned(),
@@ -248,7 +248,7 @@ fn counted(universes: u64) -> String {
     }
 }
 
-/// `compact`, without a server.
+/// The command `compact`, without a server.
 fn alone(dir: &Path) -> Result<ExitCode, CareError> {
     let (before, after) = compact(dir)?;
     say(&compacted(before, after))
@@ -262,7 +262,7 @@ fn compacted(before: Size, after: Size) -> String {
     )
 }
 
-/// Refuses a format that the tables cannot be read by.
+/// Refuses a format whose tables cannot be read.
 fn present(inspector: &Inspector) -> Result<(), CareError> {
     let (found, present) = (inspector.format()?, Inspector::present_format());
     match found < present {
@@ -271,15 +271,16 @@ fn present(inspector: &Inspector) -> Result<(), CareError> {
     }
 }
 
-/// Whether there is a data directory of the present format.
+/// Checks that there is a data directory of the present format.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem with the directory.
 pub(crate) fn is_present(dir: &Path) -> Result<(), CareError> {
     present(&Inspector::open(dir)?)
 }
 
-/// Writes a file under another name and gives it its own when it is whole and on the disk. There must be none.
+/// Writes a file under a temporary name and renames it once it is complete and on the disk. The file must not exist
+/// yet.
 fn write_new(
     file: &Path,
     write: impl FnOnce(&Path) -> Result<(), CareError>,
@@ -291,7 +292,7 @@ fn write_new(
     };
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
-    // Its name is taken from now on.
+    // This reserves the name.
     drop(options.open(file).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => CareError::Content {
             file: file.to_owned(),

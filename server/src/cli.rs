@@ -41,10 +41,10 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Runs it on the universes, in any store.
+    /// Runs the command on the universes, in any store.
     ///
     /// # Errors
-    /// [`RunError`], a sentence for the person who asked.
+    /// [`RunError`], as a sentence for the person who ran the command.
     pub(crate) async fn run(
         self,
         arguments: &Arguments,
@@ -60,7 +60,7 @@ impl Verb {
                 return Err(ClientError::Elsewhere.into());
             }
             Self::Client(verb) => return Ok(verb.run(dir).await?),
-            // Where from and where to it says itself.
+            // The command's own arguments name the source and the target.
             Self::Care(care::Verb::Migrate(given)) => {
                 return Ok(given.run(arguments.store_ca.as_deref()).await?);
             }

@@ -76,42 +76,42 @@ pub struct Common {
     json: bool,
 }
 
-/// Why it was not done, in a sentence.
+/// The reason for a failure, as a sentence.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The data directory cannot be used, or stdin or stdout.
+    /// The data directory, stdin or stdout cannot be used.
     #[error(transparent)]
     Care(#[from] CareError),
     /// The universes are in a database.
     #[error("the universes are in a database: name a server that uses it with --url")]
     Elsewhere,
-    /// A server is needed, and none runs.
+    /// A server is needed, but none runs.
     #[error("no server uses the data directory {0}: start one, or name one with --url")]
     NoServer(String),
-    /// The server cannot be reached, or went away.
+    /// The server cannot be reached, or the connection was lost.
     #[error("{place}: {problem}")]
     Server {
-        /// Where it should be.
+        /// The address of the server.
         place: String,
         /// What went wrong.
         problem: String,
     },
-    /// The server's own word.
+    /// The server refused the request.
     #[error("{problem}")]
     Refused {
-        /// The status of HTTP.
+        /// The HTTP status.
         status: u16,
-        /// Its sentence.
+        /// The server's message.
         problem: String,
     },
-    /// What was given cannot be meant.
+    /// The arguments or the input are invalid.
     #[error("{0}")]
     Given(String),
 }
 
 impl Verb {
-    /// The server that it names.
+    /// The URL of the server, if one was given.
     pub(crate) fn url(&self) -> Option<&str> {
         let common = match self {
             Self::List(list::Arguments { common, .. })
@@ -125,10 +125,10 @@ impl Verb {
         common.url.as_deref()
     }
 
-    /// Does it. `dir` is the data directory, for where no URL is given.
+    /// Runs the command. `dir` is the data directory that is used when no URL is given.
     ///
     /// # Errors
-    /// [`ClientError`], a sentence for the person who asked.
+    /// [`ClientError`], as a sentence for the person who ran the command.
     pub async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
         let done = match self {
             Self::List(arguments) => arguments.run(dir).await,
@@ -140,7 +140,7 @@ impl Verb {
             Self::Top(arguments) => arguments.run(dir).await,
         };
         match done {
-            // The reader of stdout has closed it.
+            // The reader of stdout closed the pipe.
             Err(ClientError::Care(CareError::Io(error)))
                 if error.kind() == io::ErrorKind::BrokenPipe =>
             {

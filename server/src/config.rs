@@ -26,19 +26,20 @@ pub use access::AccessArgs;
 pub use settings::{Settings, read};
 pub use store::{InvalidStore, StoreKind, StoreUrl};
 
-/// The largest body and the largest universe that can be asked for. Both together, and what is written along with them,
-/// fit into one write of the store; a body fits into what one client may have of the memory for requests.
+/// The largest value for the limits of bodies and universes. Both together, and the data written with them, fit into
+/// one write of the store. A body fits into one client's share of the memory for requests.
 const MOST_BODY: ByteSize = ByteSize::mib(128);
 const MOST_UNIVERSE: ByteSize = ByteSize::mib(96);
 
-/// The least that makes sense for either.
+/// The smallest useful value for either limit.
 const LEAST_SIZE: ByteSize = ByteSize::kib(1);
 
-/// The longest that a server may go on once it is to end, and how long it does where others can take its place.
+/// The longest time that a server may continue after the signal to end, and the default where other servers can take
+/// over.
 const MOST_DRAIN_WAIT: Duration = Duration::from_secs(600);
 const SHARED_DRAIN_WAIT: Duration = Duration::from_secs(5);
 
-/// The port to listen on where none is given.
+/// The default port to listen on.
 const DEFAULT_PORT: u16 = 3001;
 
 /// Star-system universes over REST and MCP.
@@ -234,79 +235,79 @@ pub struct Arguments {
     pub access: AccessArgs,
 }
 
-/// Whether something is done.
+/// Whether something is on or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
-    /// It is.
+    /// On.
     On,
-    /// It is not.
+    /// Off.
     Off,
 }
 
-/// Arguments that cannot be meant.
+/// Invalid arguments.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file with options cannot be meant.
+    /// The file with options is invalid.
     #[error("{place}: {problem}")]
     File {
-        /// The file and the line.
+        /// The file and the line of the error.
         place: String,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what would be valid.
         problem: String,
     },
-    /// Listening to the network without saying under which name.
+    /// The server is to listen to the network, but no host name was given.
     #[error(
         "{0} is reachable from other machines: name the hosts it is called by with --allowed-host (or * for any), \
          or listen on a loopback address"
     )]
     NeedsHost(SocketAddr),
-    /// Both ways of serving.
+    /// Both `--stdio` and an address to listen on.
     #[error(
         "--stdio serves on stdin and stdout and does not listen: leave out --listen (or UNIVERSE_LISTEN), or start \
          another server that listens on the same data directory"
     )]
     StdioListens,
-    /// A database cannot be named so.
+    /// The URL of a database is invalid.
     #[error("--store {url}: {problem}")]
     Store {
         /// Its URL, without a password.
         url: String,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what would be valid.
         problem: String,
     },
-    /// An invalid collector.
+    /// The URL of the collector is invalid.
     #[error(
         "--otlp {0:?}: a collector is named by a URL without TLS, such as http://127.0.0.1:4318"
     )]
     Collector(String),
-    /// Who may call is not decided, or cannot be found out.
+    /// The authorization options are missing, contradictory or unreadable.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// Not an origin.
+    /// Not a valid origin.
     #[error("--allowed-origin {0}")]
     Origin(InvalidName),
-    /// Not a host.
+    /// Not a valid host.
     #[error("--allowed-host {0}")]
     Host(InvalidName),
-    /// A proxy that is not an address or a network.
+    /// A proxy that is neither an address nor a network.
     #[error("--trusted-proxy {0}")]
     Proxy(InvalidProxy),
 }
 
-/// What the arguments mean.
+/// The configuration that the arguments result in.
 #[derive(Debug)]
 pub struct Config {
     /// The directory that keeps the universes.
     pub data_dir: PathBuf,
-    /// The bounds and doors of MCP over HTTP.
+    /// The limits and access rules of MCP over HTTP.
     pub mcp: HttpConfig,
-    /// The bounds of MCP over stdio.
+    /// The limits of MCP over stdio.
     pub stdio: StdioConfig,
-    /// The bounds and doors of REST.
+    /// The limits and access rules of REST.
     pub rest: RestConfig,
     /// Who may call over HTTP.
     pub callers: http::Callers,
-    /// The authorization they need; `None` without one.
+    /// The authorization that callers need. `None` if they need none.
     pub asked: Option<RequiredAuthorization>,
     /// The configuration of HTTPS; `None` for HTTP.
     pub https: Option<Https>,
@@ -315,7 +316,7 @@ pub struct Config {
 }
 
 impl Arguments {
-    /// Which tools are offered.
+    /// The tools that are offered.
     #[must_use]
     pub fn tools(&self) -> ToolSet {
         match self.extra_tools {
@@ -324,10 +325,10 @@ impl Arguments {
         }
     }
 
-    /// What they mean.
+    /// Returns the configuration that these arguments result in.
     ///
     /// # Errors
-    /// [`ConfigError`], in a sentence for the person who gave them.
+    /// [`ConfigError`], as a sentence for the person who gave the arguments.
     pub fn config(&self) -> Result<Config, ConfigError> {
         if self.stdio && self.listen.is_some() {
             return Err(ConfigError::StdioListens);
@@ -380,7 +381,7 @@ impl Arguments {
         })
     }
 
-    /// The bounds of universes, and how strictly they are judged.
+    /// The limits of universes, and how strictly input is checked.
     #[must_use]
     pub fn limits(&self) -> ServiceLimits {
         ServiceLimits {
@@ -400,7 +401,7 @@ impl Arguments {
             .unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)))
     }
 
-    /// How long the server goes on after the signal to end.
+    /// How long the server continues after the signal to end.
     #[must_use]
     pub fn drain_wait(&self) -> Duration {
         self.drain_wait.unwrap_or(match self.store {
@@ -448,7 +449,7 @@ fn time(text: &str) -> Result<Duration, String> {
     let unit = match text.get(digits.len()..) {
         Some("s") => Some(1),
         Some("m") => Some(60),
-        // Without a unit nothing but zero is clear.
+        // Without a unit, only zero is unambiguous.
         Some("") if digits == "0" => Some(1),
         _ => None,
     };
@@ -461,8 +462,8 @@ fn time(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "a time is a number with a unit, such as 10s or 1m: up to 10m".to_owned())
 }
 
-/// An address given as `IP:PORT` or `NAME:PORT`. Of several addresses of a name the first of IPv4 counts, then the
-/// first.
+/// An address given as `IP:PORT` or `NAME:PORT`. If a name has several addresses, the first IPv4 address is used, or
+/// else the first address.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let found = text.to_socket_addrs();
     let wrong = |problem: &dyn std::fmt::Display| {

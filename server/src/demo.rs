@@ -34,10 +34,10 @@ pub const ID: &str = "sol";
 /// The name of the demo universe.
 pub const NAME: &str = "Sol";
 
-/// The state of the demo universe at J2000.0: one root, the Sun, in one group, and everything that circles it.
+/// The state of the demo universe at J2000.0: one root, the Sun, in one group, and everything that orbits it.
 ///
 /// # Errors
-/// When the embedded table is invalid. A test proves that the shipped one is.
+/// When the embedded table is invalid. A test shows that it is valid.
 pub fn sol() -> Result<Value, serde_json::Error> {
     let table: Table = serde_json::from_str(include_str!("../data/sol.json"))?;
     Ok(state(&table))
@@ -90,7 +90,7 @@ fn state(table: &Table) -> Value {
     })
 }
 
-/// One body; `n` is its place in the table, which spreads out those without a known place on their orbit.
+/// One body. `n` is its index in the table, which spreads out bodies without a known position on their orbits.
 fn star(table: &Table, body: &Body, n: u32) -> Value {
     let units = &table.units;
     let orbit = Orbit::of(body, n, units);
@@ -134,7 +134,7 @@ fn star(table: &Table, body: &Body, n: u32) -> Value {
     star
 }
 
-/// The ids of what circles `id`, in the table's order: bodies, then the markers on its own orbits.
+/// The ids of everything that orbits `id`, in the table's order: bodies, then the markers on its own orbits.
 fn children<'t>(table: &'t Table, id: &str) -> Vec<&'t str> {
     let bodies = table
         .bodies
@@ -149,7 +149,7 @@ fn children<'t>(table: &'t Table, id: &str) -> Vec<&'t str> {
     bodies.chain(points).collect()
 }
 
-/// A dwarf planet is drawn as an asteroid of its belt; outside of both belts it is a generic one.
+/// A dwarf planet is drawn as an asteroid of its belt. Outside of both belts it is a generic asteroid.
 fn asteroid_sub_type(table: &Table, body: &Body) -> Option<&'static str> {
     if body.kind.body_type() != "asteroid" {
         return None;
@@ -180,7 +180,7 @@ fn planetary_ring(ring: &Ring, body: &Body, units: &Units) -> Value {
     })
 }
 
-/// The tail is a sketch: a third of an astronomical unit long, growing where ice sublimes, within 3 au.
+/// The tail is a sketch: a third of an astronomical unit long. It grows within 3 au, where ice sublimes.
 fn comet(body: &Body, orbit: &Orbit) -> Value {
     json!({
         "isPeriodic": true,
@@ -197,7 +197,7 @@ fn comet(body: &Body, orbit: &Orbit) -> Value {
     })
 }
 
-/// A massless marker on the orbit of the secondary, a sixth of a turn ahead of it or behind.
+/// A massless marker on the orbit of the secondary, a sixth of a turn ahead of it or behind it.
 fn lagrange_point(table: &Table, point: &LagrangePoint) -> Option<Value> {
     let (n, secondary) = (0_u32..)
         .zip(&table.bodies)

@@ -35,23 +35,24 @@ use crate::store::UniverseLog;
 #[cfg(not(any(feature = "nats", feature = "postgres")))]
 use crate::store::UniverseLog as SharedStore;
 
-/// A store for a server.
+/// An open store for a server.
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn UniverseLog>,
-    /// What of MCP is kept with the universes.
+    /// The MCP data that is stored with the universes.
     pub(crate) shared: Option<Shared>,
-    /// To be awaited when the server ends: lets the others know at once, where they would otherwise find out by time.
+    /// To be awaited when the server ends. It notifies the other servers at once, which would otherwise notice by a
+    /// timeout.
     pub(crate) leave: Option<BoxFuture<'static, ()>>,
 }
 
-/// Where servers keep what they share of MCP. Cheap to clone.
+/// The stores of the MCP data that servers share. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) sessions: Arc<dyn SessionStore>,
     pub(crate) events: Arc<dyn EventStore>,
 }
 
-/// What a URL names.
+/// The kind of store that a URL names.
 enum Engine {
     Postgres,
     Nats,
@@ -59,7 +60,7 @@ enum Engine {
 
 impl Engine {
     /// # Errors
-    /// Another scheme than those that are known here.
+    /// The URL has an unknown scheme.
     fn of(url: &StoreUrl) -> Result<Self, String> {
         match url.secret().split("://").next() {
             Some("postgres" | "postgresql") => Ok(Self::Postgres),
@@ -72,7 +73,7 @@ impl Engine {
     }
 }
 
-/// What is wrong with a URL, without connecting to what it names.
+/// Checks a URL without connecting to it.
 ///
 /// # Errors
 /// A sentence, without a password.
@@ -83,7 +84,7 @@ pub(crate) fn check(url: &StoreUrl, authorities: Option<&Path>) -> Result<(), St
     }
 }
 
-/// Connects, and makes or updates what the universes are kept in.
+/// Connects, and creates or updates the tables or streams of the universes.
 ///
 /// # Errors
 /// A sentence, without a password.
@@ -94,7 +95,7 @@ pub(crate) async fn open(
     Ok(open_shared(url, authorities).await?)
 }
 
-/// The same for a server, which has sessions, too.
+/// The same for a server, which also stores sessions.
 ///
 /// # Errors
 /// A sentence, without a password.
@@ -115,7 +116,7 @@ async fn open_shared(
     }
 }
 
-/// What to do in place of a verb that is for the file of a data directory.
+/// The alternative to a command that only works on the file of a data directory.
 pub(crate) fn instead(url: &StoreUrl, verb: Care) -> &'static str {
     match (Engine::of(url), verb) {
         (Ok(Engine::Nats), Care::Backup) => "`migrate` into a directory, or `nats account backup`",
@@ -133,7 +134,7 @@ pub(crate) fn instead(url: &StoreUrl, verb: Care) -> &'static str {
     }
 }
 
-/// The verbs that are for the file of a data directory.
+/// The commands that only work on the file of a data directory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Care {
     Backup,

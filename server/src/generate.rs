@@ -8,10 +8,10 @@ use uuid::Uuid;
 
 use crate::offload::{self, NotDone};
 
-/// Reads a recipe; a missing seed is drawn.
+/// Reads a recipe. If it has no seed, chooses a random one.
 ///
 /// # Errors
-/// All that is wrong with it, with the nearest names.
+/// Everything that is wrong with the recipe, with the nearest valid names.
 pub(crate) fn recipe(given: &Value) -> Result<Recipe, Findings> {
     let mut given = given.clone();
     if is_without_seed(&given)
@@ -22,22 +22,22 @@ pub(crate) fn recipe(given: &Value) -> Result<Recipe, Findings> {
     Recipe::read(&given)
 }
 
-/// Whether a seed has to be drawn. A retry would draw another one.
+/// Whether the recipe has no seed. A retry would get a different random one.
 pub(crate) fn is_without_seed(given: &Value) -> bool {
     given.as_object().is_some_and(|it| !it.contains_key("seed"))
 }
 
-/// A seed that is short enough to be written down.
+/// A random seed that is short enough to write down.
 pub(crate) fn seed() -> String {
     let mut seed = Uuid::new_v4().simple().to_string();
     seed.truncate(12);
     seed
 }
 
-/// The universe of a recipe, made where it holds up no other request, in its client's turn if clients are counted.
+/// Generates the universe of a recipe without delaying other requests, in its client's turn if clients are counted.
 pub(crate) async fn universe(recipe: Recipe, turn: Option<Turn>) -> Result<State, NotDone> {
     let made = offload::run(false, move || {
-        // Its client may go away before it is made.
+        // Held until the universe is generated, because the client may disconnect before.
         let _turn = turn;
         recipe.universe()
     });

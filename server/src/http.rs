@@ -19,10 +19,10 @@ use crate::page;
 use crate::requests;
 use crate::rest::{self, Rest, RestBody, RestConfig, Stage};
 
-/// Where MCP is (REQ-MCP-17).
+/// The path of MCP (REQ-MCP-17).
 pub const MCP_PATH: &str = "/mcp";
 
-/// Where clients look for the authorization server (RFC 9728); the endpoint of MCP answers.
+/// The path at which clients look for the authorization server (RFC 9728). The MCP endpoint answers it.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// The body of every response.
@@ -41,7 +41,7 @@ struct Inner {
 }
 
 impl App {
-    /// Both dialects over one service.
+    /// Serves REST and MCP over one service.
     #[must_use]
     pub fn new(service: CommandService, mcp: StreamableHttpService, rest: RestConfig) -> Self {
         let (stage, seen) = watch::channel(Stage::Serving);
@@ -81,7 +81,7 @@ impl App {
         .await
     }
 
-    /// Answers one request that came over a socket that only the owner of the server can reach: no token is required.
+    /// Answers one request over a socket that only the owner of the server can reach. No token is required.
     pub(crate) fn handle_local<B>(
         &self,
         mut request: Request<B>,
@@ -94,7 +94,7 @@ impl App {
         self.handle(request)
     }
 
-    /// Reports on `/readyz` that requests should go elsewhere, and continues to serve.
+    /// Reports on `/readyz` that requests should go to another server, and continues to serve.
     pub fn drain(&self) {
         self.0.stage.send_if_modified(|stage| {
             let serves = *stage == Stage::Serving;
@@ -105,13 +105,13 @@ impl App {
         });
     }
 
-    /// Ends every feed and listening stream at once; calls continue.
+    /// Ends all feeds and listening streams at once. Calls continue.
     pub fn close(&self) {
         self.end_feeds();
         self.0.mcp.close();
     }
 
-    /// Ends every feed at once.
+    /// Ends all feeds at once.
     pub(crate) fn end_feeds(&self) {
         self.0.stage.send_replace(Stage::Ending);
     }

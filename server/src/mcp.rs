@@ -21,14 +21,14 @@ use crate::requests;
 
 pub use tools::ToolSet;
 
-/// The name of the server on the wire.
+/// The name of the server in MCP messages.
 pub const SERVER_NAME: &str = "universe-server";
 
-/// The MCP server over `service`, beside REST. `rest_url` is given to models as the place to create and list universes;
-/// without one the instructions only mention that REST does so.
+/// The MCP server over `service`, beside REST. Models are given `rest_url` as the address for creating and listing
+/// universes. Without it, the instructions only mention that REST can do so.
 ///
 /// # Errors
-/// A tool whose schema cannot be served; a test proves that all can.
+/// A tool whose schema is invalid. A test shows that all are valid.
 pub fn server(
     service: CommandService,
     tools: ToolSet,
@@ -45,7 +45,7 @@ pub fn server(
     build(service, tools, &format!("Ids come from {rest}"))
 }
 
-/// The MCP server over `service` where there is no REST beside it.
+/// The MCP server over `service`, without REST beside it.
 ///
 /// # Errors
 /// As for [`server`].

@@ -20,25 +20,25 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::store::Size;
 
-/// The media type of what [`render`] gives.
+/// The media type of the text from [`render`].
 pub(crate) const CONTENT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Bounds of the buckets in seconds, as the conventions advise: for requests of HTTP, and for operations of MCP.
+/// Bucket bounds in seconds, from OpenTelemetry's conventions: for HTTP requests, and for MCP operations.
 const HTTP_BUCKETS: [f64; 14] = [
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
 ];
 const MCP_BUCKETS: [f64; 14] = [
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
 ];
-/// Of appends to the log: an fsync takes between a tenth of a millisecond and seconds.
+/// Bucket bounds for appends to the log, in seconds: an fsync takes between a tenth of a millisecond and seconds.
 const APPEND_BUCKETS: [f64; 13] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
 ];
 
-/// One set for the process, which is what is looked at.
+/// The metrics of this process.
 static METRICS: LazyLock<Metrics> = LazyLock::new(Metrics::new);
 
-/// How many sessions there are where the process keeps none itself.
+/// Counts the sessions if they are not in the memory of this process.
 static SESSIONS_ELSEWHERE: OnceLock<Box<dyn Fn() -> usize + Send + Sync>> = OnceLock::new();
 
 type Durations<L> = Family<L, Histogram, fn() -> Histogram>;
@@ -88,10 +88,10 @@ struct BoundLabels {
     bound: &'static str,
 }
 
-/// A feed that is read; it is counted until this is dropped.
+/// An open feed. It is counted until this is dropped.
 pub(crate) struct Reader(());
 
-/// Counts a request over HTTP. The duration of a stream is that of its beginning.
+/// Counts an HTTP request. The duration of a stream ends when it begins.
 pub(crate) fn request(method: &Method, route: &'static str, status: u16, duration: Duration) {
     let labels = HttpLabels {
         http_request_method: known_method(method),
@@ -106,7 +106,7 @@ pub(crate) fn request(method: &Method, route: &'static str, status: u16, duratio
     histogram.observe(duration.as_secs_f64());
 }
 
-/// Counts a request of MCP.
+/// Counts an MCP request.
 pub(crate) fn operation(operation: &Operation<'_>) {
     let labels = McpLabels {
         mcp_method_name: operation.method.to_owned(),
@@ -123,24 +123,24 @@ pub(crate) fn commands(outcome: &'static str, count: usize) {
     METRICS.commands.get_or_create(&labels).inc_by(count as u64);
 }
 
-/// Counts a batch that the store has taken, or not.
+/// Counts an attempt to write a batch to the store, with its duration.
 pub(crate) fn appended(duration: Duration) {
     METRICS.append.observe(duration.as_secs_f64());
 }
 
-/// The store of sessions that is counted.
+/// The in-memory store of sessions, which is counted.
 pub(crate) fn sessions() -> Arc<MemorySessions> {
     Arc::clone(&METRICS.open_sessions)
 }
 
-/// Has sessions counted elsewhere than in the memory of the process.
+/// Sets a function that counts sessions outside the memory of this process.
 #[cfg(feature = "postgres")]
 pub(crate) fn count_sessions(count: impl Fn() -> usize + Send + Sync + 'static) {
-    // There is one store in a process; a second one is not counted.
+    // There is one store in a process. A second function is ignored.
     let _ = SESSIONS_ELSEWHERE.set(Box::new(count));
 }
 
-/// Everything as text. What others know is given.
+/// All metrics as text. The arguments have the values that are kept elsewhere.
 pub(crate) fn render(
     universes: Option<u64>,
     size: Option<Size>,
@@ -316,7 +316,7 @@ impl Metrics {
     }
 }
 
-/// The methods that have a name here; others have none in common.
+/// The name of a known method. All other methods share one name.
 pub(crate) fn known_method(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -329,7 +329,7 @@ pub(crate) fn known_method(method: &Method) -> &'static str {
     }
 }
 
-/// The name of a failure, as the conventions have it.
+/// The name of a failure in OpenTelemetry's conventions.
 pub(crate) fn error_type(error: OperationError) -> String {
     match error {
         OperationError::Code(code) => code.to_string(),
@@ -343,7 +343,7 @@ fn signed(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// The memory of the process, where the system reports it.
+/// The resident memory of the process, if the system reports it.
 fn resident_bytes() -> Option<i64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

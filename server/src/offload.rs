@@ -5,21 +5,21 @@ use service_host::apart;
 use tokio::sync::Semaphore;
 use universe_core::State;
 
-/// How many bytes of JSON are read or written where they stand; more is offloaded.
+/// The most bytes of JSON that are parsed or written on the caller's thread. Larger texts are offloaded.
 pub(crate) const INLINE_BYTES: usize = 64 * 1024;
 
-/// Whether a state is written or walked where it stands.
+/// Whether a state is small enough to be written or traversed on the caller's thread.
 pub(crate) fn is_small(state: &State) -> bool {
     state.is_within(INLINE_BYTES)
 }
 
-/// How many such pieces of work run at once; further ones wait for their turn.
+/// The number of offloaded pieces of work that run at once. Further ones wait for their turn.
 static TURNS: Semaphore = Semaphore::const_new(4);
 
-/// Does `work` here if it is small, or else on a blocking thread.
+/// Runs `work` on this thread if it is small, or else on a blocking thread.
 ///
-/// Dropping the future of work that has begun does not stop it: it keeps its turn until it is done. What else must be
-/// held that long, such as its client's turn, belongs into `work`.
+/// Dropping the future does not stop work that has begun: it keeps its turn until it is done. Anything else that must
+/// be held that long, such as the client's turn, must be moved into `work`.
 pub(crate) async fn run<T: Send + 'static>(
     small: bool,
     work: impl FnOnce() -> T + Send + 'static,

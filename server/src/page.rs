@@ -19,20 +19,20 @@ use http_body_util::{BodyExt as _, Full};
 use crate::demo;
 use crate::rest::RestBody;
 
-/// What the page may do: run and load what this server serves, and nothing else. No other page may frame it: hosts of
-/// MCP Apps show a different page, which is a resource.
+/// The page may only run and load files of this server. No other page may frame it: hosts of MCP Apps show a different
+/// page, which is a resource.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
-/// Where the solar system is, as a state to make universes from.
+/// The path of the solar system, as a state from which universes can be created.
 const SOL: &str = "/page/sol.json";
 
 /// A file of the page.
 #[derive(Debug)]
 struct Asset {
-    /// Where it is. All but `/` and the licences have the hash of their content in it.
+    /// Its path. All paths except `/` and those of the licenses contain the hash of the content.
     path: &'static str,
     content_type: &'static str,
     /// The beginning of the content's SHA-256, in hexadecimal.
@@ -41,7 +41,7 @@ struct Asset {
     gzip: &'static [u8],
 }
 
-/// A path of the page.
+/// A file of the page that a request can name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PageFile(Source);
 
@@ -51,13 +51,13 @@ enum Source {
     Sol,
 }
 
-/// The state of the demo universe as JSON text, made when it is first asked for. `None` if it cannot be made.
+/// The state of the demo universe as JSON text, made on first use. `None` if that fails.
 static SOL_STATE: LazyLock<Option<Bytes>> = LazyLock::new(|| {
     let text = demo::sol().and_then(|state| serde_json::to_vec(&state));
     text.ok().map(Bytes::from)
 });
 
-/// What is at a path, if it is one of the page's.
+/// The file at a path, if it belongs to the page.
 pub(crate) fn find(path: &str) -> Option<PageFile> {
     if path == SOL {
         return Some(PageFile(Source::Sol));
@@ -67,7 +67,7 @@ pub(crate) fn find(path: &str) -> Option<PageFile> {
 }
 
 impl PageFile {
-    /// Its route in the log: all files but the page itself are one.
+    /// Its route in the log. All files except the page itself share one route.
     pub(crate) fn route(self) -> &'static str {
         match self.0 {
             Source::Asset(Asset { path: "/", .. }) => "/",
@@ -75,7 +75,7 @@ impl PageFile {
         }
     }
 
-    /// Answers a request for it: the file, 304 for one that is known, 405 for what does not read.
+    /// Answers a request for the file: with its content, 304 if the client has it already, or 405 for other methods.
     pub(crate) fn answer<B>(self, request: &Request<B>) -> Response<RestBody> {
         let mut response = Response::new(Full::default().boxed_unsync());
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -144,7 +144,7 @@ impl Asset {
     }
 }
 
-/// Whether a client takes gzip: it names it, and not with a weight of zero.
+/// Whether a client accepts gzip: the header names gzip with a weight above zero.
 fn takes_gzip(asked: &HeaderMap) -> bool {
     let lines = asked.get_all(ACCEPT_ENCODING).iter();
     let mut named = lines

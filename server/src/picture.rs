@@ -22,24 +22,24 @@ use crate::commands::Universe;
 pub(crate) use options::{MAX_TIME, Options, PARAMETERS, SIDES, THEMES};
 pub(crate) use scene::Scene;
 
-/// The most bodies of a picture; the picture shows the number of those beyond.
+/// The most bodies in a picture. The picture shows the number of further ones.
 pub(crate) const MAX_BODIES: usize = 20_000;
 
-/// Changes when pictures look different, so that caches drop older ones.
+/// Increased when pictures look different, so that caches drop older ones.
 const VERSION: u32 = 1;
 
-/// A picture cannot be drawn as it was asked for.
+/// The reason why a picture cannot be drawn as requested.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PictureError {
-    /// The body for the middle does not exist.
+    /// The body or group to focus on does not exist.
     #[error("focus: there is no body or group {0:?} in this universe")]
     NoFocus(String),
-    /// The library that draws failed.
+    /// The drawing library failed.
     #[error("the picture could not be drawn")]
     NotDrawn,
 }
 
-/// Draws a universe. Takes time in proportion to its bodies, at most [`MAX_BODIES`] of them.
+/// Draws a universe. The time depends on the number of its bodies, at most [`MAX_BODIES`] of them.
 ///
 /// # Errors
 /// [`PictureError::NoFocus`].
@@ -63,7 +63,7 @@ pub(crate) fn png(universe: &Universe, options: &Options) -> Result<Vec<u8>, Pic
     png::write(&draw(universe, options)?).ok_or(PictureError::NotDrawn)
 }
 
-/// Whether a body or group of this id can be in the middle.
+/// Whether a body or group with this id exists.
 fn is_there(state: &State, id: &str) -> bool {
     state.star(id).is_some() || state.group(id).is_some()
 }

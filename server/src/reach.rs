@@ -13,28 +13,28 @@ use percent_encoding::{
 
 use crate::store::UniverseId;
 
-/// What the scopes about one universe begin with.
+/// The prefix of scopes about a single universe.
 const PREFIX: &str = "universe:";
 
-/// All that is encoded by a template's `{variable}` (RFC 6570 §3.2.2).
+/// The characters that a template's `{variable}` encodes (RFC 6570 §3.2.2).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// What a caller may do with a universe. Each value includes those before it.
+/// A kind of access to a universe. Each value includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Access {
     /// Reading it.
     Read,
-    /// Changing it, and making one.
+    /// Changing it, and creating one.
     Write,
     /// Deleting it.
     Admin,
 }
 
-/// What a caller may do.
+/// The access that a caller has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reach {
     everywhere: Option<Access>,
@@ -42,7 +42,8 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// The reach of a caller with these scopes; `None` for one without authorization.
+    /// The reach of a caller with these scopes. `None` stands for a caller without authorization, who may do
+    /// everything.
     #[must_use]
     pub(crate) fn of(scopes: Option<&Scopes>) -> Self {
         let mut reach = Self {
@@ -67,7 +68,7 @@ impl Reach {
         reach
     }
 
-    /// Whether that may be done with every universe.
+    /// Whether this access is allowed for every universe.
     #[must_use]
     pub(crate) fn is_everywhere(&self, access: Access) -> bool {
         self.everywhere >= Some(access)
@@ -79,21 +80,21 @@ impl Reach {
         self.is_everywhere(access) || self.single.values().any(|of_one| *of_one >= access)
     }
 
-    /// Whether that may be done with a universe.
+    /// Whether this access is allowed for a universe.
     #[must_use]
     pub(crate) fn allows(&self, access: Access, id: &str) -> bool {
         self.is_everywhere(access) || self.single.get(id) >= Some(&access)
     }
 
-    /// The universes that may be read one by one.
+    /// The universes that the caller may read because of scopes about single universes.
     pub(crate) fn single(&self) -> impl Iterator<Item = UniverseId> {
         let ids = self.single.keys();
         ids.filter_map(|id| UniverseId::new(id).ok())
     }
 
-    /// The scope that a caller lacks for this access, if any. Callers with scopes about single universes get the one
-    /// about this universe, all others the one about all universes: the authorization server knows the kind that it
-    /// issued.
+    /// The scope that a caller lacks for this access, if any. A caller with scopes about single universes gets the
+    /// scope about this universe, all others the scope about all universes, because the authorization server knows the
+    /// kind of scopes that it issued.
     #[must_use]
     pub(crate) fn missing(&self, access: Access, id: Option<&str>) -> Option<Scopes> {
         let may = match id {
@@ -108,7 +109,7 @@ impl Reach {
         (!may).then(|| Scopes::of([needed]))
     }
 
-    /// The same for what takes any universe.
+    /// The same for requests that any universe suffices for.
     #[must_use]
     pub(crate) fn missing_somewhere(&self, access: Access) -> Option<Scopes> {
         let may = self.is_somewhere(access);
@@ -131,14 +132,14 @@ impl Access {
     }
 }
 
-/// `ID:read` and its like.
+/// Parses a scope such as `ID:read`.
 fn read_single(scope: &str) -> Option<(String, Access)> {
     let (id, access) = scope.rsplit_once(':')?;
     let id = percent_decode_str(id).decode_utf8().ok()?;
     Some((id.into_owned(), Access::named(access)?))
 }
 
-/// The id of a universe as URIs and scopes have it.
+/// The id of a universe, encoded as in URIs and scopes.
 pub(crate) fn encoded(id: &str) -> PercentEncode<'_> {
     utf8_percent_encode(id, ENCODED)
 }

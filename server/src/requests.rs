@@ -14,14 +14,14 @@ use mcp_proto::{CallToolResult, Operation, ToolError};
 use crate::{metrics, traces};
 
 tokio::task_local! {
-    /// The tool that the HTTP request calls, once it does.
+    /// The tool that the HTTP request calls, once this is known.
     static TOOL: Cell<Option<Arc<str>>>;
 }
 
-/// Counts the requests of this process.
+/// The number of the next request in this process.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// A request over HTTP on its way.
+/// An HTTP request in progress, as it will be logged.
 struct HttpRequestLine {
     id: u64,
     client: Option<String>,
@@ -30,7 +30,7 @@ struct HttpRequestLine {
     start: Instant,
 }
 
-/// Answers a request by `answer` and logs it. The route is a template, so that no id of a universe is in the log.
+/// Answers a request with `answer` and logs it. The route is a template, so that the log has no ids of universes.
 pub(crate) async fn logged<B, R: Body>(
     request: Request<B>,
     route: &'static str,
@@ -56,7 +56,7 @@ pub(crate) async fn logged<B, R: Body>(
     response
 }
 
-/// Notes which tool a call is of. A call that does not come over HTTP is logged when it is done.
+/// Records the tool of a call. A call that does not arrive over HTTP is logged when it is done.
 pub(crate) async fn call(
     tool: Arc<str>,
     call: impl Future<Output = Result<CallToolResult, ToolError>>,
@@ -82,7 +82,7 @@ pub(crate) async fn call(
     result
 }
 
-/// Counts a request of MCP, over HTTP or on pipes.
+/// Counts an MCP request, over HTTP or stdio.
 pub(crate) fn operation(operation: &Operation<'_>) {
     metrics::operation(operation);
     traces::operation(operation);
@@ -99,7 +99,7 @@ impl HttpRequestLine {
         } = self;
         let (status, micros) = (response.status().as_u16(), micros(start));
         metrics::request(&method, route, status, start.elapsed());
-        // A stream has no known size; its line is written when it begins.
+        // A stream has no known size. Its line is written when the stream begins.
         let bytes = response.body().size_hint().exact();
         tracing::info!(target: "request", id, client, %method, route, tool, status, micros, bytes);
     }

@@ -42,30 +42,30 @@ use read::Reading;
 
 pub use answer::RestBody;
 
-/// How long the store may take to answer a probe.
+/// The longest time that the store may take to answer a probe.
 const READY_TIME: Duration = Duration::from_secs(2);
 
-/// What may be set about the REST side, and its defaults.
+/// The configuration of the REST API.
 #[derive(Debug, Clone)]
 pub struct RestConfig {
-    /// Which names the server answers to. Loopback names by default.
+    /// The host names that the server answers to. Loopback names by default.
     pub hosts: Hosts,
-    /// Which web pages may call it and read its answers. Loopback origins by default.
+    /// The origins of web pages that may call the server and read its answers. Loopback origins by default.
     pub origins: Origins,
     /// The largest body in bytes; a larger one gets 413. 10 MiB by default.
     pub max_body_bytes: usize,
-    /// The most bytes of memory that a body may take once it is read as JSON; one that takes more gets 400.
+    /// The most bytes of memory that a body may take once it is parsed as JSON. A body that takes more gets 413.
     /// [`MAX_TREE_BYTES`], 128 MiB, by default.
     pub max_body_memory: usize,
-    /// How long a body may take to arrive; then 408. 30 s by default.
+    /// The longest time that a body may take to arrive. Then the answer is 408. 30 s by default.
     pub body_timeout: Duration,
-    /// How often a quiet feed gets a comment line. 15 s by default.
+    /// The interval of comment lines on a feed without events. 15 s by default.
     pub heartbeat: Duration,
-    /// Whether `/metrics` is there. It is by default.
+    /// Whether `/metrics` is served. It is by default.
     pub metrics: bool,
-    /// How callers are authorized: as those of MCP. No authorization by default.
+    /// How callers are authorized: in the same way as MCP clients. No authorization by default.
     pub authorization: Option<Authorization>,
-    /// Whether nothing may be changed: then methods that write get 405. They may by default.
+    /// Whether methods that write are refused with 405. They are not by default.
     pub read_only: bool,
 }
 
@@ -77,11 +77,11 @@ pub struct Rest {
     started: Instant,
     reading: Reading,
     streams: Streams,
-    /// Whose budget is shared.
+    /// The MCP service, whose memory budget REST shares.
     mcp: StreamableHttpService,
 }
 
-/// Where a path leads.
+/// The endpoint that a path leads to.
 #[derive(Debug, PartialEq, Eq)]
 enum Route {
     Health,
@@ -100,20 +100,20 @@ enum Route {
     Picture(UniverseId, Format),
 }
 
-/// How far a server is on its way.
+/// The stage of a server's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// It accepts all requests.
     Serving,
-    /// It still does, but reports that requests should go elsewhere.
+    /// It still accepts all requests, but reports that they should go to another server.
     Draining,
-    /// It lets its feeds go and ends.
+    /// It closes its feeds and ends.
     Ending,
 }
 
 impl Rest {
-    /// The endpoints. What they make the server hold is counted with that of `mcp`. Feeds end when `stage` becomes
-    /// `Ending`.
+    /// Creates the endpoints. The memory that they hold is counted together with that of `mcp`. Feeds end when `stage`
+    /// becomes `Ending`.
     #[must_use]
     pub fn new(
         service: CommandService,
@@ -142,7 +142,7 @@ impl Rest {
         let (mut head, body) = request.into_parts();
         let mut body = pin!(body);
         let admitted = self.admit(&mut head).await;
-        // By its name, if it gave one.
+        // After admission, so that a client with a name is counted by its name.
         let client = self.mcp.client(&head);
         let is_in = admitted.is_ok();
         let answered = match admitted {
@@ -181,7 +181,7 @@ impl Rest {
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        // A refusal after the command has run would come too late.
+        // Checked now, because a refusal after the command has run would come too late.
         client.may_answer()?;
         let _call = client.hold(Kind::Calls, 1)?;
         let route = route(head.uri.path())?;
@@ -189,7 +189,7 @@ impl Rest {
         if let Some(known) = route.parameters(&head.method) {
             read::known_parameters(head, known)?;
         }
-        // HEAD is GET without its body, which the connection leaves out.
+        // HEAD is handled like GET. The connection leaves out the body.
         let method = if head.method == Method::HEAD {
             &Method::GET
         } else {
@@ -239,7 +239,7 @@ impl Rest {
         Ok(response)
     }
 
-    /// The methods that a path takes here.
+    /// The methods that this server accepts for a path.
     fn methods(&self, route: &Route) -> &'static str {
         match self.config.read_only {
             true => route.methods_without_writing(),
@@ -247,7 +247,8 @@ impl Rest {
         }
     }
 
-    /// Whether requests about universes can be answered: not while the server ends, or its store does not work.
+    /// Whether requests about universes can be answered. They cannot while the server drains or ends, or when its store
+    /// does not work.
     async fn ready(&self) -> Result<Response<RestBody>, Failure> {
         match self.streams.stage() {
             Stage::Serving => {}
@@ -262,7 +263,7 @@ impl Rest {
             after: None,
             limit: 1,
         };
-        // Sooner than an unreachable store would fail: probes have short timeouts.
+        // Shorter than the time in which an unreachable store fails, because probes have short timeouts.
         match tokio::time::timeout(READY_TIME, self.service.list(page)).await {
             Ok(listed) => listed?,
             Err(_) => return Err(Failure::unavailable("the store does not answer")),
@@ -298,7 +299,7 @@ pub(crate) fn route_name(path: &str) -> &'static str {
 }
 
 impl Route {
-    /// The query parameters that a request may have; `None` where any are passed over, as those of probes are.
+    /// The query parameters that a request may have. `None` if any others are ignored, as for probes.
     fn parameters(&self, method: &Method) -> Option<&'static [&'static str]> {
         let reads = method == Method::GET || method == Method::HEAD;
         match self {
@@ -319,7 +320,7 @@ impl Route {
         }
     }
 
-    /// Those of [`methods`](Self::methods) that change nothing.
+    /// Of the [`methods`](Self::methods), those that change nothing.
     fn methods_without_writing(&self) -> &'static str {
         match self {
             Self::Commands(_) | Self::Undo(_) => "OPTIONS",
@@ -367,7 +368,7 @@ fn route(path: &str) -> Result<Route, Failure> {
         (Some("openapi.json"), None, ..) => Route::Description,
         (Some("universes"), None, ..) => Route::Universes,
         (Some("universes"), Some(id), None, _) => match Format::split(id) {
-            // An id that ends so is written with `%2E`.
+            // An id with such an ending is written with `%2E`.
             Some((id, format)) => Route::Picture(universe_id(id)?, format),
             None => Route::Universe(universe_id(id)?),
         },
@@ -381,7 +382,7 @@ fn route(path: &str) -> Result<Route, Failure> {
     Ok(route)
 }
 
-/// An id out of a path. A text that can be no id is answered like one that nothing has.
+/// The universe id in a path segment. A text that cannot be an id gets the same answer as an unknown id.
 fn universe_id(segment: &str) -> Result<UniverseId, Failure> {
     let id = percent_decode_str(segment)
         .decode_utf8()

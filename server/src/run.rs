@@ -23,7 +23,7 @@ use crate::traces::Traces;
 
 pub use share::SOCKET;
 
-/// How long to look for a holder of the data directory that answers: one may be starting or ending just now.
+/// The longest time to wait for an answer from the holder of the data directory, which may be just starting or ending.
 const PATIENCE: Duration = Duration::from_secs(5);
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
@@ -31,7 +31,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The arguments cannot be meant.
+    /// The arguments are invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The data directory cannot be used.
@@ -42,24 +42,24 @@ pub enum RunError {
     Database {
         /// Its URL, without a password.
         url: String,
-        /// Why.
+        /// The reason.
         problem: String,
     },
-    /// The address is taken or not ours.
+    /// The address is in use, or this process may not use it.
     #[error("cannot listen on {address}: {error}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// The system's word.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// What was to be done with the data was not done.
+    /// A command on the stored data failed.
     #[error(transparent)]
     Care(#[from] CareError),
-    /// What was to be done with universes was not done.
+    /// A command on universes failed.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// Another server uses the data directory and does not take this one in.
+    /// Another server uses the data directory and cannot be joined.
     #[error(
         "another server uses the data directory {dir}, and cannot be joined at {socket}: {error}"
     )]
@@ -68,16 +68,16 @@ pub enum RunError {
         dir: String,
         /// The socket that was tried.
         socket: String,
-        /// The system's word.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// The demo universe could not be made.
+    /// The demo universe could not be created.
     #[error("the demo universe cannot be made: {0}")]
     Demo(String),
-    /// The MCP server cannot be built: a mistake of this program.
+    /// The MCP server cannot be built, which is an internal error.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The disk or the database failed, and nothing more can be kept.
+    /// The disk or the database failed, and changes can no longer be stored.
     #[error(
         "the store has failed and takes no more; the log says why: repair that and start the server again"
     )]
@@ -89,7 +89,7 @@ pub enum RunError {
 
 /// The whole program: arguments, logging to stderr, exit code.
 ///
-/// It is not asynchronous, so that all of it is compiled with this library, and not once more with the binary.
+/// It is not asynchronous, so that all of it is compiled with this library and not again with the binary.
 pub fn main() -> ExitCode {
     let read = config::read(std::env::args_os());
     let (filter, format) = match &read {
@@ -105,10 +105,10 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// Serves until SIGINT or SIGTERM or, with `--stdio`, the end of stdin; or does what the verb says.
+/// Serves until SIGINT or SIGTERM or, with `--stdio`, the end of stdin. With a subcommand, runs that instead.
 ///
 /// # Errors
-/// [`RunError`] when it cannot start or continue.
+/// [`RunError`], when the server cannot start or continue.
 async fn run(arguments: Arguments, settings: Settings) -> Result<ExitCode, RunError> {
     if let Some(verb) = arguments.verb.clone() {
         if let Verb::CheckConfig { .. } = verb {

@@ -31,24 +31,24 @@ use crate::metrics::{error_type, known_method};
 /// The name of the program in traces, unless `OTEL_SERVICE_NAME` is set.
 const SERVICE: &str = env!("CARGO_PKG_NAME");
 
-/// Where a collector takes traces, below its endpoint.
+/// The path of a collector for traces, below its endpoint.
 const PATH: &str = "v1/traces";
 
-/// How long a collector may take for a batch.
+/// The longest time that a collector may take for a batch.
 const TIME: Duration = Duration::from_secs(10);
 
-/// How long the last spans may take at the end.
+/// The longest time that sending the last spans may take.
 const LAST_TIME: Duration = Duration::from_secs(2);
 
-/// What sends the spans, if they are sent.
+/// The exporter of spans, if spans are sent.
 #[derive(Debug)]
 pub(crate) struct Traces(Option<SdkTracerProvider>);
 
-/// The span of a request over HTTP. One that is dropped before its end is that of a client that went away.
+/// The span of an HTTP request. If it is dropped before its end, the client disconnected.
 #[derive(Debug)]
 pub(crate) struct RequestSpan(Context);
 
-/// Sends batches on the runtime of the server: the thread of the exporter belongs to none.
+/// Sends batches on the runtime of the server, because the exporter's thread has no runtime.
 #[derive(Debug)]
 struct Transport {
     client: HyperClient,
@@ -56,12 +56,12 @@ struct Transport {
 }
 
 impl Traces {
-    /// Sends spans to the collector that the arguments name, if they name one.
+    /// Starts sending spans to the collector in the arguments, if there is one.
     ///
     /// # Errors
-    /// They name an invalid collector.
+    /// The arguments have an invalid collector.
     pub(crate) fn begin(arguments: &Arguments) -> Result<Self, ConfigError> {
-        // By the conventions an empty variable counts as unset.
+        // By OpenTelemetry's conventions an empty variable counts as unset.
         let endpoint = arguments.otlp.as_deref().map(str::trim);
         let Some(endpoint) = endpoint.filter(|endpoint| !endpoint.is_empty()) else {
             return Ok(Self(None));
@@ -94,7 +94,7 @@ impl Traces {
         Ok(Self(Some(provider)))
     }
 
-    /// Sends the last spans, for two seconds at the most.
+    /// Sends the last spans. Takes at most two seconds.
     pub(crate) async fn end(self) {
         let Some(provider) = self.0 else { return };
         let ending = tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(LAST_TIME));
@@ -104,7 +104,7 @@ impl Traces {
     }
 }
 
-/// Begins the span of a request over HTTP.
+/// Begins the span of an HTTP request.
 pub(crate) fn request(method: &Method, route: &'static str, headers: &HeaderMap) -> RequestSpan {
     let method = known_method(method);
     let span = SpanBuilder::from_name(format!("{method} {route}"))
@@ -120,12 +120,12 @@ pub(crate) fn request(method: &Method, route: &'static str, headers: &HeaderMap)
 }
 
 impl RequestSpan {
-    /// Answers the request within this span.
+    /// Runs the answering of the request within this span.
     pub(crate) fn around<F: Future>(&self, answering: F) -> impl Future<Output = F::Output> {
         answering.with_context(self.0.clone())
     }
 
-    /// Ends it: its answer begins.
+    /// Ends the span when the answer begins.
     pub(crate) fn end(self, status: StatusCode) {
         let (span, code) = (self.0.span(), status.as_u16());
         span.set_attribute(KeyValue::new("http.response.status_code", i64::from(code)));
@@ -179,7 +179,7 @@ pub(crate) fn operation(operation: &Operation<'_>) {
     span.end();
 }
 
-/// The span that a request belongs to, as the caller names it; empty if it names none.
+/// The parent span in the caller's headers or `_meta`. Empty if there is none.
 fn caller(carrier: &dyn Extractor) -> Context {
     TraceContextPropagator::new().extract_with_context(&Context::new(), carrier)
 }

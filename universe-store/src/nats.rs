@@ -57,23 +57,22 @@ use super::{
     UniverseId, UniverseLog,
 };
 
-/// How to connect to the servers.
+/// Options for connecting to the servers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NatsOptions {
-    /// How many copies the streams are to have at the least, where the URL does not say it with `replicas`. By default
-    /// 3 on servers that are a cluster, else 1.
+    /// The fewest replicas that the streams must have, if the URL does not say so with `replicas`. By default 3 on
+    /// servers that form a cluster, else 1.
     pub replicas: Option<usize>,
-    /// How long connecting may take, and waiting for a connection that was lost or for a leader to be elected. Default
-    /// 5 s.
+    /// The longest time to wait for a new or lost connection, and for the election of a leader. Default 5 s.
     pub connect_timeout: Duration,
-    /// How long a message may take to be acknowledged before it is said not to be known whether it was stored. Default
-    /// 5 s.
+    /// The longest time to wait for the acknowledgement of a message. After it, the write is reported as one that may
+    /// have been stored. Default 5 s.
     pub write_timeout: Duration,
     /// A file of certificates (PEM) that are trusted instead of those of the system.
     pub authorities: Option<PathBuf>,
-    /// How long the lease of this node lasts ([`SharedStore::nodes`]): after it, others take the node for ended. It is
-    /// made longer five times in that time. Default 15 s.
+    /// The duration of this node's lease ([`SharedStore::nodes`]). When it has expired, other nodes consider this node
+    /// ended. The lease is renewed five times in that time. Default 15 s.
     pub lease: Duration,
 }
 
@@ -89,15 +88,15 @@ impl Default for NatsOptions {
     }
 }
 
-/// Universes in streams of NATS JetStream. Clones of a program on other machines may use the same ones.
+/// Universes in streams of NATS JetStream. Other processes and machines may use the same streams.
 ///
-/// A lost connection is made again by itself. Until then calls answer that the store is unavailable, and a write that
-/// was on its way that it may have landed. Dropping the store ends its connection.
+/// A lost connection is restored automatically. Until then calls return that the store is unavailable, and a write in
+/// progress returns that it may have been stored. Dropping the store closes its connection.
 ///
-/// A name longer than 4 KiB is [`AppendError::TooLarge`] or [`CreateError::TooLarge`].
+/// A name longer than 4 KiB causes [`AppendError::TooLarge`] or [`CreateError::TooLarge`].
 pub struct NatsStore {
     engine: Arc<Engine>,
-    /// Of the stream that has the fewest.
+    /// The replicas of the stream that has the fewest.
     replicas: usize,
     lease: Duration,
     nodes: OnceLock<Arc<Nodes>>,
@@ -105,7 +104,7 @@ pub struct NatsStore {
 }
 
 impl NatsStore {
-    /// Whether a URL and options can be meant, without connecting.
+    /// Checks a URL and options without connecting.
     ///
     /// # Errors
     /// [`NatsError`] that says what to change.
@@ -118,10 +117,9 @@ impl NatsStore {
         })
     }
 
-    /// Connects to the servers that a URL names, such as
-    /// `nats://user:password@host:4222,host2:4222/universes?replicas=3`, and makes the streams unless they are there.
-    /// The path is what their names begin with, `universes` by default; `tls://` asks for TLS; a user without a
-    /// password is a token.
+    /// Connects to the servers of a URL such as `nats://user:password@host:4222,host2:4222/universes?replicas=3`, and
+    /// creates missing streams. The path is the prefix of the streams' names, `universes` by default. `tls://` requires
+    /// TLS. A user without a password is a token.
     ///
     /// # Errors
     /// [`NatsError`] that says what to change.

@@ -9,13 +9,13 @@ use crate::commands::read_state;
 use crate::store::sqlite::View;
 use crate::store::{MAX_PAGE, Page, Record, Revision};
 
-/// What to do about a snapshot.
+/// The advice for a damaged snapshot.
 const PASSED_OVER: &str = "what to do: nothing; it is ignored, and the next one replaces it";
 
-/// What to do about a loss that nothing makes good.
+/// The advice for a loss that cannot be repaired.
 const RESTORE: &str = "what to do: `universe-server restore FILE --replace` goes back to a backup";
 
-/// What was gone through.
+/// The results of the check.
 #[derive(Default)]
 struct Tally {
     universes: u64,
@@ -38,7 +38,7 @@ pub(super) fn check(dir: &Path) -> Result<ExitCode, CareError> {
     };
     let mut tally = Tally::default();
     if let Err(error) = tally.all(&inspector) {
-        // Damage that SQLite itself finds comes as an error of any read.
+        // Damage that SQLite itself finds is returned as an error of a read.
         let CareError::Unreadable(error) = error else {
             return Err(error);
         };
@@ -69,7 +69,7 @@ impl Tally {
                 self.universes += 1;
                 // A new view for each universe, so that the server's write-ahead log does not grow for long.
                 let view = inspector.view()?;
-                // It may have been deleted, or have gone on.
+                // It may have been deleted or changed meanwhile.
                 if let Some(record) = view.record(&record.meta.id)? {
                     self.universe(&view, &record)?;
                 }
@@ -116,7 +116,7 @@ impl Tally {
     fn universe(&mut self, view: &View<'_>, record: &Record) -> Result<(), CareError> {
         let id = &record.meta.id;
         let (mut replay, problem) = Replay::of(view, record)?;
-        // The first damage that nothing makes good.
+        // The first damage that cannot be repaired.
         let mut lost = problem.is_some().then_some(record.oldest);
         if let Some(problem) = problem {
             let at = record.oldest;
@@ -173,7 +173,7 @@ impl Tally {
         }
     }
 
-    /// Checks the snapshot, if it is of the revision that the log has reached; after damage, continues from it.
+    /// Checks the snapshot when the replay has reached its revision. After damage, the replay continues from it.
     fn snapshot(
         &mut self,
         replay: &mut Replay<'_>,
@@ -202,7 +202,7 @@ impl Tally {
                 say(RESTORE)?;
             }
             (Ok(_), Some(_)) => {}
-            // Of a revision in the middle of what cannot be read, it would not fit what comes next.
+            // A snapshot in the middle of a damaged range would not fit the entries that follow.
             (Ok(state), None) if at == replay.revision => replay.state = Some(state),
             (Ok(_), None) => {}
         }

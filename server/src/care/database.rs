@@ -12,10 +12,10 @@ use crate::store::{MAX_PAGE, Page, Revision, UniverseId};
 use crate::view::NearbyUniverses;
 
 impl Verb {
-    /// Runs it on the universes in a database, while servers use it.
+    /// Runs the command on the universes in a database, while servers use it.
     ///
     /// # Errors
-    /// [`CareError`], a sentence for the person who asked.
+    /// [`CareError`], as a sentence for the person who ran the command.
     pub(crate) async fn run_on(
         self,
         url: &StoreUrl,

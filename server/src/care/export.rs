@@ -94,7 +94,7 @@ pub(super) fn write(universe: &Universe, file: Option<&Path>) -> Result<ExitCode
     ))
 }
 
-/// The state at a revision, and when it came to be; at the head by default.
+/// The state at a revision and the time of that revision. By default those of the head.
 pub(super) fn state(
     view: &View<'_>,
     record: &Record,

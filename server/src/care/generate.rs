@@ -60,7 +60,7 @@ impl GenerateArgs {
     }
 
     fn into_value(self) -> Value {
-        // As it would be in JSON, where the same number is the same seed.
+        // As in JSON, where the same number is the same seed.
         let seed = self.seed.map(|seed| match seed.parse::<u32>() {
             Ok(number) if number.to_string() == seed => json!(number),
             _ => json!(seed),
@@ -78,7 +78,7 @@ impl GenerateArgs {
     }
 }
 
-/// Findings in the words of the command line.
+/// Findings in terms of the command-line options.
 fn options(findings: &universe_core::Findings) -> String {
     let told = findings.iter().map(|finding| {
         let option = finding.path.trim_start_matches('/');

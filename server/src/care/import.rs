@@ -10,7 +10,7 @@ use super::{CareError, Request, UniverseId};
 use crate::commands::Replacement;
 use crate::store::MAX_WRITE;
 
-/// Other members, such as those that `export` writes, are passed over.
+/// Other members, such as those that `export` writes, are ignored.
 #[derive(Deserialize)]
 struct ImportFile<'t> {
     name: Option<String>,
@@ -18,7 +18,7 @@ struct ImportFile<'t> {
     state: Option<&'t RawValue>,
 }
 
-/// Reads and judges the file.
+/// Reads and checks the file.
 pub(super) fn read(file: &Path, id: Option<UniverseId>) -> Result<Request, CareError> {
     let failed = |error| CareError::File {
         file: file.to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn read(file: &Path, id: Option<UniverseId>) -> Result<Request, CareE
     Ok(Request::Import { id, name, state })
 }
 
-/// Reads a given state one entity at a time.
+/// Reads a state from JSON text, one entity at a time.
 pub(super) fn state_of(text: &RawValue) -> Result<State, TextError> {
     let value = |text: &str| serde_json::from_str(text).map_err(|problem| problem.to_string());
     let (state, _warnings) = State::read_text(text.get(), Strictness::Lenient, &value)?;

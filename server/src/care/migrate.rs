@@ -23,7 +23,7 @@ use crate::engine;
 use crate::store::sqlite::Options;
 use crate::store::{SqliteStore, UniverseLog};
 
-/// How long between two looks for what was written meanwhile.
+/// The interval at which the source is checked for new entries.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Where from and where to.
@@ -54,7 +54,7 @@ pub struct MigrateArgs {
     pub follow: bool,
 }
 
-/// Where universes are kept.
+/// Where universes are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A data directory.
@@ -63,16 +63,16 @@ pub enum Location {
     Database(StoreUrl),
 }
 
-/// It was not done, and why.
+/// The error for a failed migration.
 fn failed(problem: impl fmt::Display) -> CareError {
     CareError::Migrate(problem.to_string())
 }
 
 impl MigrateArgs {
-    /// Copies, and compares.
+    /// Copies and compares the universes.
     ///
     /// # Errors
-    /// [`CareError`], a sentence for the person who asked.
+    /// [`CareError`], as a sentence for the person who ran the command.
     pub(crate) async fn run(self, authorities: Option<&Path>) -> Result<ExitCode, CareError> {
         let stop = stop_signal()?;
         if self.from == self.to {
@@ -110,7 +110,7 @@ impl MigrateArgs {
     }
 }
 
-/// Goes on until the source is let go.
+/// Continues copying until the source is released.
 async fn follow(
     copying: &mut Copying,
     to: &Location,
@@ -143,7 +143,7 @@ async fn follow(
 }
 
 impl Location {
-    /// The store there, to be written to.
+    /// Opens the store at this location for writing.
     async fn open(&self, authorities: Option<&Path>) -> Result<Arc<dyn UniverseLog>, CareError> {
         match self {
             Self::Directory(dir) => {

@@ -19,16 +19,16 @@ use crate::commands::CommandService;
 use crate::run::share;
 use crate::store::{MAX_WRITE, SqliteStore, UniverseId};
 
-/// The longest request, in bytes: a universe.
+/// The longest request in bytes. A request may contain a universe.
 const MAX_LINE: u64 = MAX_WRITE as u64 + (1 << 20);
 
-/// The longest answer, in bytes.
+/// The longest answer in bytes.
 const MAX_ANSWER: u64 = 64 << 10;
 
-/// One request at a time, so that they do not fill the memory.
+/// One request is processed at a time, to limit memory.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-/// What a server can be asked to do.
+/// The requests that a server accepts on the socket of the data directory.
 #[derive(Debug)]
 pub(crate) enum Request {
     Compact,
@@ -39,7 +39,7 @@ pub(crate) enum Request {
     },
 }
 
-/// A request as a line; `S` is the state or its text.
+/// A request as a line of JSON. `S` is the state or its text.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line<'t, S> {
@@ -56,7 +56,7 @@ enum Verb {
     Import,
 }
 
-/// The answer as a line.
+/// The answer as a line of JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Answer {
@@ -64,7 +64,7 @@ enum Answer {
     Error(String),
 }
 
-/// What does it: the universes and where they are kept.
+/// Executes requests: it has the universes and their store.
 #[derive(Clone, Debug)]
 pub(crate) struct Online {
     service: CommandService,
@@ -117,7 +117,7 @@ impl Online {
         Self { service, store }
     }
 
-    /// Reads a request from the socket, does it and answers.
+    /// Reads a request from the socket, executes it and answers.
     pub(crate) async fn serve(&self, stream: UnixStream) -> io::Result<()> {
         let _turn = TURN.acquire().await.map_err(io::Error::other)?;
         let (reader, mut writer) = stream.into_split();
@@ -140,7 +140,7 @@ impl Online {
     /// Executes the request. Returns the answer.
     ///
     /// # Errors
-    /// A sentence.
+    /// The reason, as a sentence.
     pub(super) async fn take(&self, request: Request) -> Result<String, String> {
         match request {
             Request::Import { id, name, state } => {

@@ -12,17 +12,17 @@ pub(super) struct Replay<'v> {
     view: &'v View<'v>,
     id: &'v UniverseId,
     pub(super) revision: Revision,
-    /// When it came to this revision, if the entry could be read.
+    /// The time of this revision, if the entry could be read.
     pub(super) at: Timestamp,
     /// `None` after damage, until a snapshot.
     pub(super) state: Option<State>,
     pub(super) snapshot: Option<Snapshot>,
-    /// Why there is no snapshot.
+    /// Why there is no usable snapshot.
     pub(super) no_snapshot: Option<String>,
     ahead: std::vec::IntoIter<Entry>,
 }
 
-/// What was found at a revision.
+/// The result of one step.
 pub(super) enum ReplayStep {
     Entry,
     /// The entries from the first to the last of these revisions are damaged.
@@ -31,7 +31,7 @@ pub(super) enum ReplayStep {
 }
 
 impl<'v> Replay<'v> {
-    /// At the beginning of the log. If the state there cannot be read, says why.
+    /// Starts at the beginning of the log. If the state there cannot be read, returns the reason too.
     pub(super) fn of(
         view: &'v View<'v>,
         record: &'v Record,
@@ -64,7 +64,7 @@ impl<'v> Replay<'v> {
         Ok((replay, problem))
     }
 
-    /// On to the snapshot, if that is before a revision or the head, and can be read.
+    /// Continues from the snapshot, if it can be read and is before `until`, or at the head if `until` is the head.
     pub(super) fn skip(&mut self, record: &Record, until: Revision) {
         let (head, at) = (record.head.revision, record.head.updated_at);
         let fits = |it: &mut Snapshot| it.revision < until || it.revision == head && head == until;
@@ -75,7 +75,7 @@ impl<'v> Replay<'v> {
         }
     }
 
-    /// One entry further.
+    /// Replays one more entry.
     pub(super) fn step(&mut self) -> Result<ReplayStep, CareError> {
         let entry = match self.ahead.next() {
             Some(entry) => entry,
@@ -120,7 +120,7 @@ impl<'v> Replay<'v> {
     }
 }
 
-/// Whether these are the events of this text.
+/// Whether these events are equal to the recorded text.
 fn are(events: &[Event], recorded: &str) -> bool {
     let recorded: Option<serde_json::Value> = serde_json::from_str(recorded).ok();
     recorded.is_some() && recorded == serde_json::to_value(events).ok()

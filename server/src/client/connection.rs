@@ -33,21 +33,21 @@ use crate::run::share;
 use crate::store::sqlite::{OpenError, Options};
 use crate::store::{SqliteStore, UniverseId};
 
-/// The largest answer, in bytes: several times what a universe may take.
+/// The largest answer in bytes: several times the largest universe.
 const MAX_ANSWER: usize = 512 << 20;
 
-/// How long a server may take to accept a connection, and to answer a request.
+/// The longest time that a server may take to accept a connection, and to answer a request.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 const ANSWER_TIME: Duration = Duration::from_secs(120);
 
-/// How long to wait for a directory that another process is about to leave, or to serve.
+/// How long to wait for a directory that another process is about to release or to serve.
 const PATIENCE: Duration = Duration::from_secs(5);
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
-/// The body of an answer that is read as it comes.
+/// The body of an answer that is read as it arrives.
 pub(super) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
-/// The way to the universes of one target.
+/// A connection to the universes of one target.
 pub(super) struct Connection {
     way: Way,
     sender: Option<SendRequest<Full<Bytes>>>,
@@ -58,7 +58,7 @@ enum Way {
     Url(Target),
     /// The socket in a data directory.
     Socket(PathBuf),
-    /// A data directory that this process holds.
+    /// A data directory that this process has opened itself.
     Here(Box<Here>),
 }
 
@@ -68,7 +68,7 @@ struct Here {
     store: Arc<SqliteStore>,
 }
 
-/// An answer that was not refused.
+/// A successful answer.
 pub(super) struct Reply {
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
@@ -86,7 +86,7 @@ pub(super) struct Summary {
 }
 
 impl Connection {
-    /// Finds the way: the URL, else the server that uses the directory, else the directory.
+    /// Chooses the target: the URL, or the server that uses the directory, or the directory itself.
     pub(super) async fn open(common: &Common, dir: &Path) -> Result<Self, ClientError> {
         match Self::to_server(common, dir).await {
             Err(ClientError::NoServer(_)) => Self::alone(dir).await,
@@ -94,7 +94,7 @@ impl Connection {
         }
     }
 
-    /// The same where only a server will do.
+    /// Like [`open`](Self::open), but only accepts a server.
     pub(super) async fn to_server(common: &Common, dir: &Path) -> Result<Self, ClientError> {
         let way = match &common.url {
             Some(url) => Way::Url(Target::read(url, common)?),
@@ -105,7 +105,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Holds the directory itself. One that a process is just leaving, or beginning to serve, is waited for.
+    /// Opens the directory itself. Waits for another process that is just releasing it or beginning to serve it.
     async fn alone(dir: &Path) -> Result<Self, ClientError> {
         let at = dir.to_owned();
         let looked = apart(move || is_present(&at)).await;
@@ -158,7 +158,7 @@ impl Connection {
         Ok(())
     }
 
-    /// An answer as JSON.
+    /// Parses an answer as JSON.
     pub(super) fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, ClientError> {
         serde_json::from_slice(body).map_err(|problem| {
             self.failed(&format_args!(
@@ -167,7 +167,7 @@ impl Connection {
         })
     }
 
-    /// Asks and reads the answer whole. An unknown universe is answered with the nearest names.
+    /// Sends a request and reads the whole answer. The error for an unknown universe has the nearest names.
     pub(super) async fn ask(
         &mut self,
         method: Method,
@@ -193,7 +193,7 @@ impl Connection {
         }
     }
 
-    /// Asks for a feed; its body comes as it happens.
+    /// Requests a feed, whose body arrives as events happen.
     pub(super) async fn feed(
         &mut self,
         path: &str,
@@ -204,7 +204,7 @@ impl Connection {
             Ok(answered) => answered?,
             Err(_) => return Err(self.failed(&"it did not answer in time")),
         };
-        // A feed has its connection for itself.
+        // A feed uses its connection exclusively.
         self.sender = None;
         match head.status.is_success() {
             true => Ok(body),
@@ -292,7 +292,7 @@ impl Connection {
         Ok(())
     }
 
-    /// What a server says against a request.
+    /// The error for a request that the server refused.
     fn refusal(&self, status: StatusCode, body: &[u8]) -> ClientError {
         let told: Option<Value> = serde_json::from_slice(body).ok();
         let told = told.as_ref().and_then(|told| told.get("error")?.as_str());
@@ -334,7 +334,7 @@ async fn handshake(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
 ) -> hyper::Result<SendRequest<Full<Bytes>>> {
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    // The request on the connection reports its errors.
+    // Errors of the connection are reported by the request that uses it.
     tokio::spawn(connection);
     Ok(sender)
 }

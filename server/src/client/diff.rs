@@ -35,7 +35,7 @@ pub struct Arguments {
     pub(super) common: Common,
 }
 
-/// What differs, by families.
+/// The differences, by family.
 #[derive(Debug, Default, Serialize)]
 struct Difference {
     from: DiffOperand,
@@ -44,7 +44,7 @@ struct Difference {
     added: BTreeMap<&'static str, Vec<String>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     removed: BTreeMap<&'static str, Vec<String>>,
-    /// Members with what they were and are; null where there is nothing.
+    /// Members with their values before and after. Null stands for a missing value.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     changed: BTreeMap<&'static str, BTreeMap<String, Members>>,
 }
@@ -148,7 +148,7 @@ impl Difference {
     }
 }
 
-/// The members that differ.
+/// The members with different values.
 fn members(before: Option<Entity<'_>>, after: Option<Entity<'_>>) -> Members {
     let object = |entity: Option<Entity<'_>>| match serde_json::to_value(entity) {
         Ok(Value::Object(members)) => members,

@@ -42,7 +42,7 @@ pub(super) async fn record(
     Ok(reply.body)
 }
 
-/// The same, read.
+/// The same, parsed.
 pub(super) async fn universe(
     connection: &mut Connection,
     id: &UniverseId,
@@ -61,7 +61,7 @@ pub(super) async fn universe(
 }
 
 impl Universe {
-    /// A line about it.
+    /// One line that describes it.
     pub(super) fn headline(&self) -> String {
         format!(
             "{} {:?}, revision {}, time {} s",

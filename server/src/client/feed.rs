@@ -7,18 +7,18 @@ use tokio::time::timeout;
 
 use super::connection::Body;
 
-/// The longest event, in bytes: a command may be as large as a request.
+/// The longest event in bytes. A command may be as large as a request.
 const MAX_EVENT: usize = 64 << 20;
 
-/// How long a feed may be quiet: the server breaks the silence every 15 s.
+/// The longest pause between bytes of a feed. The server sends a comment every 15 s.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// A feed that is being read.
 pub(super) struct Feed {
     body: Body,
-    /// What has come and is not read yet.
+    /// The bytes that have arrived and are not parsed yet.
     text: Vec<u8>,
-    /// How far it has been looked through for the end of an event.
+    /// The number of bytes that were already searched for the end of an event.
     seen: usize,
 }
 
@@ -42,7 +42,7 @@ impl Feed {
     /// The next event; `Ok(None)` at the end.
     ///
     /// # Errors
-    /// What broke the feed.
+    /// A description of what broke the feed.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, String> {
         loop {
             let from = self.seen.saturating_sub(1);
@@ -75,7 +75,7 @@ impl Feed {
     }
 }
 
-/// An event; without a kind where there are only comments.
+/// Parses an event. It has no kind if there are only comments.
 fn read(block: &str) -> Event {
     let mut event = Event::default();
     for line in block.lines() {

@@ -11,7 +11,7 @@ use http::header::LINK;
 use super::connection::Summary;
 use super::{ClientError, Common, Connection, print};
 
-/// How many universes a page has.
+/// The number of universes on a page.
 const PAGE: usize = 500;
 
 #[derive(Debug, Clone, Args)]
@@ -41,7 +41,7 @@ impl Arguments {
     }
 }
 
-/// All universes, page by page.
+/// All universes, read page by page.
 pub(super) async fn all(connection: &mut Connection) -> Result<Vec<Summary>, ClientError> {
     let mut listed = Vec::new();
     let mut path = format!("/universes?view=summary&limit={PAGE}");

@@ -6,19 +6,20 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 use service_host::visible;
 
-/// Lines on stdout.
+/// Prints lines on stdout.
 pub(super) fn lines(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", visible(text))?;
     out.flush()
 }
 
-/// A value on stdout as one line of JSON.
+/// Prints a value on stdout as one line of JSON.
 pub(super) fn json(value: &impl Serialize) -> io::Result<()> {
     json_text(&serde_json::to_string(value)?)
 }
 
-/// JSON text as a line on stdout. Control characters can only be in strings, where they can be written as escapes.
+/// Prints JSON text as a line on stdout. Control characters can only be in strings, where they can be written as
+/// escapes.
 pub(super) fn json_text(text: &str) -> io::Result<()> {
     let mut escaped = String::with_capacity(text.len() + 1);
     for c in text.chars() {
@@ -35,7 +36,7 @@ pub(super) fn json_text(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Rows under their heads, each column as wide as its widest cell.
+/// A table with a header row, each column as wide as its widest cell.
 pub(super) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> String {
     let rows: Vec<[String; N]> = rows
         .iter()
@@ -62,7 +63,7 @@ pub(super) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> S
     lines.join("\n")
 }
 
-/// A name within a line.
+/// A name in a form that fits into one line.
 pub(super) fn one_line(text: &str) -> String {
     visible(text).replace(['\n', '\t'], "\u{fffd}")
 }

@@ -17,10 +17,10 @@ use super::{ClientError, Common, Connection, print};
 use crate::commands::MAX_COMMANDS;
 use crate::store::UniverseId;
 
-/// A command to show.
+/// An example of a command.
 const EXAMPLE: &str = r#"{"type":"tick","dt":86400}"#;
 
-/// How many commands are read ahead.
+/// The number of commands that are read ahead.
 const AHEAD: usize = 16;
 
 #[derive(Debug, Clone, Args)]
@@ -50,7 +50,7 @@ pub struct Arguments {
     pub(super) common: Common,
 }
 
-/// A command, or what is wrong with where it should be.
+/// A command, or the error in its place.
 type SentText = Result<Box<RawValue>, ClientError>;
 
 impl Arguments {
@@ -97,7 +97,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Sends a body and shows the answer. Gives the new revision.
+    /// Sends a body and prints the answer. Returns the new revision.
     async fn post(
         &self,
         connection: &mut Connection,
@@ -196,7 +196,7 @@ fn read_all(sources: Vec<String>) -> mpsc::Receiver<SentText> {
     receiver
 }
 
-/// Reads one value after another. Says whether to go on.
+/// Reads one value after another. Returns whether to continue.
 fn read(name: &str, source: impl Read, sender: &mpsc::Sender<SentText>) -> bool {
     for value in Deserializer::from_reader(source).into_iter::<Box<RawValue>>() {
         let given = value.map_err(|problem| {

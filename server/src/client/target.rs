@@ -11,27 +11,27 @@ use tokio::net::TcpStream;
 
 use super::{ClientError, Common};
 
-/// A connection, by TLS or not.
+/// A connection, with or without TLS.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
-/// Where a server is.
+/// The address of a server and how to connect to it.
 pub(super) struct Target {
     authority: Authority,
-    /// The path that its own paths begin with.
+    /// The prefix of all its paths.
     base: String,
     /// `None` for http.
     trust: Option<Trust>,
-    /// What each request shows.
+    /// The `Authorization` header of each request.
     authorization: Option<HeaderValue>,
 }
 
 impl Target {
-    /// What the arguments say of it.
+    /// Reads the target from the arguments.
     ///
     /// # Errors
-    /// The URL is not one of a server, or a file or variable cannot be used.
+    /// The URL does not name a server, or a file or variable cannot be used.
     pub(super) fn read(url: &str, common: &Common) -> Result<Self, ClientError> {
         let given = |problem: String| ClientError::Given(problem);
         let wrong = || {
@@ -65,22 +65,22 @@ impl Target {
         })
     }
 
-    /// What requests call it.
+    /// The host for the `Host` header.
     pub(super) fn host(&self) -> &str {
         self.authority.as_str()
     }
 
-    /// The path that its own paths begin with; empty at the root.
+    /// The prefix of all its paths; empty at the root.
     pub(super) fn base(&self) -> &str {
         &self.base
     }
 
-    /// What each request shows, if anything.
+    /// The `Authorization` header of each request, if there is one.
     pub(super) fn authorization(&self) -> Option<&HeaderValue> {
         self.authorization.as_ref()
     }
 
-    /// What may be meant where what it says cannot be read.
+    /// A hint about the scheme, for an answer that cannot be parsed.
     pub(super) fn hint_of_scheme(&self) -> &'static str {
         match self.trust {
             Some(_) => "",
@@ -88,7 +88,7 @@ impl Target {
         }
     }
 
-    /// Connects to it. It has no time limit of its own.
+    /// Connects to the server, without a time limit.
     pub(super) async fn connect(&self) -> io::Result<Box<dyn Stream>> {
         let port = self.authority.port_u16();
         let port = port.unwrap_or(if self.trust.is_some() { 443 } else { 80 });

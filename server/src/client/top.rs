@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::connection::Summary;
 use super::{ClientError, Common, Connection, list, print};
 
-/// Clears a terminal and goes to its first line.
+/// Clears a terminal and moves the cursor to the first line.
 const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
 
 #[derive(Debug, Clone, Args)]
@@ -37,17 +37,17 @@ pub struct Arguments {
     pub(super) common: Common,
 }
 
-/// The figures of a server at one moment.
+/// The metrics of a server at one moment.
 struct Sample {
     at: Instant,
     figures: Figures,
     universes: Vec<Summary>,
 }
 
-/// Sums of samples of `/metrics` by name, and by name with one label.
+/// Sums of the samples of `/metrics`, by name and by name with one label.
 struct Figures(HashMap<String, f64>);
 
-/// What happened between two samples.
+/// The activity between two samples.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown {
@@ -56,19 +56,19 @@ struct Shown {
     refused_per_second: f64,
     requests_per_second: f64,
     mcp_operations_per_second: f64,
-    /// How long a batch took to become durable, in the mean; null without a batch.
+    /// The mean time in which a batch became durable. Null if there was no batch.
     append_seconds: Option<f64>,
     feed_readers: f64,
     listeners: f64,
     sessions: f64,
     memory_bytes: u64,
-    /// The file of the universes, and what of it nothing is in.
+    /// The size of the file of the universes, and how much of it is unused.
     store_bytes: u64,
     store_free_bytes: u64,
     active: Vec<Active>,
 }
 
-/// A universe, with its changes between two samples.
+/// A universe, with the number of its changes between two samples.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Active {
@@ -150,7 +150,7 @@ impl Figures {
 impl Shown {
     fn between(before: &Sample, now: &Sample, limit: usize) -> Self {
         let elapsed = (now.at - before.at).as_secs_f64().max(f64::EPSILON);
-        // A server that was started in between counts from nothing.
+        // The counters of a server that was restarted in between begin at zero.
         let more = |name: &str| (now.figures.get(name) - before.figures.get(name)).max(0.0);
         let rate = |name: &str| more(name) / elapsed;
         let bytes = |name: &str| now.figures.get(name) as u64;
@@ -215,7 +215,7 @@ impl Shown {
     }
 }
 
-/// The universes that changed most, and of those that did not the longest histories.
+/// The universes that changed most, followed by unchanged ones with the longest histories.
 fn active(before: &Sample, now: &Sample, elapsed: f64, limit: usize) -> Vec<Active> {
     let was: HashMap<&str, u64> = before
         .universes

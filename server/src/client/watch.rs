@@ -15,10 +15,10 @@ use super::feed::{Event, Feed};
 use super::{ClientError, Common, Connection, print};
 use crate::store::UniverseId;
 
-/// How long to wait before a server that went away is looked for again.
+/// The pause before the client reconnects to a server.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How many characters of a command are shown.
+/// The most characters of a command that are shown.
 const SHOWN: usize = 160;
 
 #[derive(Debug, Clone, Args)]
@@ -77,7 +77,7 @@ impl Arguments {
                         }
                     }
                 }
-                // It is being started or stopped, or has too much to do.
+                // It is starting or stopping, or overloaded.
                 Err(
                     error @ (ClientError::Server { .. }
                     | ClientError::NoServer(_)
@@ -120,11 +120,11 @@ impl Arguments {
     }
 }
 
-/// The revision that a universe is at.
+/// The present revision of a universe.
 async fn head(connection: &mut Connection, id: &UniverseId) -> Result<u64, ClientError> {
     let path = path_of(id);
     let reply = match connection.ask(Method::HEAD, &path, &[], Bytes::new()).await {
-        // A refusal of HEAD has no words.
+        // An error response to HEAD has no body.
         Err(ClientError::Refused { status: 404, .. }) => {
             connection.ask(Method::GET, &path, &[], Bytes::new()).await
         }

@@ -10,38 +10,38 @@ use super::writer::Job;
 use super::{Processed, Reducer, Replacement, Request, ServiceError, Universe, entry};
 use crate::store::{CommandId, NewEntry, Revision, Timestamp};
 
-/// The bytes after which a batch takes no more entries.
+/// The size in bytes at which a batch takes no more entries.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// How a job went, until it is durable and may be reported.
+/// The result of a job, held back until it is durable and may be reported.
 pub(super) enum Outcome {
     Read,
     Processed(Processed),
-    /// It was done before, up to this revision.
+    /// The request was processed before, up to this revision.
     Landed(Revision),
     Replaced(Universe),
     Failed(ServiceError),
 }
 
-/// Jobs worked through, not durable yet.
+/// Jobs that were worked through and are not durable yet.
 pub(super) struct Batch {
     pub(super) outcomes: Vec<Outcome>,
     pub(super) entries: Vec<NewEntry>,
     pub(super) bytes: usize,
     pub(super) name: Option<String>,
-    /// Whether one of them replaced the state as a whole.
+    /// Whether a job of the batch replaced the state as a whole.
     pub(super) replaced: bool,
     pub(super) universe: Universe,
-    /// What was done under keys: in this batch, or before.
+    /// The revisions of requests with keys, whether they are in this batch or were processed before.
     landed: HashMap<CommandId, Revision>,
 }
 
-/// What the jobs of a batch are judged by.
+/// What decides whether the jobs of a batch are accepted.
 pub(super) struct Rules {
     pub(super) reducer: Reducer,
     /// The limit in bytes, if the universe has outgrown it.
     pub(super) full: Option<usize>,
-    /// The keys of these jobs under which something was done before.
+    /// The keys of these jobs that were used before, with the revision that each request led to.
     pub(super) landed: HashMap<CommandId, Revision>,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn reduce(universe: Universe, jobs: &[Job], mut rules: Rules) -> Batc
             break;
         }
         let outcome = match job {
-            // Everything before it is made durable first.
+            // The jobs before it are made durable first.
             Job::Delete { .. } => break,
             Job::Read { .. } => Ok(Outcome::Read),
             Job::Process { request, .. } => batch.process(request, &rules),
@@ -102,7 +102,7 @@ impl Batch {
             .any(|kind| kind == CommandKind::ReplaceSnapshot);
         let last = bodies.len().saturating_sub(1);
         for (index, body) in bodies.into_iter().enumerate() {
-            // The last one has the key, so that a batch that has landed is recognised by its end.
+            // The key goes to the last entry, so that a batch that has landed is recognized by its end.
             self.record(body, request.key.filter(|_| index == last));
         }
         self.universe.state = state.clone();
@@ -190,7 +190,7 @@ impl Batch {
     }
 }
 
-/// Whether what a command touched has become smaller, as JSON. Costs what was touched.
+/// Whether the entities that a command touched have become smaller, as JSON. The cost depends on these entities alone.
 fn shrinks(before: &State, after: &State) -> bool {
     let size = |state: &State, family, id: &str| {
         let entity = state.entity(family, id);
@@ -205,7 +205,7 @@ fn shrinks(before: &State, after: &State) -> bool {
     is < was
 }
 
-/// Whether commands of this kind can only make a universe smaller, or leave its size as it is.
+/// Whether commands of this kind can only make a universe smaller or leave its size unchanged.
 fn removes(kind: CommandKind) -> bool {
     kind == CommandKind::Tick || kind.name().starts_with("remove")
 }

@@ -9,7 +9,7 @@ use universe_core::{Command, Event, State};
 
 use super::{Replacement, ServiceError};
 
-/// How large a text may grow while it is written, in bytes. A larger one is measured first.
+/// The size in bytes up to which a text may grow while it is written. A larger text is only measured at first.
 const GROWING: usize = 64 << 10;
 
 /// An entry of the log, borrowed from its JSON text: a command with its events, or a replacement.
@@ -21,7 +21,7 @@ pub struct LogEntry<'a> {
     /// What the command did, as an array of events.
     #[serde(borrow)]
     pub events: Option<&'a RawValue>,
-    /// How many commands were asked for together, on the last of several.
+    /// How many commands the request had. Set on the last of several.
     pub together: Option<usize>,
     /// The name that was set.
     pub name: Option<String>,
@@ -46,7 +46,7 @@ struct ReplacementEntry<'a> {
     state: Option<&'a State>,
 }
 
-/// The beginning of a text that is being written, and how long all of it is.
+/// The beginning of a text that is being written, and the length of the whole text.
 #[derive(Default)]
 struct Beginning {
     text: Vec<u8>,
@@ -54,7 +54,7 @@ struct Beginning {
 }
 
 impl<'a> LogEntry<'a> {
-    /// Whether it sets the state as a whole, or may do so.
+    /// Whether the entry sets the state as a whole, or may do so.
     pub(super) fn replaces(&self) -> bool {
         let is_named = |command: &RawValue| command.get().contains("replaceSnapshot");
         self.state.is_some() || self.command.is_some_and(is_named)
@@ -63,7 +63,7 @@ impl<'a> LogEntry<'a> {
     /// Reads an entry.
     ///
     /// # Errors
-    /// When the text is not one that this server wrote.
+    /// When this server did not write the text.
     pub fn read(body: &'a [u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(body)
     }
@@ -88,8 +88,8 @@ pub(super) fn of_replacement(replacement: &Replacement) -> Result<Bytes, Service
     })
 }
 
-/// Writes an entry, a large one into as much room as it takes: a text that grows while it is written is in memory twice
-/// at times.
+/// Writes an entry. A buffer of the exact size is allocated for a large one, because a buffer that grows is at times in
+/// memory twice.
 fn write(entry: &impl Serialize) -> Result<Bytes, ServiceError> {
     let written = || -> serde_json::Result<Vec<u8>> {
         let mut beginning = Beginning::default();

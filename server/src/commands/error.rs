@@ -4,7 +4,7 @@ use universe_core::Refusal;
 
 use crate::store::{AppendError, CreateError, DeleteError, ReadError, Revision, UniverseId};
 
-/// Why something was not done. Each message names the universe where there is one.
+/// Why a request was not carried out. Each message names the universe, if there is one.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
@@ -19,29 +19,29 @@ pub enum ServiceError {
     Refused {
         /// The universe.
         id: UniverseId,
-        /// Which of several commands, counted from 0; nothing was done of any of them.
+        /// Which of several commands was refused, counted from 0. None of the commands had any effect.
         index: Option<usize>,
-        /// Why, with the event that reports it.
+        /// The reason, with the event that reports it.
         refusal: Refusal,
-        /// What was probably meant, to follow the reason; empty if nothing comes near.
+        /// A suggestion of what was probably meant, to follow the reason. Empty if nothing is close.
         hint: String,
     },
-    /// The universe is at another revision than the one expected.
+    /// The universe is at a different revision from the one expected.
     #[error("universe {id} is at revision {revision}, not at the expected one")]
     Conflict {
         /// The universe.
         id: UniverseId,
-        /// The revision it is at.
+        /// Its present revision.
         revision: Revision,
     },
-    /// The universe has not come to this revision.
+    /// The universe has not reached this revision.
     #[error("universe {id} is at revision {head}: it has no revision {revision}")]
     NoRevision {
         /// The universe.
         id: UniverseId,
         /// The revision that was asked for.
         revision: Revision,
-        /// The revision it is at.
+        /// The present revision.
         head: Revision,
     },
     /// The history was trimmed beyond this revision.
@@ -70,12 +70,12 @@ pub enum ServiceError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A request under the same idempotency key was another one.
+    /// The idempotency key was used before, for a different request.
     #[error(
         "universe {0}: the idempotency key was used for another request; use a new key for a new request"
     )]
     KeyReused(UniverseId),
-    /// More than one write may carry.
+    /// The change is larger than one write may be.
     #[error("universe {id}: the change exceeds the limit of {max} bytes")]
     TooLarge {
         /// The universe.
@@ -94,16 +94,16 @@ pub enum ServiceError {
         /// The limit in bytes of JSON.
         max: usize,
     },
-    /// The store has no room.
+    /// The store is full.
     #[error("the store is full")]
     Full,
-    /// The store does not work now; nothing has changed.
+    /// The store is not available now. Nothing has changed.
     #[error("the store is unavailable; nothing has changed")]
     Unavailable,
-    /// The store failed in between: the change may have been made.
+    /// The store failed during a write. The change may have been made.
     #[error("the store failed in between; read the universe to see whether the change was made")]
     Uncertain,
-    /// A failure of this program; the log has the details.
+    /// An internal error. The log has the details.
     #[error("internal error; the server's log has the details")]
     Internal,
 }

@@ -13,10 +13,10 @@ use crate::store::{
     UniverseLog,
 };
 
-/// After how many replayed entries others get their turn.
+/// The number of replayed entries after which other tasks get their turn.
 const YIELD_ENTRIES: u64 = 64;
 
-/// How often a universe is read from its beginning because that was moved meanwhile.
+/// How often a load is tried when the beginning of the log was moved during it.
 const ATTEMPTS: usize = 3;
 
 /// A universe, and how much of its log lies after the body it was read from.
@@ -24,7 +24,7 @@ pub(super) struct Loaded {
     pub(super) universe: Universe,
     /// The size of the snapshot or genesis in bytes.
     pub(super) base_bytes: usize,
-    /// The entries applied on top of it, and their bytes.
+    /// The number of entries applied on top of it, and their bytes.
     pub(super) entries: u64,
     pub(super) entry_bytes: usize,
     /// The command of the last of them.
@@ -36,7 +36,7 @@ pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loa
     load_until(store, id, None).await
 }
 
-/// Reads a universe at a revision, by default at the head of its log. Its name is the present one.
+/// Reads a universe at a revision, by default at the head of its log. The name is always the present one.
 pub(super) async fn load_until(
     store: &dyn UniverseLog,
     id: &UniverseId,
@@ -44,7 +44,7 @@ pub(super) async fn load_until(
 ) -> Result<Loaded, ServiceError> {
     for _attempt in 1..ATTEMPTS {
         match try_load(store, id, until).await {
-            // Either its reader comes too late, or the log was trimmed while it was read.
+            // Either this reader asks for a revision that was trimmed, or the log was trimmed while it was read.
             Err(ServiceError::Trimmed { .. }) => {}
             loaded => return loaded,
         }
@@ -75,7 +75,7 @@ async fn try_load(
             head: head.revision,
         });
     }
-    // When an earlier revision was made is what its entry says, so that is read too.
+    // The time of an earlier revision is in its entry, so that entry has to be read too.
     let fits = |revision| {
         oldest <= revision && (revision < until || (revision == until && until == head.revision))
     };
@@ -86,7 +86,7 @@ async fn try_load(
         let base_bytes = body.len();
         match offloaded_state(id, body).await {
             Ok(state) => base = Some((revision, head.updated_at, state, base_bytes)),
-            // A snapshot saves time alone: the log has all that it had.
+            // A snapshot only saves time: everything in it is also in the log.
             Err(_) => {
                 tracing::error!(universe = %id, %revision, "a damaged snapshot is ignored: the log is read instead");
             }
@@ -150,14 +150,14 @@ async fn try_load(
         })?;
         loaded.add(&entry)?;
         if loaded.entries.is_multiple_of(YIELD_ENTRIES) {
-            // A long log must not keep a thread from everybody else.
+            // A long log must not block other tasks of this thread.
             tokio::task::yield_now().await;
         }
     }
     Ok(loaded)
 }
 
-/// What commands did that were processed before, up to `revision`: the same as they were answered then.
+/// The result of commands that were processed before, up to `revision`. It is the same as in the first answer.
 ///
 /// # Errors
 /// [`ServiceError::KeyReused`] if other commands are recorded there.
@@ -192,7 +192,7 @@ pub(super) async fn again(
         state = applied.state;
         events.extend(applied.events);
     }
-    // As many as now, not the last ones of more.
+    // The earlier request had as many commands, and these are not just the last ones of a longer one.
     if together != commands.len() {
         return Err(reused());
     }
@@ -205,7 +205,7 @@ pub(super) async fn again(
 }
 
 impl Loaded {
-    /// Applies the entry that follows.
+    /// Applies the next entry.
     pub(super) fn add(&mut self, entry: &Entry) -> Result<(), ServiceError> {
         apply(&mut self.universe, entry)?;
         self.entries += 1;
@@ -214,7 +214,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// How large the universe is at the most, in bytes of JSON, as far as is known without writing it.
+    /// The upper bound of the universe's size in bytes of JSON, as far as it is known without writing the universe.
     pub(super) fn bytes(&self) -> usize {
         self.base_bytes + self.entry_bytes
     }
@@ -227,7 +227,7 @@ async fn offloaded_state(id: &UniverseId, body: Bytes) -> Result<State, ServiceE
     read.unwrap_or(Err(ServiceError::Internal))
 }
 
-/// Replays one entry. What was accepted once is accepted again, or the log is not ours.
+/// Replays one entry. An entry that was accepted once must be accepted again; otherwise another program wrote the log.
 fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
     let damaged = |problem: &dyn std::fmt::Display| {
         tracing::error!(universe = %universe.id, revision = %entry.revision, %problem, "an entry cannot be replayed");
@@ -256,10 +256,10 @@ fn state(id: &UniverseId, body: Bytes) -> Result<State, ServiceError> {
     })
 }
 
-/// What an entry makes of a state.
+/// Applies an entry to a state.
 ///
 /// # Errors
-/// What is wrong with the entry.
+/// A description of what is wrong with the entry.
 pub(crate) fn replay(before: &State, entry: &LogEntry<'_>) -> Result<Applied, String> {
     let wrong = |problem: &dyn std::fmt::Display| problem.to_string();
     let mut applied = Applied {
@@ -277,7 +277,7 @@ pub(crate) fn replay(before: &State, entry: &LogEntry<'_>) -> Result<Applied, St
     Ok(applied)
 }
 
-/// A state as it is stored. A body that nothing else holds is not copied.
+/// A state as it is stored. A body without other owners is not copied.
 pub(crate) fn read_state(body: Bytes) -> Result<State, String> {
     let text = String::from_utf8(body.into()).map_err(|problem| problem.to_string())?;
     State::from_text(text).map_err(|problem| problem.to_string())

@@ -2,11 +2,11 @@
 
 use universe_core::{Event, Family, Reason, Refusal, State, nearest};
 
-/// How many ids of a family are compared, so that a mistake about a large universe costs no more than one about a
-/// small one.
+/// How many ids of a family are compared. The limit keeps a mistake about a large universe as cheap as one about a
+/// small universe.
 const COMPARED: usize = 10_000;
 
-/// `; did you mean A or B?` about the first id in a refusal that nothing has, or nothing.
+/// `; did you mean A or B?` for the first id in a refusal that does not exist. Empty if there is no suggestion.
 pub(super) fn hint(refusal: &Refusal, state: &State) -> String {
     let unknown = refusal.events.iter().flat_map(ids).find(|(families, id)| {
         let is_there = |family: &Family| state.entity(*family, id).is_some();
@@ -22,7 +22,7 @@ pub(super) fn hint(refusal: &Refusal, state: &State) -> String {
     nearest::hint(id, known)
 }
 
-/// The ids that an event is about, each with the families that it should be of.
+/// The ids that an event is about, each with the families that it may belong to.
 fn ids(event: &Event) -> Vec<(&'static [Family], &str)> {
     use Family::{Groups, Nebulae, ProtoplanetaryDisks, SmallBodyFields, Stars};
     match event {

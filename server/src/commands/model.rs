@@ -5,26 +5,27 @@ use universe_core::{Applied, Command, Event, Refusal, State, Strictness};
 use super::texts::TextPlace;
 use crate::store::{CommandId, Revision, Timestamp, UniverseId};
 
-/// The domain's step. A service can be given another one, to see how it copes with one that fails.
+/// The domain's step function. Tests can replace it to see how a service handles one that fails.
 pub type Reducer = fn(&State, &Command) -> Result<Applied, Refusal>;
 
 /// Bounds of a [`CommandService`](super::CommandService).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServiceLimits {
-    /// The most universes kept in memory; the one unused longest makes room. 4,096 by default.
+    /// The most universes kept in memory. When there are more, the least recently used one is removed. 4,096 by
+    /// default.
     pub max_loaded: usize,
-    /// The most bytes of JSON that the universes in memory stand for; in memory they take some four times as much. The
-    /// one unused longest makes room, when another one is loaded or one grows. A quarter as much in addition is for
-    /// the JSON texts of large ones that were read, which are kept for the next reader. 256 MiB by default.
+    /// The most bytes of JSON that the universes in memory stand for; in memory they take about four times as much.
+    /// When one is loaded or grows beyond this, the least recently used one is removed. Another quarter is for the JSON
+    /// texts of large universes that were read, which are kept for the next reader. 256 MiB by default.
     pub max_loaded_bytes: usize,
-    /// The largest universe in bytes of JSON. A larger one takes only commands that make it smaller, and ticks. 40 MiB
-    /// by default: some 100,000 bodies.
+    /// The largest universe in bytes of JSON. A larger one accepts only commands that make it smaller, and ticks. 40
+    /// MiB by default: about 100,000 bodies.
     pub max_universe_bytes: usize,
     /// The most jobs waiting for the writer of one universe; further ones wait to be queued. 1,024 by default.
     pub max_queue: usize,
     /// The most jobs made durable together. 512 by default.
     pub max_batch: usize,
-    /// Whether what is odd about commands and states is refused or taken with warnings. Taken by default.
+    /// Whether unusual commands and states are refused or accepted with warnings. Accepted by default.
     pub strictness: Strictness,
 }
 
@@ -51,26 +52,26 @@ pub struct Universe {
 pub struct Request {
     /// The commands, in order; each gets a revision of its own. At most [`MAX_COMMANDS`].
     pub commands: Vec<Command>,
-    /// Only if the universe is at this revision.
+    /// Process the commands only if the universe is at this revision.
     pub expected: Option<Revision>,
-    /// The client's name for this request. One that was processed under it within
-    /// [`KEY_TIME`](crate::store::KEY_TIME) is not processed again, but answered as it was.
+    /// The client's key for this request. A request that was processed under the key within
+    /// [`KEY_TIME`](crate::store::KEY_TIME) is not processed again. It gets the same answer as the first time.
     pub key: Option<CommandId>,
 }
 
-/// Most commands of one request.
+/// The most commands in one request.
 pub const MAX_COMMANDS: usize = 1_000;
 
 /// What accepted commands did.
 #[derive(Debug, Clone)]
 pub struct Processed {
-    /// The place of the last command in the universe's history.
+    /// The revision of the last command.
     pub revision: Revision,
     /// The state before the first one. Cheap to clone.
     pub before: State,
     /// The state after the last one. Cheap to clone.
     pub state: State,
-    /// What happened.
+    /// The events that the commands caused.
     pub events: Vec<Event>,
 }
 
@@ -78,10 +79,10 @@ impl Replacement {
     /// The longest name of a universe, in characters.
     pub const MAX_NAME: usize = 200;
 
-    /// A name as it is kept: without blanks around it.
+    /// Returns a name in the form that is stored: without leading and trailing blanks.
     ///
     /// # Errors
-    /// A sentence, when it is blank or too long.
+    /// A sentence that says why, when the name is blank or too long.
     pub fn check_name(name: &str) -> Result<String, String> {
         let name = name.trim();
         if name.is_empty() {
@@ -106,7 +107,7 @@ impl From<Command> for Request {
     }
 }
 
-/// What `PUT` sets; what is absent stays.
+/// The values that `PUT` sets. An absent value is not changed.
 #[derive(Debug, Clone, Default)]
 pub struct Replacement {
     /// The new name.

@@ -22,16 +22,16 @@ use crate::store::{
     Base, KEY_TIME, MAX_PAGE, Page, Record, Revision, Timestamp, TrimError, UniverseId, UniverseLog,
 };
 
-/// The fewest entries that are trimmed at a time: so many more than asked for may be kept.
+/// The fewest entries that are trimmed at once. A log may keep this many more entries than asked for.
 pub const TRIMMED_AT_ONCE: u64 = 1_024;
 
-/// How often all universes are looked at, also those that no client changes.
+/// How often all universes are checked, including those that no client changes.
 const ROUND: Duration = Duration::from_secs(600);
 
-/// The most universes noted as changed; beyond it all are looked at.
+/// The most universes noted as changed. When there are more, all universes are checked.
 const MAX_NOTED: usize = 10_000;
 
-/// About what a small entry takes on the disk, in bytes.
+/// The approximate size of a small entry on disk, in bytes.
 const ENTRY_BYTES: u64 = 88;
 
 /// How much of each universe's history is kept.
@@ -40,13 +40,13 @@ pub enum Keep {
     /// All of it.
     #[default]
     All,
-    /// The last so many revisions; at least one.
+    /// The latest revisions, as many as this number; at least one.
     Revisions(u64),
-    /// What is younger.
+    /// The entries that are younger than this.
     Age(Duration),
 }
 
-/// A text is no [`Keep`].
+/// A text that is not a [`Keep`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "all, a number of revisions from 1 such as 100000, or a time such as 90m, 12h, 30d or 1y was expected"
@@ -104,14 +104,14 @@ struct Retention {
     service: CommandService,
     keep: Keep,
     noted: Arc<Noted>,
-    /// Where the log of a large universe must come to before it is trimmed again: trimming costs as much as writing
-    /// its state. Bounded by [`MAX_NOTED`].
+    /// The revision that the log of a large universe must reach before it is trimmed again, because trimming costs as
+    /// much as writing its state. Bounded by [`MAX_NOTED`].
     not_before: HashMap<UniverseId, Revision>,
 }
 
 impl CommandService {
-    /// Trims the histories of this service's universes to what is to be kept, now and as they grow. Never ends; to be
-    /// dropped before the service is closed.
+    /// Trims the histories of this service's universes to what is to be kept, now and as they grow. Never returns; drop
+    /// it before the service is closed.
     pub async fn keep_history(&self, keep: Keep) {
         if keep == Keep::All {
             return std::future::pending().await;
@@ -195,7 +195,7 @@ impl Retention {
         }
     }
 
-    /// Whether there may be enough to trim.
+    /// Whether the log may be long enough to trim.
     fn is_long(&self, record: &Record) -> bool {
         let not_before = self.not_before.get(&record.meta.id).copied();
         let length = record.head.revision.0 - record.oldest.0;
@@ -238,7 +238,7 @@ impl Retention {
         };
         match store.trim(id, last, base).await {
             Ok(()) => {}
-            // It was deleted, or made again, meanwhile.
+            // The universe was deleted, or deleted and created again, meanwhile.
             Err(TrimError::NotFound | TrimError::NotThere) => return Ok(()),
             Err(TrimError::TooLarge { max }) => {
                 let id = id.clone();
@@ -260,7 +260,7 @@ impl Retention {
     }
 }
 
-/// The revision that a log is to begin with, if that is worth the while.
+/// The revision that a log is to begin with, if trimming is worth the cost.
 async fn target(
     store: &dyn UniverseLog,
     keep: Keep,
@@ -269,7 +269,7 @@ async fn target(
     let id = &record.meta.id;
     let reading = |error| ServiceError::reading(id, &error);
     let now = Timestamp::now();
-    // One that was made under a key: a retry is compared with what it was made with.
+    // A universe that was created under a key keeps its genesis, because a retry is compared with it.
     let by_key =
         Uuid::parse_str(id.as_str()).is_ok_and(|id| id.get_version() == Some(Version::Custom));
     if by_key && record.meta.created_at > now.before(KEY_TIME) {
@@ -281,7 +281,7 @@ async fn target(
         Keep::Revisions(number) => head.saturating_sub(number.max(1)),
         Keep::Age(time) => last_before(store, record, now.before(time)).await?.0,
     };
-    // A keyed entry is the last one of its request.
+    // A keyed entry is the last entry of its request.
     if let Some(keyed) = store.oldest_keyed(id).await.map_err(reading)? {
         target = target.min(keyed.0.saturating_sub(MAX_COMMANDS as u64));
     }
@@ -289,7 +289,7 @@ async fn target(
     Ok(worth.then_some(Revision(target)))
 }
 
-/// The last revision, but for the head, whose entry is older than `time`, as far as times are in order.
+/// The last revision before the head whose entry is older than `time`, assuming that times are in order.
 async fn last_before(
     store: &dyn UniverseLog,
     record: &Record,

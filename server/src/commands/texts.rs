@@ -9,16 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use universe_core::{State, StateText};
 
-/// What the texts of all universes may have together. The one that was written longest ago gives way.
+/// The most bytes that the texts of all universes may have together. Beyond it, the text written longest ago is
+/// dropped.
 pub(super) struct Texts {
     max_bytes: usize,
-    /// Those that are kept, with their bytes.
+    /// The texts that are kept, with their bytes.
     kept: Mutex<VecDeque<(Weak<Slot>, usize)>>,
 }
 
-/// The place for the text of one universe: empty, and without a text to come, for those that are not in memory.
+/// A slot for the text of one universe. It stays empty for universes that are not in memory.
 ///
-/// Clones of a universe share it, those of earlier and later revisions as well. It goes with the last of them.
+/// Clones of a universe share the slot, also at earlier and later revisions. It is freed with the last of them.
 #[derive(Clone, Default)]
 pub(crate) struct TextPlace(Option<Arc<Slot>>);
 
@@ -35,7 +36,7 @@ impl Texts {
         }
     }
 
-    /// Makes room for a text of a slot; the slots that lose theirs.
+    /// Makes room for a text of a slot. Returns the slots whose texts are dropped.
     fn make_room(&self, slot: &Arc<Slot>, bytes: usize) -> Vec<Arc<Slot>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(other, _)| other.strong_count() > 0 && other.as_ptr() != Arc::as_ptr(slot));
@@ -53,7 +54,7 @@ impl Texts {
 }
 
 impl TextPlace {
-    /// A place for a universe that comes into memory.
+    /// A slot for a universe that was loaded into memory.
     pub(super) fn new(texts: &Arc<Texts>) -> Self {
         Self(Some(Arc::new(Slot {
             text: Mutex::default(),
@@ -61,12 +62,12 @@ impl TextPlace {
         })))
     }
 
-    /// The text of this state if it is kept.
+    /// The text of this state, if it is kept.
     pub(crate) fn of(&self, state: &State) -> Option<Arc<StateText>> {
         self.text().filter(|text| text.is_of(state))
     }
 
-    /// The text of this state, which is kept from now on. Takes as long as writing what is not kept yet.
+    /// Writes the text of this state and keeps it. The time depends on the parts that are not kept yet.
     ///
     /// # Errors
     /// As [`State::write_json`].
@@ -84,8 +85,8 @@ impl TextPlace {
         Ok(written)
     }
 
-    /// Counts a text that was written or has grown. Others are forgotten where all are too large together, and then
-    /// this one.
+    /// Updates the size of a text that was written or has grown. When all texts together are too large, other texts are
+    /// dropped first, and then this one.
     pub(crate) fn measure(&self, text: &StateText) {
         if let Some(slot) = &self.0 {
             for lost in slot.texts.make_room(slot, text.size()) {
@@ -109,7 +110,7 @@ impl Slot {
             &mut *self.text.lock().unwrap_or_else(PoisonError::into_inner),
             text,
         );
-        // Freeing it takes a while, and is done without the lock.
+        // Freeing a text takes a while, so it is done without the lock.
         drop(before);
     }
 }

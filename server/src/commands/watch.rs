@@ -8,19 +8,19 @@ use crate::store::UniverseId;
 
 /// Something that this service has made durable.
 ///
-/// What is reported has happened: a reader that reads afterwards finds it. Of one universe, changes are reported in
-/// their order and before the client that asked for them has the answer.
+/// A change is reported after it has happened: a client that reads afterwards finds it. The changes of one universe are
+/// reported in order, and before the client that requested them receives its answer.
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'c> {
     /// A universe was created.
     Created(&'c UniverseId),
     /// A universe has changed. Commands that were made durable together are reported together.
     Changed {
-        /// As it was.
+        /// The universe before the change.
         before: &'c Universe,
-        /// As it is; its revision is a later one.
+        /// The universe after the change, at a later revision.
         after: &'c Universe,
-        /// Whether the state was replaced as a whole, so that the two need not share anything.
+        /// Whether the state was replaced as a whole, so that the two states need not share anything.
         replaced: bool,
     },
     /// A universe was deleted.
@@ -29,7 +29,7 @@ pub enum Change<'c> {
 
 type Watcher = Box<dyn Fn(Change<'_>) + Send + Sync>;
 
-/// The watchers, which are notified for the life of the service.
+/// The watchers, which are notified as long as the service exists.
 #[derive(Default)]
 pub(super) struct Watchers(RwLock<Vec<Watcher>>);
 

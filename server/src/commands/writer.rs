@@ -26,7 +26,7 @@ use super::{Change, CommandService, ServiceError};
 use crate::metrics;
 use crate::store::{AppendError, DeleteError, Revision, UniverseId};
 
-/// How often a batch is tried when the log moved on under it, or the store cannot say whether it landed.
+/// How often a batch is tried when another writer extended the log, or the store cannot say whether the batch landed.
 const ATTEMPTS: usize = 5;
 
 pub(super) struct Writer {
@@ -34,11 +34,11 @@ pub(super) struct Writer {
     id: UniverseId,
     slot: WriterSlot,
     loaded: Option<Loaded>,
-    /// The snapshot that is being kept; gives its bytes.
+    /// Reports the size in bytes of the snapshot that is being written.
     snapshot: Option<oneshot::Receiver<usize>>,
-    /// How far others come, where the store is shared.
+    /// The revisions that other writers reach, if the store is shared.
     hints: Option<Hints>,
-    /// How many jobs were answered last.
+    /// The number of jobs in the last batch.
     answered: usize,
 }
 
@@ -81,8 +81,8 @@ impl Writer {
         }
     }
 
-    /// Takes further jobs as long as others come at once. Those that were answered last ask again now: without a wait
-    /// for them, the first of them goes to the disk alone and all others wait for it.
+    /// Takes further jobs as long as they arrive at once. The clients that were just answered send their next requests
+    /// now: without a wait for these, the first job is written to disk alone and all others wait for it.
     async fn gather(&mut self, jobs: &mut Vec<Job>, max: usize) {
         let mut before = 0;
         while before < jobs.len() && jobs.len() < self.answered.min(max) {
@@ -96,7 +96,7 @@ impl Writer {
         }
     }
 
-    /// Notes how large the universe has become. Others leave when all of them are too large together.
+    /// Records the size of the universe. Others are removed from memory when all together are too large.
     fn measure(&self) {
         let limits = self.service.0.limits;
         let bytes = self.loaded.as_ref().map_or(0, Loaded::bytes);
@@ -106,7 +106,7 @@ impl Writer {
         }
     }
 
-    /// Does as many of the jobs as fit into one write and answers them.
+    /// Processes as many of the jobs as fit into one write, and answers them.
     async fn work(&mut self, jobs: &mut Vec<Job>) {
         if let Some(&Job::Delete { expected, .. }) = jobs.first() {
             return self.delete(jobs.remove(0), expected).await;
@@ -160,7 +160,7 @@ impl Writer {
             }
             match appended {
                 Ok(()) => return self.commit(jobs.drain(..batch.outcomes.len()).collect(), batch),
-                // Another process wrote: read what, and judge the jobs by that.
+                // Another process wrote: read the new entries and process the jobs again on the new state.
                 Err(AppendError::Conflict { .. }) if is_shared => {
                     refresh::pause(attempt).await;
                     if let Err(error) = self.catch_up().await {
@@ -169,7 +169,7 @@ impl Writer {
                     is_present = true;
                 }
                 Err(AppendError::Conflict { .. }) => self.loaded = None,
-                // One of them is too large; it must not keep the others out.
+                // One of the entries is too large. It must not block the others.
                 Err(AppendError::TooLarge { .. }) if batch.entries.len() > 1 => at_once = 1,
                 Err(error) => return self.refuse(jobs, &batch, &error),
             }
@@ -178,7 +178,7 @@ impl Writer {
         answer_all(jobs.drain(..), &ServiceError::Unavailable);
     }
 
-    /// The universe is gone or cannot be read.
+    /// Answers all jobs with an error, because the universe does not exist or cannot be read.
     fn give_up(&mut self, jobs: &mut Vec<Job>, error: &ServiceError) {
         if matches!(error, ServiceError::NotFound(_)) {
             self.slot.queue.close();
@@ -186,13 +186,12 @@ impl Writer {
         answer_all(jobs.drain(..), error);
     }
 
-    /// The batch was not written: what would have changed something fails, and the rest is judged anew on what there
-    /// is.
+    /// The batch was not written. Jobs with changes fail, and the others are processed again on the stored state.
     fn refuse(&mut self, jobs: &mut Vec<Job>, batch: &Batch, error: &AppendError) {
         let is_shared = self.service.store().is_shared();
         match error {
             AppendError::NotFound => self.loaded = None,
-            // Where the store is shared, what is in memory is caught up with anyway.
+            // In a shared store, the state in memory is updated before each batch anyway.
             AppendError::Unknown if !is_shared => self.loaded = None,
             _ => {}
         }
@@ -219,10 +218,10 @@ impl Writer {
         self.loaded.as_ref().ok_or(ServiceError::Internal)
     }
 
-    /// Deletes the universe. Done here so that it has its place among the jobs, and is done to its end even if the
-    /// asker goes away: nothing is kept in memory of what is gone.
+    /// Deletes the universe. The writer does this so that the deletion is in order with the other jobs and completes
+    /// even if the client disconnects. Nothing of a deleted universe stays in memory.
     async fn delete(&mut self, job: Job, expected: Option<Revision>) {
-        // It must not land in another universe that gets this id later on.
+        // The snapshot must not be written into a later universe with the same id.
         self.settle_snapshot().await;
         self.slot.latest.set(None);
         let deleted = self.service.store().delete(&self.id, expected).await;
@@ -240,10 +239,10 @@ impl Writer {
         }
     }
 
-    /// The batch is durable: the universe moves on and every job gets its answer.
+    /// The batch is durable: updates the universe in memory and answers every job.
     fn commit(&mut self, jobs: Vec<Job>, mut batch: Batch) {
         if batch.replaced {
-            // It has nothing in common with the text of the state before.
+            // The new state shares nothing with the text of the state before.
             batch.universe.text = TextPlace::new(&self.service.0.texts);
         }
         if let Some(loaded) = &mut self.loaded {
@@ -262,7 +261,7 @@ impl Writer {
         self.measure();
         self.answered = jobs.len();
         for (job, outcome) in jobs.into_iter().zip(batch.outcomes) {
-            // An asker that is gone does not take its answer; what it asked for stays done.
+            // A client that disconnected does not receive its answer, but its change stays.
             match (job, outcome) {
                 (Job::Read { reply }, Outcome::Read) => {
                     drop(reply.send(Ok(batch.universe.clone())))

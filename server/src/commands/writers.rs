@@ -14,22 +14,22 @@ use crate::store::UniverseId;
 #[derive(Default)]
 pub(super) struct Writers {
     by_universe: HashMap<UniverseId, Handle>,
-    /// The bytes of all of them.
+    /// The bytes of all universes in memory together.
     total: Arc<AtomicUsize>,
     next_key: u64,
-    /// How often one of them was used: the order of uses, which a clock may not tell apart.
+    /// Counts the uses of all writers. It gives their order, which a clock may not distinguish.
     uses: u64,
-    /// No further writer is started.
+    /// Whether new writers are refused.
     closed: bool,
 }
 
-/// A slot for a new writer, and what its maker needs to know.
+/// A slot for a new writer, with what the caller needs to start it.
 pub(super) struct Seat {
-    /// The way to the writer.
+    /// The sender of the writer's queue.
     pub(super) jobs: mpsc::Sender<Job>,
     /// The writer's side.
     pub(super) slot: WriterSlot,
-    /// Resolves when the writer before it is gone. The next one waits for that, so that there are never two.
+    /// Resolves when the writer before it has ended. The new one waits for that, so that there are never two.
     pub(super) predecessor: Option<oneshot::Receiver<()>>,
 }
 
@@ -40,37 +40,37 @@ pub(super) struct WriterSlot {
     pub(super) queue: mpsc::Receiver<Job>,
     pub(super) size: Arc<Size>,
     pub(super) latest: Latest,
-    /// Dropped with the writer, which lets the next one of the universe begin.
+    /// Dropped with the writer, so that the universe's next writer can begin.
     pub(super) _end: oneshot::Sender<()>,
 }
 
-/// The way to a universe's writer.
+/// The handle of a universe's writer.
 struct Handle {
     key: u64,
-    /// `None` once it was asked to end; it still does what is waiting.
+    /// `None` once the writer was asked to end. It still completes the jobs in its queue.
     jobs: Option<mpsc::Sender<Job>>,
-    /// Which of all uses was its last.
+    /// The number of its last use.
     used: u64,
     size: Arc<Size>,
     latest: Latest,
     ended: oneshot::Receiver<()>,
 }
 
-/// How large a universe is, as far as its writer knows, in bytes of JSON, and all together.
+/// The size of a universe in bytes of JSON, as far as its writer knows, and the size of all universes together.
 pub(super) struct Size {
     own: AtomicUsize,
     total: Arc<AtomicUsize>,
 }
 
-/// The universe as it is, for readers, while its writer has nothing under way.
+/// The present universe, for readers, while its writer has no write in progress.
 ///
-/// While a write is, it is empty and readers queue up behind it: who has seen an event of the feed must not read the
-/// state before it.
+/// During a write it is empty and readers join the writer's queue: a client that has received an event of the feed must
+/// not read the state before that event.
 #[derive(Clone, Default)]
 pub(super) struct Latest(Arc<Mutex<Option<Universe>>>);
 
 impl Writers {
-    /// The way to the writer of a universe, if there is one that takes jobs.
+    /// The queue of a universe's writer, if there is one that takes jobs.
     pub(super) fn open(&mut self, id: &UniverseId) -> Option<mpsc::Sender<Job>> {
         self.uses += 1;
         let handle = self.by_universe.get_mut(id)?;
@@ -79,7 +79,7 @@ impl Writers {
         Some(jobs.clone())
     }
 
-    /// A universe as it is, if it is in memory and nothing is being written.
+    /// The present universe, if it is in memory and no write is in progress.
     pub(super) fn latest(&mut self, id: &UniverseId) -> Option<Universe> {
         self.uses += 1;
         let handle = self.by_universe.get_mut(id)?;
@@ -88,7 +88,7 @@ impl Writers {
         handle.latest.get()
     }
 
-    /// Makes a slot for the writer of a universe that has none, and room for it. `None` once closed.
+    /// Makes a slot for the writer of a universe that has none, and makes room for it. `None` once closed.
     pub(super) fn seat(&mut self, id: &UniverseId, limits: &ServiceLimits) -> Option<Seat> {
         if self.closed {
             return None;
@@ -127,7 +127,7 @@ impl Writers {
         })
     }
 
-    /// Asks every writer to end, and returns what resolves when each has.
+    /// Asks every writer to end. The receivers that it returns resolve when the writers have ended.
     pub(super) fn close(&mut self) -> Vec<oneshot::Receiver<()>> {
         self.closed = true;
         let handles = std::mem::take(&mut self.by_universe);
@@ -143,8 +143,9 @@ impl Writers {
         }
     }
 
-    /// Lets universes go, the one unused longest first, until there are at most so many of at most so many bytes. The
-    /// one that was used last stays if it may. Their queues close, so their writers do what is waiting and end.
+    /// Frees universes, the least recently used first, until both their number and their bytes are within the limits.
+    /// The most recently used one stays if possible. Their queues close, so their writers complete the waiting jobs and
+    /// end.
     pub(super) fn make_room(&mut self, max: usize, max_bytes: usize) {
         let is_open = |handle: &&mut Handle| handle.jobs.is_some();
         let mut open: Vec<_> = self.by_universe.values_mut().filter(is_open).collect();
@@ -166,10 +167,10 @@ impl Writers {
 }
 
 impl Size {
-    /// Notes how large the universe has become; gives the bytes of all of them.
+    /// Sets the size of the universe. Returns the bytes of all universes together.
     pub(super) fn set(&self, bytes: usize) -> usize {
         let before = self.own.swap(bytes, Ordering::Relaxed);
-        // Both wrap around alike, so that their sum is right.
+        // Both wrap around in the same way, so the sum is right.
         let change = bytes.wrapping_sub(before);
         let total = self.total.fetch_add(change, Ordering::Relaxed);
         total.wrapping_add(change)
@@ -196,7 +197,7 @@ impl Latest {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Universe>> {
-        // Nothing panics while it holds the universe.
+        // No code panics while it holds this lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -20,11 +20,11 @@ use super::{Arguments, ConfigError};
 /// The largest file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The option that names the file, and those that do not belong in one.
+/// The option that names the file, and the options that a file may not have.
 const FILE: &str = "config";
 const NOT_IN_FILES: [&str; 3] = [FILE, "help", "version"];
 
-/// Every option as it is used.
+/// The effective value of every option.
 #[derive(Debug, Clone)]
 pub struct Settings(Vec<Setting>);
 
@@ -36,7 +36,7 @@ struct Setting {
     source: String,
 }
 
-/// The values that a file has for an option, and its line.
+/// The values of an option in the file, and its line.
 #[derive(Debug)]
 struct FileOption {
     line: usize,
@@ -46,7 +46,7 @@ struct FileOption {
 /// Reads the command line, the environment, and the file that one of them names.
 ///
 /// # Errors
-/// What is wrong with the file. Wrong arguments, `--help` and `--version` end the program, as clap has it.
+/// An invalid file. Invalid arguments, `--help` and `--version` end the program, as usual with clap.
 pub fn read(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Result<(Arguments, Settings), ConfigError> {
@@ -70,10 +70,10 @@ pub fn read(
 }
 
 impl Settings {
-    /// Writes them to stdout.
+    /// Writes the options to stdout.
     ///
     /// # Errors
-    /// The system's word.
+    /// The error of the operating system.
     pub(crate) fn show(&self, json: bool) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if json {
@@ -112,7 +112,7 @@ fn setting(
 ) -> Setting {
     let id = arg.get_id().as_str();
     let raw = matches.get_raw(id).into_iter().flatten();
-    // Of all values only this one may be a URL with a password.
+    // Only this value may be a URL with a password.
     let shown = |value: String| match id {
         "store" => masked(&value),
         _ => value,
@@ -134,7 +134,7 @@ fn setting(
     }
 }
 
-/// What a file says, by the ids of options. Its paths begin at its folder.
+/// The options in a file by their ids. Relative paths in the file are resolved against its folder.
 fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, FileOption>, ConfigError> {
     let wrong = |line: Option<usize>, problem: String| ConfigError::File {
         place: match line {
@@ -189,7 +189,7 @@ fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, FileOpti
     Ok(given)
 }
 
-/// A value of the file as the command line would have it.
+/// A value of the file in the form that the command line would have.
 fn values(arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, String> {
     let text = |value: &DeValue<'_>| match value {
         DeValue::String(text) => Some(text.to_string()),
@@ -213,7 +213,7 @@ fn values(arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, String
     }
 }
 
-/// Refuses what the option would refuse on the command line, in its words.
+/// Refuses a value that the option would refuse on the command line, with the same message.
 fn judge(arg: &Arg, values: &[String]) -> Result<(), String> {
     let long = arg.get_long().unwrap_or_default();
     let judging = Command::new("file")

@@ -3,22 +3,22 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Which store.
+/// The kind of store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreKind {
     /// SQLite in the data directory; survives crashes.
     Embedded,
-    /// Forgotten at the exit.
+    /// In memory; lost when the server exits.
     Memory,
     /// A database of PostgreSQL or streams of NATS JetStream, which other servers may use at the same time.
     Shared(StoreUrl),
 }
 
-/// The URL of a database or of servers. It may have a password, which is never shown.
+/// The URL of a database or of NATS servers. It may contain a password, which is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoreUrl(String);
 
-/// A text is no [`StoreKind`].
+/// A text that is not a [`StoreKind`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "embedded, memory or the URL of a database such as postgres://user@host/universes (or of streams, nats://host/universes) was expected"
@@ -40,12 +40,12 @@ impl FromStr for StoreKind {
 }
 
 impl StoreUrl {
-    /// A URL as given; it is checked where it is used.
+    /// A URL as given. It is checked when it is used.
     pub(crate) fn new(url: &str) -> Self {
         Self(url.to_owned())
     }
 
-    /// The URL with its password, for connecting.
+    /// The URL including its password, for connecting.
     #[must_use]
     pub fn secret(&self) -> &str {
         &self.0
@@ -64,8 +64,8 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// A URL without the passwords that may be in it: after the user, and as a parameter. What stands before the last `@`
-/// is the user's, since a password that is written carelessly may have one, too.
+/// A URL without the passwords that it may contain: after the user name, and as a parameter. All text before the last
+/// `@` counts as user information, since an unescaped password may contain an `@` too.
 pub(super) fn masked(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();

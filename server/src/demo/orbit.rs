@@ -7,10 +7,10 @@ use super::table::{Body, Units};
 /// J2000.0 as a Julian date.
 const J2000: f64 = 2_451_545.0;
 const SECONDS_PER_DAY: f64 = 86_400.0;
-/// Any number of steps of this angle, in degrees, spreads out evenly over the circle.
+/// Multiples of this angle, in degrees, spread out evenly over the circle.
 const GOLDEN_ANGLE: f64 = 137.507_764;
 
-/// An ellipse around the parent. All zero for a body that circles nothing.
+/// An ellipse around the parent. All values are zero for a body that orbits nothing.
 #[derive(Debug, Default)]
 pub(super) struct Orbit {
     axis: f64,
@@ -22,7 +22,7 @@ pub(super) struct Orbit {
 }
 
 impl Orbit {
-    /// The orbit of `body`, the `n`th of the table.
+    /// The orbit of `body`, which is number `n` in the table.
     pub(super) fn of(body: &Body, n: u32, units: &Units) -> Self {
         let (Some(axis), Some(period)) = (body.axis_au(units), body.period_days) else {
             return Self::default();
@@ -50,7 +50,7 @@ impl Orbit {
         self.axis * (1.0 + self.eccentricity)
     }
 
-    /// The simulator's members for a body that runs `ahead` degrees before the one this orbit is of.
+    /// The simulator's members for a body that is `ahead` degrees ahead of this orbit's body.
     pub(super) fn members(&self, ahead: f64) -> [(&'static str, Value); 10] {
         let [x, y, z] = self.centre();
         [
@@ -68,7 +68,7 @@ impl Orbit {
             ("orbitRotX", json!(self.inclination)),
             (
                 "orbitRotY",
-                // Adding zero makes a negative zero positive, which JSON readers do not agree on.
+                // Adding zero makes a negative zero positive, because JSON readers do not agree on negative zero.
                 json!((-self.perihelion_longitude).rem_euclid(360.0) + 0.0),
             ),
         ]
@@ -79,7 +79,7 @@ impl Orbit {
         let (sin_p, cos_p) = self.perihelion_longitude.to_radians().sin_cos();
         let (sin_i, cos_i) = self.inclination.to_radians().sin_cos();
         let perihelion = [cos_p, -sin_p * sin_i, sin_p * cos_i];
-        // Adding zero turns -0 into 0, which is what a circular orbit's offset should read.
+        // Adding zero turns -0 into 0, the expected offset of a circular orbit.
         perihelion.map(|part| -self.axis * self.eccentricity * part + 0.0)
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Table {
     pub(super) lagrange_points: Vec<LagrangePoint>,
 }
 
-/// What one unit of the simulator is.
+/// The size of the simulator's units.
 #[derive(Debug, Deserialize)]
 pub(super) struct Units {
     pub(super) au_km: f64,
@@ -21,7 +21,7 @@ pub(super) struct Units {
     pub(super) earth_radius_km: f64,
 }
 
-/// What a body is to astronomers. The simulator knows fewer kinds: see [`Kind::body_type`].
+/// The astronomical kind of a body. The simulator knows fewer kinds: see [`Kind::body_type`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Kind {
@@ -76,7 +76,7 @@ impl Body {
             .or_else(|| self.semi_major_axis_km.map(|km| km / units.au_km))
     }
 
-    /// The published facts about the orbit, under the names they have in the state. What is unknown is absent.
+    /// The published data of the orbit, under the member names of the state. Unknown values are absent.
     pub(super) fn facts(&self, units: &Units) -> Vec<(&'static str, Value)> {
         let axis_km = self
             .semi_major_axis_km
@@ -104,7 +104,7 @@ impl Body {
     }
 }
 
-/// A planet's rings as one disc.
+/// A planet's rings as one disk.
 #[derive(Debug, Deserialize)]
 pub(super) struct Ring {
     pub(super) body: String,
@@ -141,7 +141,7 @@ pub(super) struct Belt {
     pub(super) style: String,
 }
 
-/// A point of balance on the orbit of `secondary` around `primary`.
+/// A Lagrange point on the orbit of `secondary` around `primary`.
 #[derive(Debug, Deserialize)]
 pub(super) struct LagrangePoint {
     pub(super) id: String,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::SharedStore;
 use crate::config::StoreUrl;
 
-/// Only makes the types fit: without a feature no such store can be opened.
+/// Only makes the types fit: without the features no such store can be opened.
 #[cfg(not(any(feature = "nats", feature = "postgres")))]
 pub(super) fn opened(store: Arc<dyn SharedStore>) -> super::Opened {
     super::Opened {
@@ -16,7 +16,7 @@ pub(super) fn opened(store: Arc<dyn SharedStore>) -> super::Opened {
     }
 }
 
-/// Says how to build the program with it.
+/// A message on how to build the program with the feature.
 fn missing(url: &StoreUrl) -> String {
     let scheme = url.secret().split("://").next().unwrap_or_default();
     let feature = if scheme.starts_with("postgres") {

@@ -7,7 +7,7 @@ use crate::config::StoreUrl;
 use crate::store::clients::SharedStore;
 use crate::store::postgres::{PostgresOptions, PostgresStore};
 
-/// What is wrong with a URL, without connecting to what it names.
+/// Checks a URL without connecting to it.
 ///
 /// # Errors
 /// A sentence, without a password.
@@ -16,7 +16,7 @@ pub(super) fn check(url: &StoreUrl, authorities: Option<&Path>) -> Result<(), St
     checked.map_err(|problem| problem.to_string())
 }
 
-/// Connects, and makes or updates the tables.
+/// Connects, and creates or updates the tables.
 ///
 /// # Errors
 /// A sentence, without a password.

@@ -17,7 +17,7 @@ use crate::store::clients::SharedStore;
 use crate::store::clients::logs::LogBounds;
 use crate::store::clients::sessions::SessionBounds;
 
-/// A store for a server, with what it shares.
+/// An open store for a server, with the data that it shares.
 pub(super) fn opened(store: Arc<dyn SharedStore>) -> Opened {
     let (node, sessions) = (store.nodes(), store.sessions(SessionBounds::default()));
     let logs = store.logs(LogBounds::default());

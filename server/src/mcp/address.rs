@@ -11,24 +11,24 @@ use crate::reach::encoded;
 pub(super) const LIST: &str = "universe://";
 /// A universe's whole state.
 pub(super) const WHOLE: &str = "universe://{id}";
-/// What is known about it without its state, and how many entities of each kind it has.
+/// A universe without its state, and the number of its entities of each kind.
 pub(super) const SUMMARY: &str = "universe://{id}/summary";
 /// Its hierarchies as indented text.
 pub(super) const TREE: &str = "universe://{id}/tree";
-/// A drawing of it, and the same as an image.
+/// A drawing of it, as SVG and as a PNG image.
 pub(super) const SVG: &str = "universe://{id}/picture.svg";
 pub(super) const PNG: &str = "universe://{id}/picture.png";
 /// Its history.
 pub(super) const EVENTS: &str = "universe://{id}/events{?after,limit}";
 
-/// Which resource below a universe a URI names.
+/// The resource of a universe that a URI names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Address<'u> {
     pub(super) universe: Cow<'u, str>,
     pub(super) part: AddressedPart<'u>,
 }
 
-/// What of a universe.
+/// The part of a universe that a URI names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AddressedPart<'u> {
     Whole,
@@ -39,7 +39,7 @@ pub(super) enum AddressedPart<'u> {
     Entity(Family, Cow<'u, str>),
 }
 
-/// Whether a text is one of the templates.
+/// Whether a text is one of the URI templates.
 pub(super) fn is_template(text: &str) -> bool {
     let whole = [WHOLE, SUMMARY, TREE, SVG, PNG, EVENTS];
     let mut families = Family::ALL.into_iter();
@@ -51,7 +51,7 @@ pub(super) fn entity_template(family: Family) -> String {
     format!("{WHOLE}/{}/{{{}}}", family.name(), entity_variable(family))
 }
 
-/// The variable for the id in it.
+/// The name of the id's variable in that template.
 pub(super) fn entity_variable(family: Family) -> &'static str {
     match family {
         Family::Stars => "starId",
@@ -69,7 +69,7 @@ pub(super) fn universe(id: &str) -> String {
 }
 
 impl<'u> Address<'u> {
-    /// Reads what the templates match, and nothing else.
+    /// Parses a URI that matches one of the templates. `None` for any other.
     pub(super) fn read(uri: &'u str) -> Option<Self> {
         let path = uri.strip_prefix(LIST)?;
         let (path, query) = match path.split_once('?') {
@@ -94,7 +94,7 @@ impl<'u> Address<'u> {
     }
 }
 
-/// The value of a `{variable}`: not empty, of unreserved and percent-encoded characters.
+/// The value of a `{variable}`: not empty, made of unreserved and percent-encoded characters.
 fn value(segment: &str) -> Option<Cow<'_, str>> {
     let fits =
         |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte) || !byte.is_ascii();

@@ -11,13 +11,14 @@ use crate::store::{CommandId, UniverseId};
 
 pub(super) use command::malformed;
 
-/// How many findings are part of the message; all of them are in the data.
+/// The most findings in an error's message. The data of the error has all of them.
 const MAX_SHOWN: usize = 3;
 
-/// Where there are names to be judged: the arguments, and those of them that are objects of known members.
+/// The paths of objects whose member names are checked: the arguments, and those arguments that are objects with known
+/// members.
 const OBJECTS: [&str; 4] = ["", "/select", "/fork", "/generate"];
 
-/// Arguments that the schema has passed, as a type.
+/// Reads arguments, which have passed the schema, as a type.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
     let id = named(&arguments).map(str::to_owned);
     serde_json::from_value(Value::Object(arguments))
@@ -33,7 +34,7 @@ pub(super) fn invalid(universe: Option<&str>, code: &str, problem: &str) -> Tool
     }
 }
 
-/// The id that a call names. A text that cannot be an id is answered like one that nothing has.
+/// The id in a call. A text that cannot be an id gets the same answer as an unknown id.
 pub(super) fn universe_id(id: &str) -> Result<UniverseId, ToolError> {
     UniverseId::new(id).map_err(|problem| {
         let shown = shown(id);
@@ -45,7 +46,7 @@ pub(super) fn universe_id(id: &str) -> Result<UniverseId, ToolError> {
     })
 }
 
-/// The command or universe that an idempotency key names.
+/// The id of the command or universe that belongs to an idempotency key.
 pub(super) fn key(
     universe: Option<&str>,
     key: Option<&str>,
@@ -57,7 +58,7 @@ pub(super) fn key(
     })
 }
 
-/// The error for a call whose arguments do not fit the schema of the tool.
+/// The error for a call whose arguments do not match the schema of the tool.
 pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding]) -> ToolError {
     let empty = Map::new();
     let given = arguments.as_object().unwrap_or(&empty);
@@ -98,7 +99,7 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
     failure(named(given), code, &findings)
 }
 
-/// Findings of the domain about an argument.
+/// The error for findings of the domain about an argument.
 pub(super) fn findings(code: &str, path: &str, found: &universe_core::Findings) -> ToolError {
     let found = found.iter();
     let found: Vec<_> = found
@@ -107,7 +108,7 @@ pub(super) fn findings(code: &str, path: &str, found: &universe_core::Findings) 
     failure(None, code, &found)
 }
 
-/// Findings as a failure: the first ones in the message, all in the data.
+/// The error for findings: the first ones are in the message, all are in the data.
 fn failure(universe: Option<&str>, code: &str, findings: &[Value]) -> ToolError {
     let text = |finding: &Value| {
         let part = |name| finding.get(name).and_then(Value::as_str).unwrap_or("");
@@ -128,7 +129,7 @@ fn failure(universe: Option<&str>, code: &str, findings: &[Value]) -> ToolError 
     ToolError::new(code, about(universe, &listed.join("; "))).with_data(data.into())
 }
 
-/// Names that an object should not have, and those that it lacks.
+/// Checks the member names of an object: unknown ones, and required ones that are missing.
 fn judge_names(path: &str, schema: &Value, given: &Map<String, Value>, findings: &mut Vec<Value>) {
     let known = schema.get("properties").and_then(Value::as_object);
     let known: Vec<_> = known
@@ -160,7 +161,7 @@ fn judge_names(path: &str, schema: &Value, given: &Map<String, Value>, findings:
     }
 }
 
-/// What a text was probably meant to be, where the schema has a list of what it may be.
+/// A suggestion for a text that is not one of the values listed in the schema.
 fn meant(schema: Option<&Value>, arguments: &Value, path: &str) -> String {
     let steps = path.split('/').skip(1);
     let schema = steps.fold(schema, |schema, step| {
@@ -176,7 +177,7 @@ fn meant(schema: Option<&Value>, arguments: &Value, path: &str) -> String {
     }
 }
 
-/// The universe of a call, also if the name of the argument is misspelt.
+/// The universe in a call, even if the name of the argument is misspelled.
 fn named(arguments: &Map<String, Value>) -> Option<&str> {
     let is_id = |name: &str| !nearest::nearest(name, ["universeId"]).is_empty();
     let found = arguments.get("universeId").or_else(|| {
@@ -197,7 +198,7 @@ fn entry(path: &str, message: &str) -> Value {
     json!({ "path": path, "message": message })
 }
 
-/// A text of the caller, short enough to be repeated.
+/// A text of the caller, shortened so that a message can repeat it.
 fn shown(text: &str) -> String {
     text.chars().take(80).collect()
 }

@@ -10,13 +10,13 @@ use crate::commands::CommandService;
 use crate::offload;
 use crate::store::{MAX_PAGE, Page, UniverseId};
 
-/// How many pages of universes are looked through, the newest first.
+/// The most pages of universes that are searched, beginning with the newest universe.
 const MAX_PAGES: usize = 10;
-/// How many entities are looked through where they stand.
+/// The most entities that are searched without offloading.
 const INLINE_ENTITIES: usize = 2_000;
 
-/// Ids that fit what was typed. Those that begin with it come before those whose names do: most ids are random, and are
-/// not typed.
+/// Ids that match the typed text. Matches by id come before matches by name, because most ids are random and are not
+/// typed.
 struct Matches {
     typed: String,
     by_id: Vec<String>,
@@ -80,7 +80,7 @@ async fn universes(
     Ok(matches.completion(false))
 }
 
-/// The entities of the universe that is settled already; none without one.
+/// The entities of the universe that was already chosen. Empty without one.
 async fn entities(
     family: Family,
     service: CommandService,
@@ -119,7 +119,7 @@ impl Matches {
     }
 
     fn offer(&mut self, id: &str, name: Option<&str>) {
-        // The empty id can be in no URI.
+        // The empty id cannot be part of a URI.
         let found = if id.is_empty() {
             return;
         } else if self.begins(id) {
@@ -141,7 +141,7 @@ impl Matches {
         self.typed.chars().all(|typed| text.next() == Some(typed))
     }
 
-    /// `all`: everything was looked at, so that the total is known.
+    /// Makes the result. `all` means that the search was complete, so that the total is known.
     fn completion(mut self, all: bool) -> Completion {
         self.by_id.append(&mut self.by_name);
         self.by_id.truncate(MAX_COMPLETIONS);

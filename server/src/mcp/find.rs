@@ -17,7 +17,7 @@ pub(super) async fn universe(service: &CommandService, id: &str) -> Result<Unive
     }
 }
 
-/// An id given as a text, which may be one that nothing can have.
+/// Parses an id, which may be a text that cannot be an id.
 pub(super) async fn known_id(
     service: &CommandService,
     id: &str,
@@ -28,7 +28,7 @@ pub(super) async fn known_id(
     }
 }
 
-/// A failure of the service, as an answer to a request about a universe.
+/// The error of a request about a universe, made from an error of the service.
 pub(super) async fn failure(
     service: &CommandService,
     id: &str,
@@ -40,7 +40,7 @@ pub(super) async fn failure(
     }
 }
 
-/// An error that names the universe, which those of the store do not.
+/// An error message with the id of the universe, which the errors of the store do not have.
 pub(super) fn about(id: &str, error: &ServiceError) -> String {
     let told = error.to_string();
     match told.contains(id) {

@@ -6,7 +6,7 @@ use super::{address, find, scopes};
 use crate::commands::CommandService;
 use crate::view::history::{DEFAULT_LIMIT, PageError, page};
 
-/// The entries after a revision, or the latest ones.
+/// The entries after a revision, or the latest entries.
 pub(super) async fn read(
     service: CommandService,
     uri: ResourceUri,

@@ -15,7 +15,7 @@ use crate::picture::{self, Options, PictureError};
 
 const SVG: &str = "image/svg+xml";
 const PNG: &str = "image/png";
-/// How large images for models are, pixels: larger ones are made smaller by most clients.
+/// The size in pixels of images for models. Most clients scale larger images down.
 const SIZE: (u32, u32) = (1_000, 800);
 
 /// Adds the resources.
@@ -101,7 +101,7 @@ async fn read_png(
     Ok(contents(ResourceContents::blob(uri, drawn), PNG, revision))
 }
 
-/// The same in the size for models.
+/// The same options with the size for models.
 fn sized(options: Options) -> Options {
     let (width, height) = SIZE;
     Options {
@@ -116,7 +116,7 @@ fn contents(contents: ResourceContents, mime_type: &str, revision: u64) -> Resou
     contents.with_mime_type(mime_type).with_meta(meta)
 }
 
-/// Draws the universe that a URI names. Gives the URI, the picture and the revision.
+/// Draws the universe that a URI names. Returns the URI, the picture and the revision.
 async fn drawn<T: Send + 'static>(
     service: CommandService,
     uri: ResourceUri,
@@ -128,7 +128,7 @@ async fn drawn<T: Send + 'static>(
     let revision = universe.revision.0;
     let turn = context.turn().await?;
     let drawn = offload::run(false, move || {
-        // Its caller may go away before it is drawn.
+        // Held until it is drawn, because the caller may disconnect before.
         let _turn = turn;
         draw(&universe)
     });

@@ -12,20 +12,20 @@ use super::resources::read;
 use super::{address, find, scopes};
 use crate::commands::CommandService;
 
-/// The prompt that builds.
+/// The prompt for building a star system.
 pub(super) const MODEL: &str = "model_star_system";
-/// The prompt that explains.
+/// The prompt for explaining a universe.
 pub(super) const EXPLAIN: &str = "explain_universe";
 
-/// How many entities of a universe are put before the model; the rest it can read.
+/// The most entities of a universe in a prompt. The model can read the others itself.
 const MAX_SHOWN: usize = 300;
-/// The longest argument that is taken, in bytes.
+/// The longest argument in bytes.
 const MAX_ARGUMENT: usize = 4 * 1024;
 
-/// A small system, one command a line. A test sends them.
+/// A small system, with one command per line. A test sends these commands.
 const EXAMPLE: &str = include_str!("../../data/example-system.jsonl");
 
-/// What a model needs to know about the commands at first.
+/// A first introduction to the commands for a model.
 const GUIDE: &str = "\
 How to build it, with send_universe_command, one command a call:
 
@@ -135,7 +135,7 @@ async fn explain_universe(
     Ok(GetPromptResult::new(messages).with_description("What is in a universe"))
 }
 
-/// The tree of a universe, as far as a model should have to read it.
+/// The tree of a universe, up to the size that a prompt should have.
 async fn outline(service: &CommandService, id: &str) -> Result<PromptMessage, RequestError> {
     let universe = find::universe(service, id).await?;
     let tree = read::outline(universe, MAX_SHOWN).await?;

@@ -15,7 +15,7 @@ use crate::commands::CommandService;
 use crate::store::{self, Position, Record};
 use read::{JSON, TEXT};
 
-/// How many universes are in the list; `resources/list` goes through all of them.
+/// The most universes in the list resource. `resources/list` returns all of them.
 const MAX_LISTED: usize = 500;
 
 /// Adds the resources, their templates and subscriptions.
@@ -96,7 +96,7 @@ fn entity_title(family: Family) -> &'static str {
     }
 }
 
-/// Every universe, the newest first. What is created meanwhile belongs to a page that is past.
+/// Every universe, the newest first. A universe created during the listing would be on an earlier page.
 async fn list(
     service: CommandService,
     page: PageRequest,
@@ -107,7 +107,7 @@ async fn list(
     let after = after
         .transpose()
         .map_err(|problem| RequestError::invalid_params(problem.to_string()))?;
-    // One more than asked for shows whether there is a next page.
+    // One more than requested shows whether there is a next page.
     let asked = store::Page {
         after,
         limit: page.limit.saturating_add(1).min(store::MAX_PAGE),
@@ -140,7 +140,7 @@ async fn listed(service: &CommandService, page: store::Page) -> Result<Vec<Recor
     records.map_err(|error| ErrorObject::new(ErrorObject::INTERNAL, error.to_string()).into())
 }
 
-/// What can be read can be subscribed to, and so can an entity that is not there yet.
+/// Any readable resource can be subscribed to, and so can an entity that does not exist yet.
 async fn check_subscription(
     service: CommandService,
     uri: String,

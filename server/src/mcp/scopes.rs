@@ -12,14 +12,14 @@ use crate::reach::{Access, Reach};
 /// The argument of prompts that names a universe.
 const UNIVERSE: &str = "universe";
 
-/// The tools that take no universe, and the one that destroys.
+/// The tools that do not name a universe, and the tool that deletes one.
 const CREATE: &str = "create_universe";
 const LIST: &str = "list_universes";
 const DELETE: &str = "delete_universe";
 
 type ToolArguments<'g> = Option<&'g Map<String, Value>>;
 
-/// Has callers asked for scopes, by universe. `reading` are the tools that only read.
+/// Adds the check of callers' scopes, by universe. `reading` are the names of the tools that only read.
 pub(super) fn add(
     builder: ServerBuilder<CommandService>,
     reading: Vec<String>,
@@ -35,7 +35,7 @@ pub(super) fn add(
                 let universe = text(given, UNIVERSE).filter(|id| !id.trim().is_empty());
                 of_any(&reach, Access::Read, universe.map(str::trim))
             }
-            // The view has nothing of a universe in it.
+            // The list is limited to readable universes, and the page and the templates contain no data.
             Wanted::Resource(uri)
                 if uri == address::LIST || uri == view::URI || address::is_template(uri) =>
             {
@@ -55,7 +55,7 @@ pub(super) fn add(
     })
 }
 
-/// The service as far as the caller of a request may see it.
+/// The service, limited to the universes that the caller of a request may access.
 pub(super) fn within(service: &CommandService, context: &Context) -> CommandService {
     service.within(Reach::of(context.extension::<Scopes>()))
 }
@@ -76,7 +76,7 @@ fn of_tool(
     }
 }
 
-/// The scopes needed for a universe; if none is named, for listing the tool or resource.
+/// The missing scopes for a universe or, without one, for listing the tool or resource.
 fn of_any(reach: &Reach, access: Access, universe: Option<&str>) -> Option<Scopes> {
     match universe {
         Some(id) => reach.missing(access, Some(id)),

@@ -19,17 +19,17 @@ use crate::requests;
 use crate::store::UniverseId;
 use crate::view::NearbyUniverses;
 
-/// `_meta` key of what is read of a universe: the revision it is of.
+/// The `_meta` key for the revision that the result was read from.
 pub(super) const META_REVISION: &str = "universe-server/revision";
-/// `_meta` key of a large result: how to ask for less.
+/// The `_meta` key of a large result for a hint on how to request less.
 const META_HINT: &str = "universe-server/hint";
 
-/// Which tools there are.
+/// The set of tools that are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolSet {
     /// The three of the requirements (REQ-MCP-1).
     Core,
-    /// Besides these, all that it takes to do by tools alone what REST can do.
+    /// The core tools and further ones, which together can do everything that REST can do.
     Extra,
 }
 
@@ -68,11 +68,11 @@ pub(super) fn add(
     })
 }
 
-/// Tools that are being added, and the schemas of their arguments.
+/// The tools that are being added, and the schemas of their arguments.
 struct Tools {
     builder: ServerBuilder<CommandService>,
     schemas: HashMap<String, Value>,
-    /// The names of those that only read.
+    /// The names of the tools that only read.
     reading: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl Tools {
     }
 }
 
-/// The schema of arguments: these properties and no others, the first ones required.
+/// The schema of arguments: only these properties, of which some are required.
 pub(super) fn arguments_schema(properties: &Value, required: &[&str]) -> Value {
     json!({
         "type": "object",
@@ -113,22 +113,22 @@ fn universe_id_schema() -> Value {
     json!({ "type": "string", "description": "Which universe, such as \"sol\"." })
 }
 
-/// The argument of the extra tools, which is described by the core ones.
+/// The schema of the `universe` argument of the extra tools. Its description is in the core tools.
 pub(super) fn universe_schema() -> Value {
     json!({ "type": "string" })
 }
 
-/// Hints of an extra tool, as few as say all.
+/// The hints of an extra tool, without those that are redundant.
 pub(super) fn hints(reads: bool, destroys: bool) -> ToolAnnotations {
     let mut hints = ToolAnnotations::default();
     hints.read_only_hint = Some(reads);
-    // The hint means nothing for a tool that only reads.
+    // The hint has no meaning for a tool that only reads.
     hints.destructive_hint = Some(destroys).filter(|_| !reads);
     hints.open_world_hint = Some(false);
     hints
 }
 
-/// Makes a result where it delays no other request: a large one when it is its caller's turn.
+/// Makes a result in a way that delays no other request. A large one waits for its caller's turn.
 pub(super) async fn written<T: Send + 'static>(
     context: &Context,
     small: bool,
@@ -139,7 +139,7 @@ pub(super) async fn written<T: Send + 'static>(
         false => context.turn().await?,
     };
     let made = offload::run(small, move || {
-        // Its caller may go away before the work is done.
+        // Held until the work is done, because the caller may disconnect before.
         let _turn = turn;
         make()
     });
@@ -152,7 +152,7 @@ fn set_meta(result: &mut CallToolResult, name: &str, value: Value) {
     meta.insert(name.to_owned(), value);
 }
 
-/// What the command service answered; a failure as a model can act on it.
+/// The result of the command service. Errors are written so that a model can act on them.
 pub(super) async fn answered<T>(
     service: &CommandService,
     id: &UniverseId,

@@ -21,7 +21,7 @@ use super::address::{self, Address, AddressedPart};
 use crate::commands::{self, CommandService, Universe};
 use crate::store::UniverseId;
 
-/// The most entities that one change names; a larger change counts as a change of everything.
+/// The most entities that one change names. A larger change counts as a change of everything.
 const MAX_NOTIFIED: usize = 1_000;
 
 /// The parts of a universe that changed, for [`concerns`].
@@ -38,9 +38,9 @@ enum Parts {
     },
 }
 
-/// Notifies the listeners of `server` of changes in `service`.
+/// Notifies the subscribers of `server` of changes in `service`.
 pub(super) fn watch(service: &CommandService, server: &Server) {
-    // The server has the service: holding it here would keep both for ever.
+    // The server holds the service. A strong reference here would keep both in memory forever.
     let server = server.downgrade();
     service.watch(move |change| {
         if let Some(server) = server.upgrade() {
@@ -104,7 +104,7 @@ fn changed_parts(before: &Universe, after: &Universe) -> Parts {
     }
 }
 
-/// Whether an update is one of the resource that was subscribed to.
+/// Whether an update affects the subscribed resource.
 pub(super) fn concerns(subscribed: &str, update: &ResourceUpdate) -> bool {
     let detail = update.detail.as_deref();
     let Some(touched) = detail.and_then(|detail| detail.downcast_ref::<Touched>()) else {

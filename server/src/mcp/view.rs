@@ -4,13 +4,13 @@ use mcp_proto::{ServerBuilder, UiResource};
 
 use crate::commands::CommandService;
 
-/// Where the page is.
+/// The URI of the page.
 pub(super) const URI: &str = "ui://universe/view";
 
-/// The page: one file, which loads nothing.
+/// The page: one file that loads nothing.
 const PAGE: &str = include_str!("view/view.html");
 
-/// Adds the page. It is the same for every caller: it receives the data of a universe as the result of a tool.
+/// Adds the page. It is the same for every caller, because the data of a universe arrives as a tool result.
 pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<CommandService> {
     let mut page = UiResource::new(URI, "universe-view")
         .with_title("A universe, drawn")

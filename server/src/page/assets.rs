@@ -2,7 +2,7 @@
 
 use super::Asset;
 
-/// All of them.
+/// All files of the page.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/page/page-1911e8d15765.js",

@@ -8,24 +8,24 @@ use super::scene::{At, Color};
 use super::view::{Body, Kind};
 use super::{MAX_BODIES, PictureError, is_there};
 
-/// One separate drawing: a body, a group or a system.
+/// One separate part of the drawing: a body, a group or a system.
 pub(super) struct Cell {
     pub(super) root: Body,
-    /// The group it is in.
+    /// The group that it belongs to.
     pub(super) group: Option<usize>,
     pub(super) at: At,
-    /// How far it may reach, pixels.
+    /// Its largest radius, in pixels.
     pub(super) reach: f64,
 }
 
-/// A group that has something in the picture.
+/// A group with at least one body in the picture.
 pub(super) struct Group {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) color: Color,
 }
 
-/// What a picture shows.
+/// The content of a picture.
 pub(super) struct Shown {
     pub(super) cells: Vec<Cell>,
     pub(super) groups: Vec<Group>,
@@ -35,7 +35,7 @@ pub(super) struct Shown {
     pub(super) is_part: bool,
 }
 
-/// Finds what to show: a body, the members of a group, or all systems; places it in an area (left, top, width, height).
+/// Finds what to show: a body, the members of a group, or all systems. Places it in an area (left, top, width, height).
 pub(super) fn shown(
     state: &State,
     focus: Option<&str>,
@@ -66,7 +66,7 @@ pub(super) fn shown(
             reach: 0.0,
         })
         .collect();
-    // Systems of a group stand together, in the order of the groups; those of no group come last.
+    // Systems of a group are adjacent, in the order of the groups. Those without a group come last.
     cells.sort_by_key(|cell| cell.group.unwrap_or(usize::MAX));
     place(&mut cells, area);
     let used: BTreeSet<_> = cells.iter().filter_map(|cell| cell.group).collect();
@@ -112,7 +112,7 @@ fn groups(state: &State) -> (Vec<Group>, BTreeMap<String, usize>) {
 fn below<'s>(state: &'s State, group: &'s str) -> Vec<&'s str> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut waiting = vec![group];
-    // Each group once, however they are nested.
+    // Each group is visited once, however they are nested.
     while let Some(id) = waiting.pop() {
         let Some(group) = state.group(id).filter(|_| seen.insert(id)) else {
             continue;
@@ -127,7 +127,7 @@ fn below<'s>(state: &'s State, group: &'s str) -> Vec<&'s str> {
     found
 }
 
-/// Places the cells in as many columns as make them largest.
+/// Places the cells in the number of columns that makes them largest.
 fn place(cells: &mut [Cell], [left, top, width, height]: [f64; 4]) {
     let count = cells.len();
     if count == 0 {
@@ -137,7 +137,7 @@ fn place(cells: &mut [Cell], [left, top, width, height]: [f64; 4]) {
         let rows = count.div_ceil(columns);
         (width / columns as f64).min(height / rows as f64)
     };
-    // Of equally good ones that with the fullest last row.
+    // Of equally good numbers, the one with the fullest last row.
     let empty = |columns: usize| count.div_ceil(columns) * columns - count;
     let best = (1..=count.min(500)).max_by(|a, b| {
         let larger = side(*a).total_cmp(&side(*b));
@@ -148,7 +148,7 @@ fn place(cells: &mut [Cell], [left, top, width, height]: [f64; 4]) {
     let (wide, high) = (width / columns as f64, height / rows as f64);
     for (at, cell) in cells.iter_mut().enumerate() {
         let (row, column) = (at / columns, at % columns);
-        // The last row is in the middle, too.
+        // The last row is centered too.
         let in_row = if row + 1 == rows {
             count - row * columns
         } else {

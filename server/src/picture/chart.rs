@@ -16,14 +16,14 @@ use crate::commands::Universe;
 pub(super) use scale::Scale;
 pub(super) use system::Painter;
 
-/// Room at the top and at the bottom, pixels.
+/// The height of the margins at the top and at the bottom, in pixels.
 const HEAD: f64 = 52.0;
 const FOOT: f64 = 46.0;
-/// From this size on a picture has words.
+/// The smallest size of a picture with text.
 const WORDS: (u32, u32) = (320, 240);
-/// The most groups that are named.
+/// The most groups whose names are shown.
 const MAX_GROUPS: usize = 8;
-/// The most planets without a star that are named.
+/// The most planets without a star whose names are shown.
 const MAX_ROGUES: usize = 16;
 
 pub(super) fn draw(universe: &Universe, options: &Options) -> Result<Scene, PictureError> {
@@ -106,7 +106,7 @@ fn title(universe: &Universe, options: &Options) -> String {
     }
 }
 
-/// What it is, how much there is of it, and the groups.
+/// The title, the counts and the groups.
 fn heading(
     painter: &mut Painter<'_>,
     universe: &Universe,
@@ -133,7 +133,7 @@ fn heading(
             color: theme.muted(),
         },
     ];
-    // From the right, as far as there is room next to the title.
+    // From the right, as far as there is space next to the title.
     let mut right = f64::from(options.width) - 16.0;
     let taken = texts
         .first()

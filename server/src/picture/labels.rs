@@ -2,33 +2,33 @@
 
 use super::scene::{At, Color, Size, Text};
 
-/// The most names of a picture.
+/// The most names in a picture.
 const MAX_LABELS: usize = 90;
-/// The most places that names keep clear of.
+/// The most areas that names avoid.
 const MAX_OBSTACLES: usize = 2_000;
-/// The most letters of a name.
+/// The most characters of a name.
 const MAX_LETTERS: usize = 28;
 
-/// A name that wants a place.
+/// A name to be placed.
 pub(super) struct Wanted {
     pub(super) at: At,
-    /// How far from there it begins.
+    /// The distance from that point to the beginning of the name.
     pub(super) distance: f64,
     pub(super) text: String,
     pub(super) color: Color,
-    /// Lower ones get their place first.
+    /// Names with a lower rank are placed first.
     pub(super) rank: f64,
 }
 
-/// A piece of the picture: left, top, right, bottom.
+/// A rectangle: left, top, right, bottom.
 type Rect = [f64; 4];
 
-/// What is taken already.
+/// The texts of a picture, and the areas that are taken.
 pub(super) struct Labels {
     frame: Rect,
     taken: Vec<Rect>,
     wanted: Vec<Wanted>,
-    /// Texts that have their place.
+    /// Texts that are placed.
     placed: Vec<Text>,
 }
 
@@ -51,13 +51,13 @@ impl Labels {
     }
 
     pub(super) fn want(&mut self, wanted: Wanted) {
-        // Enough to choose from.
+        // There are enough names to choose from.
         if self.wanted.len() < MAX_OBSTACLES {
             self.wanted.push(wanted);
         }
     }
 
-    /// Writes a text at its place, if that is free.
+    /// Writes a text at its position, if that is free.
     pub(super) fn write(&mut self, text: Text) {
         if self.placed.len() < MAX_OBSTACLES
             && let Some(text) = self.put(text)
@@ -66,7 +66,7 @@ impl Labels {
         }
     }
 
-    /// A text that has its place, if that is free.
+    /// Returns the text and takes its area, if that is free.
     pub(super) fn put(&mut self, text: Text) -> Option<Text> {
         let [x, y] = text.at;
         let half = text.size.height() / 2.0;
@@ -78,7 +78,7 @@ impl Labels {
         Some(text)
     }
 
-    /// The names that found a place.
+    /// Places the names, and returns those that fit.
     pub(super) fn place(mut self) -> Vec<Text> {
         let mut wanted = std::mem::take(&mut self.wanted);
         wanted.sort_by(|a, b| a.rank.total_cmp(&b.rank));
@@ -105,7 +105,7 @@ impl Labels {
         let (width, height) = (size.width(&text), size.height());
         let (side, diagonal) = (distance + 3.0, distance * 0.7 + 2.0);
         let (beside, above) = (y, distance + height / 2.0 + 1.0);
-        // Where it begins, and at which height its middle is: right, left, below, above, then the corners.
+        // The start and the vertical center of the text: right, left, below, above, then the corners.
         let places = [
             [x + side, beside],
             [x - side - width, beside],
@@ -141,7 +141,7 @@ impl Labels {
     }
 }
 
-/// A text of at most this many characters.
+/// A text shortened to at most this many characters.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

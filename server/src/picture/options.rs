@@ -10,21 +10,21 @@ use crate::store::Revision;
 pub(crate) const PARAMETERS: [&str; 5] = ["width", "height", "time", "theme", "focus"];
 
 pub(crate) const THEMES: [&str; 2] = ["dark", "light"];
-/// The least and the greatest width and height, pixels.
+/// The smallest and the largest width and height, in pixels.
 pub(crate) const SIDES: (u32, u32) = (64, 2_048);
-/// The largest time in seconds: beyond it angles are only rounding noise.
+/// The largest time in seconds. Beyond it, angles are only rounding noise.
 pub(crate) const MAX_TIME: f64 = 1e15;
 
 /// Options of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Options {
-    /// Pixels; 1,200 by default.
+    /// The width in pixels; 1,200 by default.
     pub(crate) width: u32,
-    /// Pixels; 900 by default.
+    /// The height in pixels; 900 by default.
     pub(crate) height: u32,
-    /// Simulated seconds; the time of the universe by default.
+    /// The simulated time in seconds; that of the universe by default.
     pub(crate) time: Option<f64>,
-    /// Dark by default.
+    /// The theme; dark by default.
     pub(crate) theme: Theme,
     /// The body or group that is shown; everything by default.
     pub(crate) focus: Option<String>,
@@ -34,7 +34,7 @@ impl Options {
     /// Reads the options by their names.
     ///
     /// # Errors
-    /// Everything that is wrong with them.
+    /// All invalid options.
     pub(crate) fn read(given: impl Fn(&str) -> Option<String>) -> Result<Self, Findings> {
         let mut findings = Findings::default();
         let mut options = Self::default();
@@ -76,7 +76,7 @@ impl Options {
         }
     }
 
-    /// What names a picture of a revision with these options, without quotes.
+    /// The entity tag, without quotes, of a picture of this revision with these options.
     pub(crate) fn tag(&self, revision: Revision) -> String {
         let digest = crc32fast::hash(format!("{VERSION} {self:?}").as_bytes());
         format!("{revision}.{digest:08x}")

@@ -9,12 +9,12 @@ use tiny_skia::{
 
 use super::scene::{At, Color, Paint, Scene, Shape, Size, Text};
 
-/// Writes the file; `None` if the library cannot.
+/// Writes the file. `None` if the library fails.
 pub(super) fn write(scene: &Scene) -> Option<Vec<u8>> {
     let mut pixels = Pixmap::new(scene.width, scene.height)?;
     pixels.fill(rgba(scene.theme.ground().at(1.0)));
     for shape in &scene.shapes {
-        // A shape without a size is passed over.
+        // A shape without a size is skipped.
         let _ = self::shape(&mut pixels, shape);
     }
     for text in &scene.texts {
@@ -127,7 +127,7 @@ fn rgba(Paint { color, opacity }: Paint) -> Rgba {
     Rgba::from_rgba8(red, green, blue, opacity)
 }
 
-/// Letters with a seam in the colour of the ground, so that lines do not run through them.
+/// Draws text with an outline in the background color, so that lines do not run through it.
 fn text(pixels: &mut Pixmap, text: &Text, ground: Color) {
     const SEAM: [(i32, i32); 8] = [
         (-1, -1),
@@ -153,14 +153,14 @@ fn letters(pixels: &mut Pixmap, text: &Text, color: Color, (right, down): (i32, 
     let [x, y] = text.at.map(|part| part.round() as i32);
     let (mut left, top) = (x + right, y + down - height.val() as i32 / 2);
     for letter in text.text.chars() {
-        // What the font lacks is shown as a question mark.
+        // A character that the font lacks is shown as a question mark.
         let raster = get_raster(letter, FontWeight::Regular, height)
             .or_else(|| get_raster('?', FontWeight::Regular, height));
         let Some(raster) = raster else { continue };
         for (row, line) in (top..).zip(raster.rows()) {
             for (column, &cover) in (left..).zip(line) {
                 if cover > 0 {
-                    // What is outside of the picture is cut off.
+                    // Pixels outside of the picture are cut off.
                     let _ = mix(pixels, (column, row), color, cover);
                 }
             }
@@ -169,7 +169,7 @@ fn letters(pixels: &mut Pixmap, text: &Text, color: Color, (right, down): (i32, 
     }
 }
 
-/// Puts a colour over a pixel of a picture that nothing shines through.
+/// Blends a color over a pixel of an opaque picture.
 fn mix(pixels: &mut Pixmap, (x, y): (i32, i32), Color(over): Color, cover: u8) -> Option<()> {
     let (x, y) = (u32::try_from(x).ok()?, u32::try_from(y).ok()?);
     if x >= pixels.width() {

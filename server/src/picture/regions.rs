@@ -12,13 +12,13 @@ use super::labels::Wanted;
 use super::scene::{At, Color, Shape};
 use super::theme::Theme;
 
-/// The most belts, fields and disks that a picture reads, of each, and its most nebulae.
+/// The most belts, fields and disks (of each) and nebulae that a picture reads.
 const MAX_READ: usize = 500;
 const MAX_NEBULAE: usize = 16;
-/// The most specks of a belt.
+/// The most dots of a belt.
 const MAX_SPECKS: f64 = 220.0;
 
-/// The belts, fields and disks of a universe, by the body that they are around. Each is read once for a picture.
+/// The belts, fields and disks of a universe, by the body that they surround. Each is read once for a picture.
 pub(super) struct Bands(BTreeMap<String, Vec<Band>>);
 
 /// A belt, field or disk.
@@ -83,13 +83,13 @@ impl Bands {
         Self(by_host)
     }
 
-    /// What is around a body.
+    /// The bands around a body.
     pub(super) fn around(&self, host: &str) -> &[Band] {
         self.0.get(host).map_or(&[], Vec::as_slice)
     }
 }
 
-/// A record as it is drawn, and the body that it surrounds. `None` if it is not drawn.
+/// The band of a record, and the body that it surrounds. `None` if the record is not drawn.
 fn band(id: &str, record: &Record, is_disk: bool) -> Option<(String, Band)> {
     let it: Members = record.read()?;
     let host = it.host_star_id.or(it.central_star_id).or(it.parent_id)?;
@@ -101,7 +101,7 @@ fn band(id: &str, record: &Record, is_disk: bool) -> Option<(String, Band)> {
     let band = Band {
         id: id.to_owned(),
         name: it.name.or(it.region_label).unwrap_or_default(),
-        // From the middle on, on a logarithmic scale, would be endless.
+        // A band from the center outward would be infinitely wide on a logarithmic scale.
         inner: inner.max(outer * 1e-2),
         outer,
         specks: Color::read(it.highlight_color.as_deref().or(color.as_deref())),
@@ -116,7 +116,7 @@ impl Painter<'_> {
         let (inner, outer) = (scale.pixels(band.inner), scale.pixels(band.outer));
         let width = outer - inner;
         if band.is_disk {
-            // Brighter inside.
+            // Brighter toward the inside.
             for (part, opacity) in [(1.0, 0.10), (0.7, 0.10), (0.4, 0.12)] {
                 let outer = inner + width * part;
                 self.shapes.push(Shape::Band {
@@ -152,7 +152,7 @@ impl Painter<'_> {
             });
         }
         if self.words && outer > 120.0 && !band.name.is_empty() {
-            // Below the middle of the band, where the eye looks last.
+            // At the lower right of the band, where the eye looks last.
             let middle = f64::midpoint(inner, outer);
             let [x, y] = at;
             self.labels.want(Wanted {
@@ -166,14 +166,14 @@ impl Painter<'_> {
     }
 }
 
-/// Nebulae, behind the groups that they belong to, or else in their direction.
+/// Draws nebulae, behind their groups or else in their direction.
 pub(super) fn nebulae(
     painter: &mut Painter<'_>,
     shown: &Shown,
     [left, top, width, height]: [f64; 4],
 ) {
     if shown.is_part {
-        // They lie behind all systems, and would hide one.
+        // They are behind all systems and would hide a single one.
         return;
     }
     let light = if painter.theme == Theme::Light {
@@ -207,7 +207,7 @@ pub(super) fn nebulae(
             let sum = places
                 .iter()
                 .fold([0.0; 2], |[a, b], [x, y]| [a + x, b + y]);
-            // Several of a group are not on top of each other.
+            // Several nebulae of a group are not drawn on top of each other.
             [
                 sum[0] / count + radius * 0.4 * aside.cos(),
                 sum[1] / count + radius * 0.4 * aside.sin(),

@@ -2,7 +2,7 @@
 
 use super::theme::Theme;
 
-/// A place in the picture, pixels from the top left.
+/// A position in the picture, in pixels from the top left.
 pub(super) type At = [f64; 2];
 
 /// Red, green and blue.
@@ -13,7 +13,7 @@ pub(super) struct Color(pub(super) [u8; 3]);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Paint {
     pub(super) color: Color,
-    /// 0 to 1.
+    /// From 0 to 1.
     pub(super) opacity: f64,
 }
 
@@ -23,16 +23,16 @@ pub(crate) struct Scene {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) theme: Theme,
-    /// What the picture shows, for people who do not see it.
+    /// A text alternative for people who cannot see the picture.
     pub(super) title: String,
     pub(super) shapes: Vec<Shape>,
     pub(super) texts: Vec<Text>,
 }
 
-/// A shape. Later ones cover earlier ones.
+/// A shape. Later shapes cover earlier ones.
 #[derive(Debug)]
 pub(super) enum Shape {
-    /// Light that fades outwards.
+    /// Light that fades outward.
     Glow { at: At, radius: f64, paint: Paint },
     /// A flat ring.
     Band {
@@ -41,14 +41,14 @@ pub(super) enum Shape {
         outer: f64,
         paint: Paint,
     },
-    /// A circle as a line.
+    /// The outline of a circle.
     Circle {
         at: At,
         radius: f64,
         width: f64,
         paint: Paint,
     },
-    /// A line through points, closed to a loop or not.
+    /// A line through points. It may be closed.
     Line {
         points: Vec<At>,
         closed: bool,
@@ -68,14 +68,14 @@ pub(super) enum Shape {
 /// A line of text.
 #[derive(Debug)]
 pub(super) struct Text {
-    /// Where it begins, at half of its height.
+    /// The position of its start, at half of its height.
     pub(super) at: At,
     pub(super) text: String,
     pub(super) size: Size,
     pub(super) color: Color,
 }
 
-/// How large a text is.
+/// The size of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
     Label,
@@ -83,7 +83,7 @@ pub(super) enum Size {
 }
 
 impl Size {
-    /// How much room a letter takes at most, pixels.
+    /// The largest width of a character, in pixels.
     pub(super) fn letter(self) -> f64 {
         match self {
             Self::Label => 7.0,
@@ -91,7 +91,7 @@ impl Size {
         }
     }
 
-    /// How high a line is, pixels.
+    /// The height of a line, in pixels.
     pub(super) fn height(self) -> f64 {
         match self {
             Self::Label => 14.0,
@@ -99,14 +99,14 @@ impl Size {
         }
     }
 
-    /// How much room a text takes, pixels.
+    /// The width of a text, in pixels.
     pub(super) fn width(self, text: &str) -> f64 {
         text.chars().count() as f64 * self.letter()
     }
 }
 
 impl Color {
-    /// A CSS colour; grey if the text is not one.
+    /// Parses a CSS color. Gray if the text is not a color.
     pub(super) fn read(text: Option<&str>) -> Self {
         let parsed = text.and_then(|text| csscolorparser::parse(text).ok());
         let [red, green, blue, _] = parsed.map_or([160, 160, 160, 255], |color| color.to_rgba8());

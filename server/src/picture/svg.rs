@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::scene::{At, Color, Paint, Scene, Shape, Size, Text};
 
-/// Writes the document. Writing to a text cannot fail.
+/// Writes the document. Writing to a string cannot fail.
 pub(super) fn write(scene: &Scene) -> String {
     let mut out = String::with_capacity(64 << 10);
     let (width, height, ground) = (scene.width, scene.height, hex(scene.theme.ground()));
@@ -44,7 +44,7 @@ pub(super) fn write(scene: &Scene) -> String {
     out
 }
 
-/// The colours of the glows, with a number for each.
+/// The colors of the glows, each with a number.
 fn glows(scene: &Scene) -> BTreeMap<Color, usize> {
     let mut glows = BTreeMap::new();
     for shape in &scene.shapes {
@@ -154,7 +154,7 @@ fn text(out: &mut String, text: &Text) {
     );
 }
 
-/// Two decimals at most.
+/// The number with at most two decimals.
 fn short(number: f64) -> f64 {
     (number * 100.0).round() / 100.0 + 0.0
 }
@@ -163,7 +163,7 @@ fn hex(Color([red, green, blue]): Color) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Text between tags. Characters that XML cannot have are left out.
+/// Escaped text between tags. Characters that XML does not allow are left out.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

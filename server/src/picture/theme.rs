@@ -2,7 +2,7 @@
 
 use super::scene::Color;
 
-/// Light letters on dark ground, or dark ones on light.
+/// Light text on a dark background, or dark text on a light one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Theme {
     Dark,
@@ -18,7 +18,7 @@ impl Theme {
         self.choose([0xE8, 0xEC, 0xF5], [0x1B, 0x23, 0x30])
     }
 
-    /// Of what is less important.
+    /// The color of less important text.
     pub(super) fn muted(self) -> Color {
         self.choose([0x9A, 0xA5, 0xBA], [0x55, 0x5E, 0x6D])
     }

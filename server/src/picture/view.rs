@@ -16,11 +16,11 @@ pub(super) struct Body {
     pub(super) orbit: Orbit,
     pub(super) has_ring: bool,
     pub(super) has_children: bool,
-    /// Whether it goes with a Lagrange point, among others of its kind.
+    /// Whether it belongs to a Lagrange point, together with others of its kind.
     pub(super) is_trojan: bool,
 }
 
-/// How a body looks.
+/// The appearance of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Star,
@@ -53,7 +53,7 @@ impl Body {
             _ if members.black_hole.is_some() => Kind::BlackHole,
             Some("blackHole") => Kind::BlackHole,
             Some("star") => Kind::Star,
-            // What has no kind and no parent is most likely a star.
+            // A body without a type and a parent is most likely a star.
             None if star.parent_id().is_none() => Kind::Star,
             Some("asteroid") => Kind::Small,
             Some("comet") => Kind::Comet,
@@ -73,7 +73,7 @@ impl Body {
         }
     }
 
-    /// Whether it needs room for what circles it, and keeps others from its own.
+    /// Whether it needs space for its satellites, and keeps other bodies out of that space.
     pub(super) fn is_major(&self) -> bool {
         !matches!(self.kind, Kind::Small | Kind::Comet | Kind::Marker) || self.has_children
     }

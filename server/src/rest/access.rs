@@ -10,14 +10,13 @@ use super::{Rest, Route, cors, route};
 use crate::reach::{Access, Reach};
 
 impl Rest {
-    /// Lets a request in by its host and origin and, unless it is one of those that ask how the server is, by its
-    /// token.
+    /// Admits a request by its host and origin and, unless the endpoint is open, by its token.
     pub(super) async fn admit(&self, head: &mut request::Parts) -> Result<(), Failure> {
         cors::judge(head, &self.config)?;
         let Some(authorization) = &self.config.authorization else {
             return Ok(());
         };
-        // A preflight shows no token; what it allows still needs one.
+        // A preflight has no token. The request that follows it still needs one.
         let is_open = route(head.uri.path()).is_ok_and(|route| route.is_open());
         if is_open || head.method == Method::OPTIONS {
             return Ok(());
@@ -25,7 +24,8 @@ impl Rest {
         authorization.admit(head).await.map_err(Failure::from)
     }
 
-    /// What the caller of a request may do: nothing, if authorization is required and this caller was not authorized.
+    /// The access that the caller of a request has: none, if authorization is required and this caller was not
+    /// authorized.
     pub(super) fn reach_of(&self, head: &request::Parts) -> Reach {
         let nothing = self
             .config
@@ -35,7 +35,7 @@ impl Rest {
         Reach::of(head.extensions.get::<Scopes>().or(nothing.as_ref()))
     }
 
-    /// The same for a request that was let in, if it may do what it asks for.
+    /// The access of an admitted request, or an error if it does not cover what is requested.
     pub(super) fn reach(&self, head: &request::Parts, route: &Route) -> Result<Reach, Failure> {
         let reach = self.reach_of(head);
         let reads = is_safe(&head.method);
@@ -75,8 +75,8 @@ impl Rest {
 }
 
 impl Rest {
-    /// The methods that a caller may use on something it has read, for the header `Allow` of the answer: a client can
-    /// see beforehand what would be refused. `None` for routes that can only be read.
+    /// The methods that a caller may use on a resource it has read, for the `Allow` header of the answer: a client can
+    /// see in advance what would be refused. `None` for routes that can only be read.
     pub(super) fn allowed(&self, reach: &Reach, route: &Route) -> Option<HeaderValue> {
         let may = |access, id| !self.config.read_only && reach.missing(access, id).is_none();
         let methods = match route {
@@ -92,7 +92,7 @@ impl Rest {
     }
 }
 
-/// Writes the line about a request that writes, as [`service_host::audit`] does about the call of a tool.
+/// Writes the audit line for a request that writes, as [`service_host::audit`] does for a tool call.
 pub(super) fn audit(
     head: &request::Parts,
     route: &'static str,
@@ -119,7 +119,7 @@ fn is_safe(method: &Method) -> bool {
 }
 
 impl Route {
-    /// Whether it needs no token: it describes the server and its API, and nothing of the contents.
+    /// Whether the route needs no token, because it describes the server and its API but not the contents.
     fn is_open(&self) -> bool {
         matches!(
             self,

@@ -23,7 +23,7 @@ use crate::offload;
 use crate::store::{Record, Revision};
 use crate::view::{CommandAnswer, NearbyUniverses, ResultForm};
 
-/// How many bytes a body has before it is counted until it is written.
+/// The size in bytes from which a body is counted until it is written.
 const COUNTED: u64 = 16 * 1024;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -31,7 +31,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// The body of every REST response.
 pub type RestBody = UnsyncBoxBody<Bytes, Infallible>;
 
-/// A request that was not done, as a response.
+/// The response to a request that failed.
 #[derive(Debug)]
 pub(super) struct Failure {
     status: StatusCode,
@@ -50,24 +50,24 @@ pub(super) struct UniverseRecord<'a> {
     rest: Rest,
 }
 
-/// What stands before the state of a universe.
+/// The members before the state of a universe.
 #[derive(Serialize)]
 struct Named<'a> {
     id: &'a str,
     name: &'a str,
 }
 
-/// What stands after it.
+/// The members after the state.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Rest {
     created_at: crate::store::Timestamp,
     updated_at: crate::store::Timestamp,
     revision: u64,
-    /// What was taken although it is odd.
+    /// Unusual input that was accepted.
     #[serde(skip_serializing_if = "Findings::is_empty")]
     warnings: Findings,
-    /// What it was made from.
+    /// The recipe that the universe was generated from.
     #[serde(skip_serializing_if = "Option::is_none")]
     generate: Option<Value>,
 }
@@ -115,7 +115,7 @@ pub(super) async fn universe(
     made(status, universe, warnings, None).await
 }
 
-/// A universe with what it was made from.
+/// A universe with the recipe it was generated from.
 pub(super) async fn made(
     status: StatusCode,
     universe: Universe,
@@ -137,7 +137,7 @@ pub(super) async fn write(universe: Universe) -> Result<Vec<u8>, serde_json::Err
     Ok(parts.concat())
 }
 
-/// The same in parts. Those of a large state are the ones that are kept of it.
+/// The same in parts. The parts of a large state are the ones that are kept for it.
 async fn write_made(
     universe: Universe,
     warnings: Findings,
@@ -157,7 +157,7 @@ async fn write_made(
             warnings,
             generate,
         };
-        // The text of the state goes between them unchanged: serde would read it once more.
+        // The text of the state is put between them unchanged. Serde would parse it again.
         let (mut before, rest) = (serde_json::to_vec(&named)?, serde_json::to_vec(&rest)?);
         before.pop();
         before.extend_from_slice(b",\"state\":");
@@ -178,7 +178,7 @@ async fn write_made(
     .map_err(serde_json::Error::custom)?
 }
 
-/// A universe that cannot be read, as JSON text: without its state, and why.
+/// A universe that cannot be read, as JSON text: the reason instead of its state.
 pub(super) fn write_damaged(
     record: &Record,
     error: &ServiceError,
@@ -190,7 +190,7 @@ pub(super) fn write_damaged(
     serde_json::to_vec(&told)
 }
 
-/// What a command did, in the form that was asked for.
+/// The effect of a command, in the requested form.
 pub(super) async fn processed(
     processed: Processed,
     warnings: Findings,
@@ -199,7 +199,7 @@ pub(super) async fn processed(
     let written = offload::run(form.is_quick(&processed), move || {
         let answer = CommandAnswer::of(&processed, &warnings, form)?;
         match form {
-            // The entity tag has the revision.
+            // The revision is in the entity tag.
             ResultForm::Events | ResultForm::State => {
                 serde_json::to_vec(&answer.without_revision())
             }
@@ -213,7 +213,7 @@ pub(super) async fn processed(
     }
 }
 
-/// A value that is small, or of a size that was paid for already.
+/// A response with a small value, or one whose size was already counted.
 pub(super) fn json_body(status: StatusCode, value: &impl Serialize) -> Response<RestBody> {
     match serde_json::to_vec(value) {
         Ok(json) => json_text(status, json),
@@ -224,8 +224,8 @@ pub(super) fn json_body(status: StatusCode, value: &impl Serialize) -> Response<
     }
 }
 
-/// A body in the encoding that its client likes best, if it is worth it. A large one is counted by its client until the
-/// last part of it is written.
+/// Compresses a body with the encoding that its client prefers, if that is worthwhile. A large body is counted by its
+/// client until the last part of it is written.
 pub(super) async fn encoded(
     mut response: Response<RestBody>,
     encoding: Option<Encoding>,
@@ -240,7 +240,7 @@ pub(super) async fn encoded(
         false => Some(client.hold_answer(usize::try_from(size).unwrap_or(usize::MAX))?),
     };
     let media = response.headers().get(CONTENT_TYPE);
-    // What is compressed in itself becomes no smaller.
+    // A compressed format does not become smaller.
     let is_packed = media.is_some_and(|media| media == "image/png");
     let is_worth = Encoding::is_worth(size) && !is_packed;
     if is_worth {
@@ -273,7 +273,7 @@ pub(super) async fn encoded(
     Ok(Response::from_parts(head, PartsBody::boxed(parts)))
 }
 
-/// The tag of an unencoded body, changed for the same body in an encoding: the two differ (RFC 9110 §8.8.3.3).
+/// The tag of an unencoded body, changed for the same body in an encoding, because the two differ (RFC 9110 §8.8.3.3).
 fn encoded_tag(tag: &HeaderValue, encoding: Encoding) -> HeaderValue {
     let text = tag.to_str().ok().and_then(|tag| tag.strip_suffix('"'));
     let encoded = text.map(|text| format!("{text}-{}\"", encoding.as_str()));
@@ -300,12 +300,12 @@ pub(super) fn with_body(status: StatusCode, body: RestBody) -> Response<RestBody
 /// The entity tag of a revision (RFC 9110 §8.8.3).
 pub(super) fn etag(revision: Revision) -> HeaderValue {
     let tag = format!("\"{revision}\"");
-    // Digits between quotes are always a header value.
+    // Digits between quotes are always a valid header value.
     HeaderValue::from_str(&tag).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
 }
 
 impl Failure {
-    /// Whether the client waits for it: it holds its share, or shows no good token.
+    /// Whether the answer to the client is delayed: it uses all of its share, or has no valid token.
     pub(super) fn is_delayed(&self) -> bool {
         matches!(
             self.status,
@@ -333,7 +333,7 @@ impl Failure {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, told)
     }
 
-    /// 400 with everything that was found.
+    /// 400 with all findings.
     pub(super) fn findings(error: &str, findings: &universe_core::Findings) -> Self {
         let body = json!({ "error": format!("{error}: {findings}"), "findings": findings });
         Self {
@@ -382,7 +382,7 @@ impl Failure {
         failure.with_header(ALLOW, HeaderValue::from_static(methods))
     }
 
-    /// 405 of a server that changes nothing.
+    /// 405 from a server that is read-only.
     pub(super) fn read_only(methods: &'static str) -> Self {
         let failure = Self::new(
             StatusCode::METHOD_NOT_ALLOWED,
@@ -401,7 +401,7 @@ impl Failure {
         self
     }
 
-    /// Whether a client that is still sending its request must be let to: all but one that did not send in time.
+    /// Whether a client that is still sending may finish sending. This excludes a client whose body took too long.
     pub(super) fn is_heard_late(&self) -> bool {
         self.status != StatusCode::REQUEST_TIMEOUT
     }

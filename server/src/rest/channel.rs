@@ -14,15 +14,15 @@ use tokio::sync::watch;
 use crate::commands::{CommandService, LogEntry};
 use crate::store::{Entry, Revision, TailError, UniverseId};
 
-/// The most bytes of texts that are kept for all feeds together. The newest one is always kept.
+/// The most bytes of texts that are kept for all feeds together. The newest text is always kept.
 pub(super) const MAX_KEPT: usize = 16 << 20;
-/// The largest piece of a text that a feed is given at once: what it was given cannot be taken back.
+/// The largest piece of a text that is given to a feed at once. Memory that a feed was given cannot be reclaimed.
 const PIECE: usize = 16 << 10;
-/// About how many bytes of events are read from the log at once.
+/// The approximate number of bytes of events that are read from the log at once.
 const READ_AHEAD: usize = 256 << 10;
-/// Below how many texts those that have gone are not looked for.
+/// The number of texts below which dropped ones are not removed.
 const FEW: usize = 64;
-/// What a text costs besides its bytes.
+/// The memory that a text takes besides its bytes.
 const OVERHEAD: usize = 256;
 
 /// The universes that have feeds.
@@ -39,12 +39,12 @@ struct RecentTexts {
     bytes: usize,
 }
 
-/// An event as text, until it has to go.
+/// An event as text, until the text is dropped.
 #[derive(Debug)]
 pub(super) struct EventText(Mutex<Option<EventParts>>);
 
-/// The text of an event, all in the first part if it is given at once. In the middle of a large one is the command as
-/// the entry of the log has it, which is shared with other users of the entry.
+/// The text of an event. A text that is sent at once is all in the first part. In the middle of a large one is the
+/// command from the log entry, which is shared with other users of the entry.
 #[derive(Debug, Default)]
 struct EventParts([Bytes; 3]);
 
@@ -54,31 +54,31 @@ pub(super) struct Channel {
     service: CommandService,
     texts: Mutex<Texts>,
     kept: Arc<Mutex<RecentTexts>>,
-    /// Held by the feed that reads the log for all.
+    /// Held by the feed that reads the log for all feeds.
     reading: tokio::sync::Mutex<()>,
     latest: watch::Receiver<Latest>,
 }
 
-/// The texts of a universe that are kept, and some that have gone.
+/// The texts of a universe: those that are kept, and some that were dropped.
 #[derive(Debug, Default)]
 struct Texts {
     by_revision: BTreeMap<Revision, Arc<EventText>>,
-    /// At how many those that have gone are taken out.
+    /// The number of texts at which dropped ones are removed.
     sweep_at: usize,
 }
 
-/// How far a universe is.
+/// The latest state of a universe's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Latest {
-    /// At this revision, at least.
+    /// At this revision or a later one.
     At(Revision),
     Deleted,
-    /// Its log cannot be followed further; readers come back.
+    /// The log cannot be followed further. Readers reconnect.
     Lost,
 }
 
 impl Channels {
-    /// The events of a universe, which was at this revision just now.
+    /// The channel of a universe, which was just at this revision.
     pub(super) fn open(
         &self,
         service: &CommandService,
@@ -107,7 +107,7 @@ impl Channels {
                 last = follow(&service, &id, head, &followed, &sender) => last,
                 () = sender.closed() => return,
             };
-            // Before readers are notified, so that one that comes back finds a new channel.
+            // Done before readers are notified, so that one that reconnects finds a new channel.
             let mut open = lock(&channels);
             if open.get(&id).is_some_and(|it| it.ptr_eq(&followed)) {
                 open.remove(&id);
@@ -119,7 +119,8 @@ impl Channels {
     }
 }
 
-/// Publishes what is appended from now on, and the latest revision, until its log cannot be followed further.
+/// Publishes the entries that are appended from now on, and the latest revision, until the log cannot be followed
+/// further.
 async fn follow(
     service: &CommandService,
     id: &UniverseId,
@@ -137,7 +138,7 @@ async fn follow(
                 channel.keep(&entry);
                 entry.revision
             }
-            // Feeds find the gap themselves, and report it.
+            // Feeds find the gap themselves and report it.
             Some(Err(
                 TailError::Damaged { last: at, .. }
                 | TailError::Trimmed { head: at, .. }
@@ -154,15 +155,15 @@ async fn follow(
 }
 
 impl Channel {
-    /// How far the universe is, for waiting.
+    /// The latest state of the log, to wait for changes.
     pub(super) fn latest(&self) -> watch::Receiver<Latest> {
         self.latest.clone()
     }
 
-    /// The event after a revision, which must exist. Reads some more, up to `latest`.
+    /// The event after a revision, which must exist. Also reads some of the following events, up to `latest`.
     ///
     /// # Errors
-    /// As for the tail of the log.
+    /// The errors of the tail of the log.
     pub(super) async fn after(
         &self,
         last: Revision,
@@ -233,8 +234,8 @@ impl RecentTexts {
 }
 
 impl EventText {
-    /// What follows the first `begin` bytes, at most one piece of it, and whether that is all. `None` if the text has
-    /// gone.
+    /// The part after the first `begin` bytes, at most one piece, and whether it is the last. `None` if the text was
+    /// dropped.
     pub(super) fn piece(&self, begin: usize) -> Option<(Bytes, bool)> {
         let text = lock(&self.0);
         let text = text.as_ref()?;
@@ -243,7 +244,7 @@ impl EventText {
             return Some((first.clone(), true));
         }
         let rest = text.len().checked_sub(begin)?;
-        // A copy: a slice would keep the whole.
+        // A copy, because a slice would keep the whole text in memory.
         let mut piece = Vec::with_capacity(rest.min(PIECE));
         let mut passed = begin;
         for part in parts {
@@ -273,7 +274,7 @@ impl From<String> for EventParts {
     }
 }
 
-/// An entry of the log as an event: `command` with the command, or `replaced` when name or state were put.
+/// An entry of the log as an event: `command` with the command, or `replaced` when `PUT` set the name or the state.
 fn event(entry: &Entry) -> EventParts {
     let Entry { revision, body, .. } = entry;
     let entry = match LogEntry::read(body) {
@@ -302,7 +303,7 @@ fn event(entry: &Entry) -> EventParts {
     }
 }
 
-/// The event for entries that cannot be sent. The feed continues after them, and so does a reader that comes back.
+/// The event for entries that cannot be sent. The feed continues after them, and so does a reader that reconnects.
 pub(super) fn damaged(first: Revision, last: Revision) -> Bytes {
     damaged_text(first, last).into()
 }
@@ -314,6 +315,6 @@ fn damaged_text(first: Revision, last: Revision) -> String {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds one of them.
+    // No code panics while it holds one of these locks.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

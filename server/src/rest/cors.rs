@@ -17,7 +17,7 @@ const EXPOSED: HeaderValue =
 /// How long a browser may keep the answer to a preflight, in seconds.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
-/// Refuses requests for other hosts (DNS rebinding) and from pages that may not call.
+/// Refuses requests for other hosts (DNS rebinding) and from pages of origins that are not allowed.
 pub(super) fn judge(head: &request::Parts, config: &RestConfig) -> Result<(), Failure> {
     let host = match head.uri.authority() {
         Some(authority) => authority.as_str(),
@@ -60,14 +60,14 @@ pub(super) fn preflight(methods: &'static str) -> Response<RestBody> {
     response
 }
 
-/// Lets a page that may call read the answer, refusals too.
+/// Lets a page of an allowed origin read the answer, including errors.
 pub(super) fn expose(
     head: &request::Parts,
     response: &mut Response<RestBody>,
     origins: &mcp_proto::http::Origins,
 ) {
     let headers = response.headers_mut();
-    // Without an origin too: a cache must not give that answer to a page.
+    // Also set without an origin: a cache must not give this answer to a page.
     headers.append(VARY, HeaderValue::from_static("origin"));
     let Some(origin) = head.headers.get(ORIGIN) else {
         return;

@@ -24,7 +24,7 @@ use crate::metrics::Reader;
 use crate::store::{Revision, TailError, UniverseId};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// How long a browser waits before it comes back, in milliseconds; and the first bytes of each feed.
+/// The first bytes of each feed, with the time in milliseconds that a browser waits before it reconnects.
 const OPENING: &str = ":connected\n\nretry: 2000\n\n";
 const HEARTBEAT: Bytes = Bytes::from_static(b":heartbeat\n\n");
 
@@ -36,14 +36,14 @@ pub(super) struct Streams {
     channels: Channels,
 }
 
-/// An open feed. Its reader holds one piece of an event, and what the connection buffers.
+/// An open feed. Its reader holds one piece of an event and the connection's buffers.
 struct Feed {
     channel: Arc<Channel>,
     latest: watch::Receiver<Latest>,
     id: UniverseId,
     /// The last revision whose event was started.
     last: Revision,
-    /// An event, and how many bytes of it were sent.
+    /// The event being sent, and the number of its bytes that were sent.
     begun: Option<(Arc<EventText>, usize)>,
     heartbeat: Duration,
     stage: watch::Receiver<Stage>,
@@ -60,14 +60,14 @@ impl Streams {
         }
     }
 
-    /// How far the server is on its way.
+    /// The stage of the server.
     pub(super) fn stage(&self) -> Stage {
         *self.stage.borrow()
     }
 }
 
 impl Rest {
-    /// Opens a feed after the revision that `Last-Event-ID` names, or from now on.
+    /// Opens a feed after the revision in `Last-Event-ID`, or from now on.
     pub(super) async fn events(
         &self,
         head: &request::Parts,
@@ -79,8 +79,8 @@ impl Rest {
         let record = record.map_err(|error| ServiceError::reading(&id, &error))?;
         let (present, oldest) = (record.head.revision, record.oldest);
         let place = client.hold(Kind::Listeners, 1)?;
-        // An id after the present revision is of another universe, and what followed one before the log's beginning is
-        // no longer kept: their readers must read the whole universe again.
+        // An id after the present revision belongs to another universe. The events after an id before the log's
+        // beginning are no longer kept. In both cases the reader must read the whole universe again.
         let (after, opening) = match wanted {
             Some(wanted) if wanted > present || wanted < oldest => {
                 (present, format!("{OPENING}{}", reset(present)))
@@ -120,8 +120,8 @@ impl Rest {
 }
 
 impl Feed {
-    /// The next bytes and whether more may come; `None` when the feed ends, and then the reader comes back with the
-    /// last id it saw.
+    /// The next bytes, and whether more may follow. `None` when the feed ends; the reader then reconnects with the last
+    /// id it saw.
     async fn next(&mut self) -> Option<(Bytes, bool)> {
         loop {
             if self.begun.is_some() {
@@ -167,7 +167,7 @@ impl Feed {
         }
     }
 
-    /// The next piece of the event that was begun; `None` if its text has gone.
+    /// The next piece of the event being sent. `None` if its text was dropped.
     fn piece(&mut self) -> Option<(Bytes, bool)> {
         let (text, given) = self.begun.take()?;
         let (piece, is_last) = text.piece(given)?;
@@ -183,7 +183,7 @@ impl Feed {
     }
 }
 
-/// The last event of a feed when the server ends: when to come back, spread over a second.
+/// The last bytes of a feed when the server ends: a reconnection time, spread over a second.
 fn farewell() -> Bytes {
     let scattered = Uuid::new_v4().as_u64_pair().0 % 1_000;
     format!("retry: {}\n\n", 250 + scattered).into()

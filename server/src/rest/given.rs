@@ -9,8 +9,8 @@ use super::read;
 use crate::commands::Replacement;
 use crate::store::{Revision, UniverseId};
 
-/// What a body may have: what is read of it, and what is not but is in every answer, so that an answer can be sent
-/// back.
+/// The members that a body may have besides its name: those that are read, and those that every answer has, so that a
+/// client can send an answer back.
 const NAMES: [&str; 8] = [
     "fork",
     "generate",
@@ -22,12 +22,12 @@ const NAMES: [&str; 8] = [
     "state",
 ];
 
-/// What a body says of a universe.
+/// The members of a body about a universe.
 pub(super) struct UniverseBody {
     pub(super) replacement: Replacement,
     /// The universe to copy, and as of which revision.
     pub(super) fork: Option<(UniverseId, Option<Revision>)>,
-    /// The recipe of a universe, not read yet.
+    /// The recipe of a universe, not parsed yet.
     pub(super) generate: Option<Value>,
 }
 
@@ -54,7 +54,8 @@ fn read_fork(fork: &Value) -> Result<(UniverseId, Option<Revision>), Failure> {
     Ok((id, revision))
 }
 
-/// Any of `{name, state, fork, generate}`, and what is odd about it. The state is read one entity at a time.
+/// Reads any of `{name, state, fork, generate}`, with findings about unusual values. The state is read one entity at a
+/// time.
 pub(super) fn read_replacement(
     body: &[u8],
     meter: &Meter,
@@ -89,7 +90,7 @@ pub(super) fn read_replacement(
         Some(text) => {
             let used = meter.used();
             let value = |text: &str| {
-                // That of the entity before is gone.
+                // The memory of the entity before is free again.
                 meter.go_back_to(used);
                 read::value(text.as_bytes(), meter)
             };
@@ -114,7 +115,7 @@ pub(super) fn read_replacement(
     Ok((given, warnings))
 }
 
-/// Warns of members that mean nothing, or refuses them.
+/// Warns of unknown members, or refuses them.
 fn judge_names(
     members: &Map<String, Value>,
     strictness: Strictness,

@@ -37,7 +37,7 @@ impl Rest {
         Ok(response)
     }
 
-    /// `POST /universes/{id}/undo` with `{revision}`: the state of that revision, as a new one.
+    /// `POST /universes/{id}/undo` with `{revision}`: sets the state of that revision again, as a new revision.
     pub(super) async fn undo(
         &self,
         head: &request::Parts,

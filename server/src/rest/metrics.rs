@@ -9,7 +9,7 @@ use super::{READY_TIME, Rest};
 use crate::metrics::{CONTENT, render};
 
 impl Rest {
-    /// Everything that is counted, in the text format of OpenMetrics, which Prometheus reads.
+    /// All metrics, in the text format of OpenMetrics, which Prometheus reads.
     pub(super) async fn metrics(&self) -> Result<Response<RestBody>, Failure> {
         if !self.config.metrics {
             return Err(Failure::new(

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::answer::{self, RestBody};
 
-/// Where the document is.
+/// The path of the document.
 pub(super) const PATH: &str = "/openapi.json";
 
 /// The document, which is the same for every caller.

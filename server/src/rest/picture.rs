@@ -14,11 +14,11 @@ use crate::offload;
 use crate::picture::{self, Options, PictureError};
 use crate::store::UniverseId;
 
-/// A picture loads nothing, and nothing in it runs.
+/// A picture loads nothing and runs no scripts.
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'");
 
-/// What kind of file.
+/// The format of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Svg,
@@ -26,7 +26,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The kind that the last segment of a path asks for, and what is before that.
+    /// Splits the last segment of a path into the text before the extension and the format.
     pub(super) fn split(segment: &str) -> Option<(&str, Self)> {
         let svg = segment.strip_suffix(".svg").map(|id| (id, Self::Svg));
         svg.or_else(|| Some((segment.strip_suffix(".png")?, Self::Png)))
@@ -41,8 +41,8 @@ impl Format {
 }
 
 impl Rest {
-    /// The picture, with `width`, `height`, `time`, `theme` and `focus`. Its entity tag stands for the revision and
-    /// these.
+    /// The picture, with `width`, `height`, `time`, `theme` and `focus`. Its entity tag is made from the revision and
+    /// these options.
     pub(super) async fn picture(
         &self,
         head: &request::Parts,
@@ -63,7 +63,7 @@ impl Rest {
         } else {
             let turn = client.turn().await;
             let drawn = offload::run(false, move || {
-                // The client may go away before it is drawn.
+                // Held until it is drawn, because the client may disconnect before.
                 let _turn = turn;
                 match format {
                     Format::Svg => picture::svg(&universe, &options).map(String::into_bytes),
@@ -89,7 +89,7 @@ impl Rest {
     }
 }
 
-/// The tag by which `If-None-Match` names this picture, in any encoding, if it does (RFC 9110 §13.1.2).
+/// The tag in `If-None-Match` that names this picture in any encoding, if there is one (RFC 9110 §13.1.2).
 fn unchanged(head: &request::Parts, tag: &str) -> Option<HeaderValue> {
     let values = head.headers.get_all(IF_NONE_MATCH).iter();
     let values = values.filter_map(|value| value.to_str().ok());

@@ -22,10 +22,10 @@ use crate::store::{CommandId, Revision};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// The most members of a body that are read apart; three are known.
+/// The most members of a body whose texts are read separately. Three of them are known.
 const MAX_PARTS: usize = 64;
 
-/// Bounds what is read and judged of one request.
+/// Limits for reading and parsing the body of one request.
 #[derive(Debug)]
 pub(super) struct Reading {
     max_body_bytes: usize,
@@ -33,7 +33,7 @@ pub(super) struct Reading {
     timeout: Duration,
 }
 
-/// A body, held by its client until it has been judged.
+/// A body whose memory is counted for its client until it was parsed.
 #[derive(Debug)]
 pub(super) struct Received {
     text: Bytes,
@@ -50,7 +50,7 @@ impl Reading {
         }
     }
 
-    /// The whole body of a request that must be JSON.
+    /// The whole body of a request, which must be JSON.
     pub(super) async fn body<B>(
         &self,
         head: &request::Parts,
@@ -72,7 +72,7 @@ impl Reading {
 }
 
 impl Received {
-    /// Parses the body where it does not delay other requests.
+    /// Parses the body in a way that does not delay other requests.
     pub(super) async fn parse<T: Send + 'static>(
         self,
         read: impl FnOnce(&[u8], &Meter) -> Result<T, Failure> + Send + 'static,
@@ -92,7 +92,7 @@ impl Received {
                     format!("the body takes more than {} bytes of memory", meter.max()),
                 ));
             }
-            // What it makes of the tree is the service's: bounded by the size of a universe.
+            // Memory beyond the parsed tree is the service's concern: it is bounded by the size of a universe.
             meter.into_held().map_err(Failure::from).and(parsed)
         });
         parsed
@@ -137,16 +137,17 @@ where
             format!("the body is larger than {max_bytes} bytes"),
         )
     };
-    // What is announced to be too large is not even begun.
+    // If the announced size is too large, reading does not begin.
     if body.size_hint().lower() > max_bytes as u64 {
         return Err(too_large());
     }
-    // What is announced is held before anything of it is read.
+    // The announced size is counted before anything is read.
     let announced = body.size_hint().lower() as usize;
     held.grow(announced)?;
     let read = async {
         let mut body = pin!(body);
-        // As much as is announced: a text that grows while it arrives is in memory twice at times.
+        // Allocated with the announced size, because a buffer that grows while the body arrives is at times in memory
+        // twice.
         let mut text = BytesMut::with_capacity(announced);
         while let Some(frame) = body.frame().await {
             let broken = |_| Failure::bad_request("the body could not be read to its end");
@@ -177,7 +178,7 @@ pub(super) fn json(body: &[u8], meter: &Meter) -> Result<Value, Failure> {
     value(body, meter).map_err(Failure::bad_request)
 }
 
-/// A body or a part of one as JSON.
+/// A body or a part of it as JSON.
 ///
 /// # Errors
 /// A sentence.
@@ -185,8 +186,8 @@ pub(super) fn value(text: &[u8], meter: &Meter) -> Result<Value, String> {
     json::read(text, meter).map_err(|problem| problem.replacen("the message", "the body", 1))
 }
 
-/// The members of a body, with the text of one of them instead of its value. `None` if the body is not an object with
-/// that member, or it is malformed: [`json`] reports how.
+/// The members of a body, with the text of one of them instead of its value. `None` if the body is malformed or is not
+/// an object with that member. [`json`] reports the error.
 pub(super) fn apart<'t>(
     body: &'t [u8],
     member: &str,
@@ -208,7 +209,7 @@ pub(super) fn apart<'t>(
     Some((members, text?))
 }
 
-/// The members of an object as they stand there.
+/// The members of an object, in their order and with their texts.
 struct Parts<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'de> Deserialize<'de> for Parts<'de> {
@@ -238,7 +239,7 @@ impl<'de> Deserialize<'de> for Parts<'de> {
     }
 }
 
-/// The revision that `If-Match` demands; `None` when any will do (RFC 9110 §13.1.1).
+/// The revision that `If-Match` demands. `None` if the header is absent or allows any revision (RFC 9110 §13.1.1).
 pub(super) fn if_match(head: &request::Parts) -> Result<Option<Revision>, Failure> {
     let mut values = head.headers.get_all(IF_MATCH).iter();
     let Some(value) = values.next() else {
@@ -256,7 +257,7 @@ pub(super) fn if_match(head: &request::Parts) -> Result<Option<Revision>, Failur
     })
 }
 
-/// The command that `Idempotency-Key` names, if it is there: a text, in quotes or not.
+/// The command id for the `Idempotency-Key` header, if there is one. The key may be in quotes.
 pub(super) fn idempotency_key(head: &request::Parts) -> Result<Option<CommandId>, Failure> {
     let Some(key) = head.headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
@@ -270,7 +271,7 @@ pub(super) fn idempotency_key(head: &request::Parts) -> Result<Option<CommandId>
     Ok(Some(key))
 }
 
-/// The tag by which `If-None-Match` names this revision, if it does (RFC 9110 §13.1.2).
+/// The tag in `If-None-Match` that names this revision, if there is one (RFC 9110 §13.1.2).
 pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> Option<HeaderValue> {
     let values = head
         .headers
@@ -282,22 +283,22 @@ pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> Option
         let strong = tag.strip_prefix("W/").unwrap_or(tag);
         match strong {
             "*" => Some(answer::etag(revision)),
-            // In the encoding that the client has.
+            // With the suffix of the encoding that the client has.
             _ if revision_of_tag(strong) == Some(revision) => HeaderValue::from_str(strong).ok(),
             _ => None,
         }
     })
 }
 
-/// A revision in a body: a whole number, however JSON writes it.
+/// A revision in a body: a whole number in any notation of JSON.
 pub(super) fn revision(value: &Value) -> Option<Revision> {
-    // Larger ones are not whole as a double.
+    // Larger numbers are not exact as a double.
     let whole = |number: &f64| number.fract() == 0.0 && (0.0..9e15).contains(number);
     let number = || value.as_f64().filter(whole).map(|number| number as u64);
     value.as_u64().or_else(number).map(Revision)
 }
 
-/// A query parameter that must be a whole number, if it is there.
+/// The value of a query parameter, which must be a whole number, if it is present.
 pub(super) fn number(head: &request::Parts, name: &str) -> Result<Option<u64>, Failure> {
     let given = query(head, name).map(|text| text.parse());
     given
@@ -305,7 +306,7 @@ pub(super) fn number(head: &request::Parts, name: &str) -> Result<Option<u64>, F
         .map_err(|_| Failure::bad_request(format!("{name} must be a whole number")))
 }
 
-/// Refuses query parameters that mean nothing here.
+/// Refuses unknown query parameters.
 pub(super) fn known_parameters(head: &request::Parts, known: &[&str]) -> Result<(), Failure> {
     let query = head.uri.query().unwrap_or_default();
     let mut given = form_urlencoded::parse(query.as_bytes());
@@ -334,7 +335,7 @@ pub(super) fn query(head: &request::Parts, name: &str) -> Option<String> {
         .map(|(_, value)| value.into_owned())
 }
 
-/// A header that must be a whole number, if it is there.
+/// The value of a header, which must be a whole number, if it is present.
 pub(super) fn revision_header(
     head: &request::Parts,
     name: &HeaderName,
@@ -357,10 +358,10 @@ pub(super) fn revision_header(
 
 fn revision_of_tag(tag: &str) -> Option<Revision> {
     let text = tag.strip_prefix('"')?.strip_suffix('"')?;
-    // Whatever encoding it was given in, it is the same revision.
+    // The revision is the same in every encoding.
     let encoded = |encoding: &Encoding| text.strip_suffix(encoding.as_str())?.strip_suffix('-');
     let text = Encoding::ALL.iter().find_map(encoded).unwrap_or(text);
     let revision = text.parse().ok().map(Revision)?;
-    // Tags are compared as texts: this server never makes "+1" or "01".
+    // Compared as text, because this server never writes "+1" or "01".
     (revision.to_string() == text).then_some(revision)
 }

@@ -11,13 +11,13 @@ use crate::offload;
 use crate::store::{Revision, UniverseId};
 use crate::view::tree::tree;
 
-/// How many entities a page has by default.
+/// The default number of entities on a page.
 pub(super) const DEFAULT_LIMIT: u64 = 500;
-/// The most entities of one page.
+/// The most entities on one page.
 pub(super) const MAX_LIMIT: u64 = 10_000;
 
 impl Rest {
-    /// The outline as text, with `limit` and `cursor`. All pages are of the revision that the first one had.
+    /// The outline as text, with `limit` and `cursor`. All pages show the revision of the first page.
     pub(super) async fn tree(
         &self,
         head: &request::Parts,
@@ -67,7 +67,7 @@ impl Rest {
     }
 }
 
-/// A revision, and how many entities were on the pages before.
+/// The revision in a cursor, and the number of entities on earlier pages.
 fn read_cursor(cursor: &str) -> Option<(Revision, usize)> {
     let (revision, skip) = cursor.split_once('.')?;
     Some((Revision(revision.parse().ok()?), skip.parse().ok()?))

@@ -19,15 +19,15 @@ use crate::reach::Reach;
 use crate::store::{Page, Position, Revision, UniverseId};
 use crate::view::ResultForm;
 
-/// How many universes a page of the list has by default.
+/// The default number of universes on a page of the list.
 pub(super) const DEFAULT_LIMIT: usize = 100;
-/// The most universes of one page.
+/// The most universes on one page.
 pub(super) const MAX_LIMIT: usize = 500;
-/// The bytes after which a page ends, even with few universes; its `Link` continues from there.
+/// The bytes after which a page ends, even with few universes. Its `Link` header leads to the next page.
 const PAGE_BYTES: usize = 8 << 20;
 
 impl Rest {
-    /// `GET /universes`: an array, the newest first; `limit`, `cursor`, `view=summary`.
+    /// `GET /universes`: an array, the newest first, with `limit`, `cursor` and `view=summary`.
     pub(super) async fn list(
         &self,
         head: &request::Parts,
@@ -57,7 +57,7 @@ impl Rest {
             Some("summary") => true,
             Some(_) => return Err(Failure::bad_request("view must be full or summary")),
         };
-        // One more than asked for shows whether there is a next page.
+        // One more than requested shows whether there is a next page.
         let page = Page {
             after,
             limit: limit + 1,
@@ -77,13 +77,13 @@ impl Rest {
             } else {
                 match self.service.peek(&record.meta.id).await {
                     Ok(universe) if is_unwritten(head, &universe) => {
-                        // Where the page ends is known when it is written.
+                        // The end of the page is only known when it is written.
                         return Ok(answer::json_text(StatusCode::OK, Vec::new()));
                     }
                     Ok(universe) => answer::write(universe).await,
-                    // Deleted since the page was read.
+                    // Deleted after the page was read.
                     Err(ServiceError::NotFound(_)) => continue,
-                    // One that is damaged does not keep the others from being read.
+                    // A damaged universe does not prevent reading the others.
                     Err(error @ ServiceError::Damaged { .. }) => {
                         answer::write_damaged(record, &error)
                     }
@@ -126,7 +126,7 @@ impl Rest {
         let (given, warnings) = body.parse(read).await?;
         let missing = |what| Failure::bad_request(format!("{what} is missing"));
         if key.is_some() && matches!(given.fork, Some((_, None))) {
-            // A retry must find what the first try found.
+            // A retry must copy the same state as the first try.
             return Err(Failure::bad_request(
                 "fork needs a revision under an Idempotency-Key",
             ));
@@ -197,7 +197,7 @@ impl Rest {
         Ok(response)
     }
 
-    /// `GET /universes/{id}`; `revision` for the universe as it was.
+    /// `GET /universes/{id}`, with `revision` for an earlier state.
     pub(super) async fn get(
         &self,
         head: &request::Parts,
@@ -258,8 +258,8 @@ impl Rest {
         Ok(answer::empty(StatusCode::NO_CONTENT))
     }
 
-    /// `POST /universes/{id}/commands` with a command, or with an array of them; `result=events` or `changes` leaves
-    /// the state out of the answer.
+    /// `POST /universes/{id}/commands` with a command or an array of commands. `result=events` or `result=changes`
+    /// leaves the state out of the answer.
     pub(super) async fn command(
         &self,
         head: &request::Parts,
@@ -288,7 +288,7 @@ impl Rest {
     }
 }
 
-/// Whether only the headers are requested, of a body that takes long to write. They then have no length.
+/// Whether only the headers are requested of a body that takes long to write. They then have no `Content-Length`.
 fn is_unwritten(head: &request::Parts, universe: &Universe) -> bool {
     head.method == Method::HEAD && !offload::is_small(&universe.state)
 }

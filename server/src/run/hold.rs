@@ -19,24 +19,24 @@ use crate::engine::{self, Shared};
 use crate::store::sqlite::Options;
 use crate::store::{MemoryLimits, MemoryStore, SqliteStore, UniverseId};
 
-/// How long a store that other servers share may take to note that this one has ended.
+/// The longest time that a shared store may take to record that this server has ended.
 const LEAVE_TIME: Duration = Duration::from_secs(2);
 
 /// An open store and the service over it.
 pub(super) struct Hold {
     pub(super) service: CommandService,
-    /// `None` for universes that are elsewhere.
+    /// `None` if the universes are not in a data directory.
     store: Option<Arc<SqliteStore>>,
-    /// What of MCP is kept elsewhere, too.
+    /// The MCP data that is stored in a shared store.
     pub(super) shared: Option<Shared>,
-    /// Lets other servers know that this one has ended.
+    /// Notifies other servers that this one has ended.
     leave: Option<BoxFuture<'static, ()>>,
-    /// Trims histories.
+    /// The task that trims histories.
     retention: JoinHandle<()>,
 }
 
 impl Hold {
-    /// Opens the store and makes the demo if that was asked for.
+    /// Opens the store, and creates the demo universe if requested.
     pub(super) async fn open(arguments: &Arguments, config: &Config) -> Result<Self, RunError> {
         let limits = arguments.limits();
         let (service, store, shared, leave) = match &arguments.store {
@@ -77,13 +77,13 @@ impl Hold {
         Ok(hold)
     }
 
-    /// What can be asked for by the socket; `None` for universes that are not in a data directory.
+    /// Executes requests that arrive at the socket. `None` if the universes are not in a data directory.
     pub(super) fn online(&self) -> Option<Online> {
         let store = self.store.as_ref()?;
         Some(Online::new(self.service.clone(), Arc::clone(store)))
     }
 
-    /// Resolves if the store cannot continue.
+    /// Resolves if the store can no longer work.
     pub(super) fn failed(&self) -> impl Future<Output = ()> + Send + use<> {
         let ended = self.store.as_ref().map(|store| store.ended());
         async move {
@@ -94,13 +94,13 @@ impl Hold {
         }
     }
 
-    /// Makes accepted commands durable and frees the directory, even if the service is still in use. Bounded by the
-    /// bounds of [`CommandService::close`] and [`SqliteStore::close`].
+    /// Makes accepted commands durable and releases the directory, even if the service is still in use. Takes no longer
+    /// than the limits of [`CommandService::close`] and [`SqliteStore::close`].
     pub(super) async fn close(self) {
         self.retention.abort();
         self.service.close().await;
         if let Some(leave) = self.leave {
-            // Others find out by time otherwise.
+            // Other servers otherwise notice by a timeout.
             let _late = tokio::time::timeout(LEAVE_TIME, leave).await;
         }
         if let Some(store) = self.store
@@ -111,7 +111,7 @@ impl Hold {
     }
 }
 
-/// Off the runtime's threads: opening may have to recover what a crash left.
+/// Opens the store outside the runtime's threads, because opening may include recovery after a crash.
 async fn open_embedded(dir: &Path) -> Result<SqliteStore, RunError> {
     let dir = dir.to_owned();
     let opened = apart(move || SqliteStore::open(&dir, Options::default())).await;
@@ -124,7 +124,7 @@ async fn make_demo(service: &CommandService) -> Result<(), RunError> {
     let state = demo::sol().map_err(|problem| wrong(&problem))?;
     let state = State::from_value(state).map_err(|problem| wrong(&problem))?;
     match service.create(id, demo::NAME.to_owned(), state).await {
-        // It is there from an earlier start, with what was done to it since.
+        // It exists from an earlier start, with all changes since then.
         Ok(_) | Err(ServiceError::Exists(_)) => Ok(()),
         Err(error) => Err(wrong(&error)),
     }

@@ -20,7 +20,8 @@ use crate::mcp;
 use crate::metrics;
 use crate::store::sqlite::OpenError;
 
-/// How long a holder that has promised the directory may take to finish what it has begun, beyond [`PATIENCE`].
+/// The longest time, beyond [`PATIENCE`], that a holder which promised to release the directory may take to finish its
+/// work.
 const HANDOVER_TIME: std::time::Duration = std::time::Duration::from_secs(15);
 
 pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), RunError> {
@@ -31,7 +32,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     };
     let listener = listen(arguments.address()).map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
-    // After the address is ours, so that a start that fails for it has touched nothing.
+    // Done after binding the address, so that a start that fails at the address has changed nothing.
     let Some(hold) = take(arguments, &config, &stop).await? else {
         return Ok(());
     };
@@ -54,7 +55,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         }
     };
     let app = App::new(hold.service.clone(), mcp.clone(), config.rest);
-    // They are followed as long as the server runs.
+    // Key changes are followed as long as the server runs.
     let _keys = config.keys.map(|keys| keys.give(server.keys()));
     let socket = match hold.online() {
         Some(online) => {
@@ -69,7 +70,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         .and_then(RequiredAuthorization::shown_token);
     let place = (if is_https { "https" } else { "http" }, address);
     greet(arguments, &config.data_dir, place, url.as_deref(), token);
-    // They are followed as long as the server runs.
+    // Changes of the authorization files are followed as long as the server runs.
     let _followed = config.asked.map(RequiredAuthorization::follow);
     let mut failed = false;
     let shutdown = async {
@@ -89,7 +90,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         }
     };
     let served = serve_as(listener, config.https, app.clone(), serving, shutdown).await;
-    // What was said to clients that come back to another server is there.
+    // Messages for clients that will reconnect to another server are stored now.
     mcp.ended().await;
     if let Some(socket) = socket {
         socket.close().await;
@@ -102,8 +103,8 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     Ok(())
 }
 
-/// Opens the store. A process that holds the directory for one client is asked to release it; one that listens keeps
-/// it. `None` when stopped.
+/// Opens the store. Asks a process that holds the directory for one client to release it. A process that listens keeps
+/// the directory. `None` when this process was stopped.
 async fn take(
     arguments: &Arguments,
     config: &Config,
@@ -131,7 +132,7 @@ async fn take(
                     false
                 }
                 Ok(false) => true,
-                // It is starting or ending just now, or hangs.
+                // It is just starting or ending, or it hangs.
                 Err(_) => start.elapsed() > patience,
             },
         };
@@ -141,7 +142,7 @@ async fn take(
     }
 }
 
-/// Prints where everything is, for the person who started it.
+/// Prints the addresses of the endpoints, for the person who started the server.
 fn greet(
     arguments: &Arguments,
     data_dir: &std::path::Path,
@@ -155,7 +156,7 @@ fn greet(
         StoreKind::Shared(url) => format!("universes in {url}"),
         StoreKind::Memory => "universes in memory, gone at the exit".to_owned(),
     };
-    // Without a URL, the paths alone.
+    // If the URL is not known, only the paths are printed.
     let base = url.unwrap_or_default();
     let demo = if arguments.demo {
         format!("\n  demo  {base}/universes/{}", crate::demo::ID)

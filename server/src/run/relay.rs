@@ -23,31 +23,31 @@ use crate::config::Config;
 use lines::{Line, Lines, lines, write_line};
 use memory::{Handshake, Memory};
 
-/// The longest answer that is passed on, in bytes. It may have a state twice, once with its quotes escaped.
+/// The longest answer that is relayed, in bytes. It may contain a state twice, once with its quotes escaped.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
 
-/// How long a server may take for the repeated handshake.
+/// The longest time that a server may take for the repeated handshake.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(2);
 
-/// How long, beyond the time that calls have at the end, their answers may take to be passed on.
+/// The longest time to relay the last answers, in addition to the drain time of running calls.
 const FAREWELL_TIME: Duration = Duration::from_secs(1);
 
-/// How a relay ended.
+/// The reason why a relay ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The client has closed its input, or the process was stopped.
+    /// The client closed its input, or the process was stopped.
     Client,
-    /// The server is gone.
+    /// The server ended.
     Server,
-    /// The server is going, and another one takes its place.
+    /// The server is ending and another one takes its place.
     Succeeded,
 }
 
-/// How many of the client's lines were passed on.
+/// Whether all of the client's lines were relayed.
 enum Sent {
-    /// All were passed on.
+    /// All were relayed.
     All,
-    /// The server accepts no more.
+    /// Some were not, because the server accepts no more.
     Some,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Client {
     output: Stdout,
     memory: Mutex<Memory>,
     max_line_bytes: usize,
-    /// How long its calls may continue after its end.
+    /// How long running calls may continue after the client ended its input.
     drain_time: Duration,
     stop: CancellationToken,
 }
@@ -76,10 +76,10 @@ impl Client {
         }
     }
 
-    /// Passes lines both ways until one side ends or the directory should change hands.
+    /// Relays lines in both directions until one side ends or the directory changes its holder.
     ///
     /// # Errors
-    /// Those of stdin and stdout.
+    /// The errors of stdin and stdout.
     pub(super) async fn relay(
         &mut self,
         reader: impl AsyncRead + Unpin,
@@ -102,7 +102,7 @@ impl Client {
         Ok(end)
     }
 
-    /// The two directions run side by side: neither waits for the other, even if a buffer is full.
+    /// Runs both directions concurrently. Neither waits for the other, even if a buffer is full.
     async fn pass(
         &mut self,
         answers: &mut Lines<impl AsyncRead + Unpin>,
@@ -125,9 +125,9 @@ impl Client {
             sent = pass_up(input, writer, memory, leave, notices, *max_line_bytes) => sent?,
             () = stop.cancelled() => Sent::All,
         };
-        // The server lets what is running finish, and then ends the stream.
+        // The server lets running calls finish and then ends the stream.
         let rest = async {
-            // The server may be gone already.
+            // The server may have ended already.
             let _ = writer.shutdown().await;
             down.await
         };
@@ -141,8 +141,8 @@ impl Client {
         })
     }
 
-    /// Repeats the client's handshake with a new server, without passing on answers that it already has. Returns the
-    /// notifications about what the client missed without a server.
+    /// Repeats the client's handshake with a new server, without relaying answers that the client already has. Returns
+    /// the notifications about changes that the client may have missed without a server.
     async fn introduce(
         &self,
         answers: &mut Lines<impl AsyncRead + Unpin>,
@@ -158,7 +158,7 @@ impl Client {
             subscriptions,
         } = handshake;
         write_line(writer, &initialize).await?;
-        // An answer that the client still waits for is passed on; its requests since then were answered as lost.
+        // An answer that the client still waits for is relayed. Its requests since then were answered as lost.
         if answered {
             skip_answer(answers).await?;
             // The server sends nothing else before the client is initialized, so these lines are answers.
@@ -179,7 +179,7 @@ impl Client {
         }
     }
 
-    /// The server ended with these requests unanswered: whether they were done is unknown here.
+    /// Answers the requests that the server left unanswered with errors. Whether they were executed is not known here.
     async fn fail_running(&mut self) -> Result<(), RunError> {
         let running = lock(&self.memory).take_running();
         for id in running {
@@ -194,7 +194,7 @@ impl Client {
     }
 }
 
-/// What changed without a server is unknown here, so everything may have.
+/// Notifications of changes while there was no server. What changed is not known here, so everything is reported.
 fn missed(subscriptions: &[String]) -> Vec<String> {
     let notification = |method: &str, params: serde_json::Value| {
         json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
@@ -206,14 +206,14 @@ fn missed(subscriptions: &[String]) -> Vec<String> {
     std::iter::once(list).chain(updates).collect()
 }
 
-/// Passes over an answer that the client does not wait for.
+/// Skips an answer that the client does not wait for.
 async fn skip_answer(answers: &mut Lines<impl AsyncRead + Unpin>) -> Result<(), std::io::Error> {
     let gone = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
     answers.next().await.ok_or_else(gone)?.map_err(|_| gone())?;
     Ok(())
 }
 
-/// From the client to the server. A line that was begun is passed on whole.
+/// Relays from the client to the server. A line that was begun is relayed completely.
 async fn pass_up(
     input: &mut Lines<impl AsyncRead + Unpin>,
     writer: &mut (impl AsyncWrite + Unpin),
@@ -240,7 +240,7 @@ async fn pass_up(
                     max = max_line_bytes,
                     "a line was longer than allowed and was dropped"
                 );
-                // Fails only if the client is gone.
+                // Fails only if the client disconnected.
                 let _ = notices.send(too_long(max_line_bytes)).await;
             }
             Some(Err(error)) => return Err(error.into()),
@@ -249,7 +249,7 @@ async fn pass_up(
     }
 }
 
-/// From the server to the client, after what it has missed, with the notices of the other direction.
+/// Relays from the server to the client, after the missed notifications, together with notices of the other direction.
 async fn pass_down(
     answers: &mut Lines<impl AsyncRead + Unpin>,
     output: &mut Stdout,
@@ -287,7 +287,7 @@ fn too_long(max: usize) -> String {
     json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string()
 }
 
-/// Never held across a wait.
+/// The lock is never held across an await.
 fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -36,24 +36,24 @@ pub(super) use wire::LEAVING;
 /// The socket's name in the data directory.
 pub const SOCKET: &str = "universe.sock";
 
-/// What it is called until its mode is set. No longer than its name, since the paths of sockets are short.
+/// The socket's name until its mode is set. It is not longer than the final name, since socket paths must be short.
 const UNREADY: &str = "universe.new";
 
-/// The most processes that share a server; a further one is refused.
+/// The most processes that share a server. Further ones are refused.
 const MAX_PEERS: usize = 64;
 
-/// How long a holder that works may take to answer a first line.
+/// The longest time that a working holder may take to answer a first line.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 
-/// How long a peer may take, beyond the time that its calls have, to take its last answers.
+/// The longest time that a peer may take to receive its last answers, in addition to the drain time of its calls.
 const FAREWELL_TIME: Duration = Duration::from_secs(1);
 
-/// Whether the holder gives the directory to a server that listens.
+/// Whether the holder releases the directory to a server that listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tenure {
-    /// It serves one client and can as well relay for it.
+    /// The holder serves one client and can also relay for it.
     Yields,
-    /// It listens itself.
+    /// The holder itself listens.
     Keeps,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Shared {
     asked: CancellationToken,
 }
 
-/// What every connection needs.
+/// The data that every connection needs.
 #[derive(Clone)]
 struct Host {
     server: Server,
@@ -76,7 +76,7 @@ struct Host {
     asked: CancellationToken,
 }
 
-/// Opens the socket. A directory whose path is too long for one is still served, but not shared.
+/// Opens the socket. If the path of the directory is too long for a socket, the directory is served but not shared.
 pub(super) fn start(
     dir: &Path,
     server: Server,
@@ -111,18 +111,18 @@ pub(super) fn start(
     }
 }
 
-/// The stream to the server that holds the directory, once that has taken this process in.
+/// Connects to the server that holds the directory, and returns the stream once the server has accepted this process.
 ///
 /// # Errors
-/// The system's, the holder's refusal, or that it does not answer in time.
+/// The operating system's error, a refusal by the holder, or a timeout.
 pub(super) async fn join(dir: &Path) -> io::Result<UnixStream> {
     let mut stream = greet(dir, wire::JOIN).await?;
     wire::accepted(&mut stream, ANSWER_TIME).await?;
     Ok(stream)
 }
 
-/// The stream to the server that holds the directory, ready for a request about the care of the data. `None` if there
-/// is no server.
+/// Connects to the server that holds the directory, for a request about the care of the data. `None` if there is no
+/// server.
 ///
 /// # Errors
 /// As for [`join`].
@@ -130,7 +130,7 @@ pub(crate) async fn care(dir: &Path) -> io::Result<Option<UnixStream>> {
     if_any(dir, wire::CARE).await
 }
 
-/// The stream to the server that holds the directory, ready for HTTP requests. `None` if there is no server.
+/// Connects to the server that holds the directory, for HTTP requests. `None` if there is no server.
 ///
 /// # Errors
 /// As for [`join`].
@@ -148,7 +148,7 @@ async fn if_any(dir: &Path, line: &[u8]) -> io::Result<Option<UnixStream>> {
     Ok(Some(stream))
 }
 
-/// Whether no server listens.
+/// Whether the error means that no server listens.
 fn is_nobody(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -178,7 +178,7 @@ async fn greet(dir: &Path, line: &[u8]) -> io::Result<UnixStream> {
     timeout(ANSWER_TIME, greeted).await?
 }
 
-/// The holder of the directory's lock owns the names; existing files are left over from a crash.
+/// Binds the socket. The holder of the directory's lock owns the names, so existing files are left over from a crash.
 fn bind(dir: &Path) -> io::Result<UnixListener> {
     let unready = dir.join(UNREADY);
     match std::fs::remove_file(&unready) {
@@ -186,14 +186,14 @@ fn bind(dir: &Path) -> io::Result<UnixListener> {
         _ => {}
     }
     let listener = UnixListener::bind(&unready)?;
-    // It gets its name only once it is private to its owner.
+    // It gets its final name only once it is private to its owner.
     std::fs::set_permissions(&unready, Permissions::from_mode(0o600))?;
     std::fs::rename(&unready, dir.join(SOCKET))?;
     Ok(listener)
 }
 
 impl Host {
-    /// Accepts until closing, and then gives the connections their time.
+    /// Accepts connections until closing. Then gives the open connections time to finish.
     async fn serve(self, listener: UnixListener, path: PathBuf) {
         let places = Arc::new(Semaphore::new(MAX_PEERS));
         let mut peers = JoinSet::new();
@@ -224,7 +224,7 @@ impl Host {
         }
         drop(listener);
         self.app.end_feeds();
-        // Still ours: the directory's lock is held until the store is closed, which comes later.
+        // Still owned by this process, because the directory's lock is held until the store is closed later.
         if let Err(error) = std::fs::remove_file(&path) {
             tracing::debug!(%error, "the socket was gone already");
         }
@@ -276,7 +276,7 @@ impl Host {
         Ok(())
     }
 
-    /// Answers requests until the other end goes or this one ends, and then the one that is being answered.
+    /// Answers requests until either end closes. The request in progress is completed.
     async fn serve_rest(self, stream: UnixStream) -> io::Result<()> {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new());
@@ -303,17 +303,17 @@ async fn turn_away(mut stream: UnixStream) {
     let line = wire::refusal(&format!(
         "{MAX_PEERS} processes share this server, and more it does not take: end one and try again"
     ));
-    // A new connection has room for a line.
+    // A new connection's buffer can hold one line.
     let _told = timeout(FAREWELL_TIME, stream.write_all(line.as_bytes())).await;
 }
 
 impl Shared {
-    /// Cancelled when a server that listens has asked for the directory and been promised it.
+    /// Cancelled when a server that listens has asked for the directory and this process has agreed to release it.
     pub(super) fn asked(&self) -> CancellationToken {
         self.asked.clone()
     }
 
-    /// Accepts no more processes, and gives running calls their time to finish.
+    /// Accepts no more processes. Gives running calls time to finish.
     pub(super) fn stop(&self) {
         self.closing.cancel();
     }

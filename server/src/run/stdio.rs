@@ -21,10 +21,10 @@ use crate::http::App;
 use crate::mcp;
 use crate::store::sqlite::OpenError;
 
-/// How long a directory is left to the server that has asked for it, before it is taken back.
+/// How long a directory is left to the server that asked for it before this process takes it again.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How many bytes a server in this process may lag behind its client, each way.
+/// The size of the buffer in each direction between a client and a server in this process, in bytes.
 const PIPE_BYTES: usize = 256 * 1024;
 
 /// Serves the client until it ends or the process is stopped.
@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), Ru
                 Ok(stream) => {
                     tracing::info!(dir = %config.data_dir.display(), "joined the server that holds the data directory");
                     let (reader, writer) = stream.into_split();
-                    // It is left when it ends, and not before.
+                    // The relay is left when that server ends, and not before.
                     end = Some(
                         client
                             .relay(reader, writer, &CancellationToken::new())
@@ -75,7 +75,7 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), Ru
                 patience = hold_from + PATIENCE;
             }
             Some(End::Server) => {
-                // The server that asked for the directory has had it, so there is nothing to wait for.
+                // The server that asked for the directory has had its turn, so there is no need to wait.
                 hold_from = Instant::now();
                 patience = hold_from + PATIENCE;
             }
@@ -139,7 +139,7 @@ async fn serve(
             tracing::info!(dir = %config.data_dir.display(), "gave the data directory to a server that listens");
             Ok(End::Succeeded)
         }
-        // It ends no sooner than its input.
+        // The server must not end before its input.
         _ => Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
     }
 }

@@ -5,11 +5,11 @@ use mcp_proto::Operation;
 
 use crate::config::{Arguments, ConfigError};
 
-/// Nothing that would send spans.
+/// A replacement that sends no spans.
 #[derive(Debug)]
 pub(crate) struct Traces(());
 
-/// No span.
+/// A replacement for the span of a request.
 #[derive(Debug)]
 pub(crate) struct RequestSpan(());
 

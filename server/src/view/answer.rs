@@ -8,12 +8,12 @@ use super::{Changes, FITTING_BYTES, fit};
 use crate::commands::Processed;
 use crate::offload;
 
-/// How much of the result is answered. The events are part of every form (REQ-MCP-9).
+/// The parts of a result that an answer includes. The events are part of every form (REQ-MCP-9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultForm {
-    /// Revision, time, events and changes, the changes up to [`FITTING_BYTES`], and the state if it is not larger.
+    /// Revision, time, events, the changes up to [`FITTING_BYTES`], and the state if it is not larger.
     Fitting,
-    /// Revision, time, events and changes, all of them.
+    /// Revision, time, events and all changes.
     Changes,
     /// Revision, time and events.
     Events,
@@ -25,21 +25,21 @@ pub enum ResultForm {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandAnswer<'a> {
-    /// The revision after the last command; absent where an entity tag has it.
+    /// The revision after the last command. Absent where the entity tag has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
-    /// The simulated time after it, seconds.
+    /// The simulated time after the last command, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
-    /// What happened, in order.
+    /// The events, in order.
     pub events: &'a [Event],
-    /// What is different now.
+    /// The changes of the state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
     /// The whole state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_state: Option<Box<RawValue>>,
-    /// What was taken although it is odd.
+    /// Warnings about unusual input that was accepted.
     #[serde(skip_serializing_if = "Findings::is_empty")]
     pub warnings: &'a Findings,
 }
@@ -48,7 +48,7 @@ impl ResultForm {
     /// The names of the forms that can be requested.
     pub const WORDS: [&str; 3] = ["changes", "events", "state"];
 
-    /// Whether the answer is written quickly: a large state is not written, and not compared whole.
+    /// Whether the answer is written quickly, because a large state is neither written nor compared as a whole.
     pub(crate) fn is_quick(self, processed: &Processed) -> bool {
         let replaces = |event: &Event| {
             use Event::{
@@ -73,10 +73,10 @@ impl ResultForm {
         }
     }
 
-    /// The form of this word.
+    /// Parses the name of a form.
     ///
     /// # Errors
-    /// A sentence with the words there are.
+    /// A sentence with the valid names.
     pub fn read(word: &str) -> Result<Self, String> {
         match word {
             "changes" => Ok(Self::Changes),
@@ -88,10 +88,10 @@ impl ResultForm {
 }
 
 impl<'a> CommandAnswer<'a> {
-    /// The result in a form.
+    /// The result in the given form.
     ///
     /// # Errors
-    /// When the state cannot be written as JSON, which is a mistake of this program.
+    /// When the state cannot be written as JSON, which is an internal error.
     pub fn of(
         processed: &'a Processed,
         warnings: &'a Findings,
@@ -123,7 +123,7 @@ impl<'a> CommandAnswer<'a> {
         })
     }
 
-    /// Without what REST has in headers or does not answer: its contract is `{"nextState", "events"}`.
+    /// Removes what REST has in headers or does not return: its contract is `{"nextState", "events"}`.
     #[must_use]
     pub fn without_revision(self) -> Self {
         Self {

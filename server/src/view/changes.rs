@@ -9,22 +9,22 @@ use universe_core::{Family, State};
 use super::fit;
 
 /// The difference between two states, as JSON `{"stars": {"earth": {…}}, "removed": {"stars": ["luna"]}}`. Families
-/// without a change are left out.
+/// without changes are absent.
 #[derive(Debug, Default, Serialize)]
 pub struct Changes {
     #[serde(flatten)]
     entities: BTreeMap<&'static str, BTreeMap<String, Box<RawValue>>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     removed: BTreeMap<&'static str, Vec<String>>,
-    /// How many entities have changed or gone that are not shown.
+    /// The number of changed or removed entities that are not included.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     omitted: BTreeMap<&'static str, usize>,
 }
 
 impl Changes {
-    /// What differs in `after`, shown as far as it takes at most `max` bytes of JSON; the rest is counted.
+    /// Compares two states. Includes changes up to `max` bytes of JSON and counts the others.
     ///
-    /// The cost is as for [`State::changed_since`], and that of writing what is shown.
+    /// The cost is that of [`State::changed_since`] and of writing the included changes.
     #[must_use]
     pub fn between(before: &State, after: &State, max: usize) -> Self {
         let mut changes = Self::default();
@@ -37,7 +37,7 @@ impl Changes {
         changes
     }
 
-    /// Whether something was left out.
+    /// Whether some changes are not included.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         !self.omitted.is_empty()
@@ -53,7 +53,7 @@ impl Changes {
             self.removed.entry(name).or_default().push(id.to_owned());
             return true;
         };
-        // Without a bound there is nothing to be compared with it, and one copy less.
+        // Without a limit no size needs to be compared, which saves a copy.
         let written = match *room {
             usize::MAX => to_raw_value(&entity).ok(),
             room => fit::within(&entity, room.saturating_sub(id.len() + 4)),

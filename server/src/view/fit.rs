@@ -11,7 +11,7 @@ struct Bounded {
     max: usize,
 }
 
-/// The value as JSON text, if that has at most `max` bytes.
+/// The value as JSON text, if the text has at most `max` bytes.
 pub(super) fn within(value: &impl Serialize, max: usize) -> Option<Box<RawValue>> {
     let text = Vec::new();
     let mut bounded = Bounded { text, max };

@@ -7,23 +7,23 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::commands::{CommandService, LogEntry, ServiceError};
 use crate::store::{Entry, Revision, TailError, Timestamp, UniverseId};
 
-/// How many entries a page has by default, and at the most.
+/// The number of entries on a page by default, and the most.
 pub(crate) const DEFAULT_LIMIT: u64 = 20;
 pub(crate) const MAX_LIMIT: u64 = 100;
-/// The bytes after which a page ends, even with few entries; `next` continues from there.
+/// The bytes after which a page ends, even with few entries. `next` leads to the next page.
 const PAGE_BYTES: usize = 256 * 1024;
 
 #[derive(Serialize)]
 struct History<'e, N> {
-    /// The revision the universe is at.
+    /// The present revision of the universe.
     revision: u64,
     entries: Vec<HistoryEntry<'e>>,
-    /// Where to read on; absent on the last page.
+    /// The cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<N>,
 }
 
-/// Consecutive entries of a universe's log, or the revisions of those that cannot be read.
+/// Consecutive entries of a universe's log, or the revisions of entries that cannot be read.
 pub(crate) struct Page {
     head: u64,
     entries: Vec<Result<Entry, Revision>>,
@@ -31,21 +31,21 @@ pub(crate) struct Page {
     pub(crate) next: Option<u64>,
 }
 
-/// Why a page cannot be made.
+/// The reason why a page cannot be made.
 pub(crate) enum PageError {
-    /// What was asked for cannot be meant.
+    /// The request is invalid.
     Asked(String),
     /// The service or the store failed.
     Service(ServiceError),
 }
 
-/// One entry: a command with its events, or what a `PUT` replaced.
+/// One entry: a command with its events, or a replacement by `PUT`.
 #[derive(Serialize)]
 struct HistoryEntry<'e> {
     revision: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Timestamp>,
-    /// It cannot be read.
+    /// Whether the entry cannot be read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     damaged: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ struct HistoryEntry<'e> {
     replaced: Option<Replaced>,
 }
 
-/// The numbers of a replaced state; the state itself is read from the universe.
+/// The counts of a replaced state. The state itself is read from the universe.
 #[derive(Serialize)]
 struct Replaced {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ struct Replaced {
     state: bool,
 }
 
-/// A page of the log: the entries after a revision, or the latest ones.
+/// A page of the log: the entries after a revision, or the latest entries.
 pub(crate) async fn page(
     service: &CommandService,
     id: &UniverseId,
@@ -110,7 +110,7 @@ pub(crate) async fn page(
                 tail = service.store().tail(id, last);
             }
             Some(Err(TailError::Trimmed { oldest, .. })) => return Err(trimmed(oldest)),
-            // It was deleted just now, or the store does not work.
+            // The universe was just deleted, or the store does not work.
             Some(Err(_)) | None => {
                 service.store().record(id).await.map_err(failed)?;
                 return Err(PageError::Service(ServiceError::Unavailable));
@@ -126,7 +126,7 @@ pub(crate) async fn page(
 }
 
 impl Page {
-    /// The page as JSON; `next` makes of a revision where to read on. `None` if it cannot be written.
+    /// The page as JSON. `next` turns a revision into a cursor. `None` if the page cannot be written.
     pub(crate) fn write<N: Serialize>(
         &self,
         id: &UniverseId,

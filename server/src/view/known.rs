@@ -5,19 +5,19 @@ use universe_core::nearest;
 use crate::commands::CommandService;
 use crate::store::{MAX_PAGE, Page, Record};
 
-/// How many ids the error for an unknown universe lists.
+/// The number of ids that the error for an unknown universe lists.
 const TOLD_IDS: usize = 20;
 
-/// Universes for a caller that named an unknown one.
+/// Suggestions for a caller that named an unknown universe.
 pub(crate) struct NearbyUniverses {
-    /// Ids, at most [`TOLD_IDS`]: those that are near, by id or by name, then the newest.
+    /// At most [`TOLD_IDS`] ids: first those with a similar id or name, then the newest.
     pub(crate) ids: Vec<String>,
-    /// `; did you mean A?`, or nothing. What is near by its name has it in brackets.
+    /// `; did you mean A?`, or empty. If the name is similar, it follows in brackets.
     pub(crate) hint: String,
 }
 
 impl NearbyUniverses {
-    /// What exists, the nearest to `unknown` first. Looks at the newest [`MAX_PAGE`] universes.
+    /// The existing universes, the nearest to `unknown` first. Searches the newest [`MAX_PAGE`] universes.
     pub(crate) async fn near(service: &CommandService, unknown: &str) -> Self {
         let page = Page {
             after: None,
@@ -26,7 +26,7 @@ impl NearbyUniverses {
         Self::among(&service.list(page).await.unwrap_or_default(), unknown)
     }
 
-    /// The same of these universes.
+    /// The same for the given universes.
     pub(crate) fn among(known: &[Record], unknown: &str) -> Self {
         let ids = || known.iter().map(|record| record.meta.id.as_str());
         let mut near = nearest::nearest(unknown, ids());

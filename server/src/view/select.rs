@@ -6,26 +6,26 @@ use std::collections::BTreeSet;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use universe_core::{ChildKind, Entity, Family, State};
 
-/// Which entities of a universe are meant, and how many at once. The default is all of them.
+/// The entities of a universe that are selected, and the size of a page. The default selects all entities.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Only entities of these families.
     pub families: Option<Vec<Family>>,
     /// Only entities with these ids.
     pub ids: Option<Vec<String>>,
-    /// Only the body or group of this id and what is below it.
+    /// Only the body or group of this id and everything below it.
     pub subtree: Option<String>,
-    /// How many levels below [`Selection::subtree`]; all of them without it.
+    /// The number of levels below [`Selection::subtree`]. All levels if `None`.
     pub depth: Option<usize>,
     /// Only entities whose name or id contains this, ignoring case.
     pub name: Option<String>,
     /// Only bodies of this `bodyType`.
     pub kind: Option<String>,
-    /// Only entities directly in orbit around, or in, the one of this id.
+    /// Only entities that orbit the entity of this id directly, or are directly in it.
     pub parent: Option<String>,
-    /// Where to go on: the [`EntityPage::next`] of the page before.
+    /// The cursor of the page: the [`EntityPage::next`] of the page before.
     pub after: Option<String>,
-    /// The most entities at once.
+    /// The most entities on a page.
     pub limit: Option<usize>,
 }
 
@@ -40,16 +40,16 @@ pub struct SelectedEntity<'s> {
     pub entity: Entity<'s>,
 }
 
-/// A page of what was selected, in the order of families and ids.
+/// A page of the selected entities, in the order of families and ids.
 #[derive(Debug)]
 pub struct EntityPage<'s> {
     /// The entities.
     pub found: Vec<SelectedEntity<'s>>,
-    /// How many there are on all pages.
+    /// The number of entities on all pages.
     pub total: usize,
-    /// The ids that were asked for and that no entity of the families has.
+    /// The requested ids that no entity of the families has.
     pub missing: Vec<&'s str>,
-    /// Where the next page begins; `None` on the last one.
+    /// The cursor of the next page. `None` on the last page.
     pub next: Option<String>,
 }
 
@@ -57,7 +57,7 @@ pub struct EntityPage<'s> {
 const SEPARATOR: char = '/';
 
 impl Selection {
-    /// Looks the selection up. Visits each entity of the families, unless ids or a subtree are selected.
+    /// Finds the selected entities. Visits each entity of the families, unless ids or a subtree are selected.
     ///
     /// # Errors
     /// A sentence: the subtree or the parent does not exist, or the cursor is not one of [`EntityPage::next`].
@@ -152,7 +152,7 @@ impl Selection {
 }
 
 impl<'s> SelectedEntity<'s> {
-    /// What it is in orbit around, or the group it is in.
+    /// The entity that it orbits, or the group that it is in.
     #[must_use]
     pub fn parent(&self) -> Option<Cow<'s, str>> {
         match self.entity {
@@ -164,7 +164,7 @@ impl<'s> SelectedEntity<'s> {
         }
     }
 
-    /// The entity as JSON with these members alone, and its id.
+    /// The entity as JSON, with its id and these members only.
     #[must_use]
     pub fn with_members<'m>(&self, members: &'m [String]) -> impl Serialize + use<'s, 'm> {
         Members {
@@ -214,7 +214,7 @@ impl Serialize for Members<'_, '_> {
     }
 }
 
-/// An id that nothing has, with the ids that come nearest.
+/// The error for an unknown id, with the nearest ids.
 fn unknown(state: &State, id: &str) -> String {
     let ids = Family::ALL
         .into_iter()
@@ -231,7 +231,7 @@ fn read_cursor(cursor: &str) -> Result<(Family, &str), String> {
     read.ok_or_else(|| "cursor must be the `next` of the page before".to_owned())
 }
 
-/// A body or group with what is below it, down to a depth. Does not recurse, since the depth is set by the universe.
+/// A body or group with everything below it, down to a depth. Not recursive, since the universe determines the depth.
 fn subtree<'s>(
     state: &'s State,
     root: &'s str,

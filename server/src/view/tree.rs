@@ -9,34 +9,34 @@ use universe_core::{ChildKind, Entity, Family, Star, State};
 
 use crate::commands::Universe;
 
-/// How many levels are indented; deeper ones have the same indent and show their depth.
+/// The most levels that are indented. Deeper levels have the same indent and show their depth.
 const MAX_INDENT: usize = 30;
 /// The longest name that is shown, in characters.
 const MAX_NAME: usize = 80;
-/// The members of a body that are shown, and what they are called.
+/// The members of a body that are shown, and their labels.
 const SHOWN: [(&str, &str); 3] = [
     ("mass", "mass"),
     ("radius", "radius"),
     ("orbitalDistance", "distance"),
 ];
 
-/// The text so far, and which entities it shows.
+/// The text so far, and which part of the entities it shows.
 struct Outline {
     text: String,
-    /// How many entities are still to be left out.
+    /// The number of entities that are still to be skipped.
     skip: usize,
-    /// How many it may show then.
+    /// The number of entities that may be shown after those.
     room: usize,
-    /// Entities behind those.
+    /// The number of entities after the shown ones.
     omitted: usize,
-    /// What is written before the next entity.
+    /// The text that is written before the next entity.
     heading: String,
 }
 
-/// The outline of a universe: the lines of at most `max` entities after the first `skip`, and how many come behind
-/// them.
+/// The outline of a universe: the lines of at most `max` entities after the first `skip`, and the number of entities
+/// after these.
 ///
-/// Time is not in it, so it changes only when something is added, changed or removed.
+/// It does not contain the time, so it changes only when something is added, changed or removed.
 pub(crate) fn tree(universe: &Universe, skip: usize, max: usize) -> (String, usize) {
     let state = &universe.state;
     let mut outline = Outline {
@@ -65,7 +65,7 @@ pub(crate) fn tree(universe: &Universe, skip: usize, max: usize) -> (String, usi
     (text, omitted)
 }
 
-/// How many there are of each family that has any.
+/// The number of entities in each family that is not empty.
 fn counts(state: &State) -> String {
     let counts = Family::ALL
         .map(|family| (family, state.entities(family).len()))
@@ -81,7 +81,7 @@ fn counts(state: &State) -> String {
 }
 
 impl Outline {
-    /// Roots with what orbits them. Never by recursion: a universe may be as deep as it likes.
+    /// The roots with everything that orbits them. Not recursive, since a universe may have any depth.
     fn bodies(&mut self, state: &State) {
         if state.star_count() == 0 {
             return;
@@ -210,13 +210,13 @@ impl Outline {
     }
 }
 
-/// A text from a universe in one short line, so that no name can pass for a line of ours.
+/// A text from a universe in one short line, so that a name cannot imitate a line of this outline.
 fn shown(text: &str) -> String {
     let line = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     line.take(MAX_NAME).collect()
 }
 
-/// A number to six digits: the entity itself has it whole.
+/// A number rounded to six digits. The entity itself has it in full.
 fn rounded(number: &Number) -> Number {
     let exact = number.as_f64();
     let short = exact.and_then(|exact| format!("{exact:.5e}").parse::<f64>().ok());
@@ -226,7 +226,7 @@ fn rounded(number: &Number) -> Number {
     }
 }
 
-/// An id, which must be readable whole.
+/// An id, which must not be shortened.
 fn whole(id: &str) -> Cow<'_, str> {
     if id.contains(char::is_control) {
         id.escape_debug().to_string().into()

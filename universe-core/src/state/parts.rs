@@ -12,49 +12,49 @@ use super::{Records, State};
 use crate::entity::Id;
 use crate::family::Family;
 
-/// How many bytes of bodies a part has, about. A command has one or a few of them written again.
+/// The approximate number of bytes of bodies in a part. A command causes one or a few parts to be written again.
 const PART: usize = 256 << 10;
 
-/// A part that has grown to as many bytes is divided.
+/// A part that has grown to this many bytes is divided.
 const LARGEST: usize = 2 * PART;
 
-/// And its first half then has as many.
+/// The number of bytes in the first half of a divided part.
 const DIVIDED: usize = LARGEST / 2 + LARGEST / 8;
 
-/// How many parts may be small, whatever the size of all.
+/// The number of parts that may be small, whatever the total number is.
 const FEW: usize = 16;
 
-/// A piece of a text, UTF-8 in itself. Clones share it.
+/// A part of a text, which is valid UTF-8. Clones share it.
 #[derive(Clone)]
 pub struct TextPart(Arc<Piece>);
 
-/// A [`TextPart`] as it stands in a JSON string.
+/// A [`TextPart`] escaped for a JSON string.
 #[derive(Clone, Debug)]
 pub struct EscapedPart(TextPart);
 
 struct Piece {
     json: Box<[u8]>,
-    /// The same as it stands in a JSON string, once that was asked for.
+    /// The part escaped for a JSON string, once it was requested.
     escaped: OnceLock<Box<[u8]>>,
 }
 
-/// The JSON text of a universe, in parts: the same bytes as by [`State::write_json`].
+/// The JSON text of a universe in parts, with the same bytes as from [`State::write_json`].
 #[derive(Debug, Clone)]
 pub struct StateText {
     state: State,
-    /// At least one. All but the first begin with the comma before their first body.
+    /// At least one part. All but the first begin with the comma before their first body.
     stars: Vec<Stars>,
-    /// What stands between the bodies and the time.
+    /// The text between the bodies and the time.
     others: TextPart,
     time: TextPart,
-    /// What stands after the time.
+    /// The text after the time.
     extra: TextPart,
 }
 
-/// A part with bodies.
+/// A part that contains bodies.
 #[derive(Debug, Clone)]
 struct Stars {
-    /// The least id that belongs into it; that of the first part does not count.
+    /// The smallest id that belongs to it. Not used for the first part.
     from: Id,
     text: TextPart,
 }
@@ -77,8 +77,8 @@ impl StateText {
         })
     }
 
-    /// The text of another state, with the parts of this one that it shares. The cost is that of
-    /// [`State::changed_since`], and of writing what has changed with what is next to it.
+    /// The text of another state, which reuses the parts that are the same. The cost is that of
+    /// [`State::changed_since`] and of writing the changed bodies with their neighbors.
     ///
     /// # Errors
     /// As [`State::write_json`].
@@ -104,7 +104,7 @@ impl StateText {
         })
     }
 
-    /// Whether this is the text of `state`, as far as can be seen at once.
+    /// Whether this is the text of `state`, as far as this can be decided in constant time.
     pub fn is_of(&self, state: &State) -> bool {
         self.state.stars.ptr_eq(&state.stars)
             && state.shares_others(&self.state)
@@ -118,24 +118,24 @@ impl StateText {
         stars.chain([&self.others, &self.time, &self.extra])
     }
 
-    /// How many bytes the text has.
+    /// The number of bytes of the text.
     pub fn len(&self) -> usize {
         self.parts().map(|part| part.0.json.len()).sum()
     }
 
-    /// How many bytes the parts take, with what they are as strings so far.
+    /// The number of bytes that the parts take, including their escaped forms so far.
     pub fn size(&self) -> usize {
         let escaped = |part: &TextPart| part.0.escaped.get().map_or(0, |text| text.len());
         let sizes = self.parts().map(|part| part.0.json.len() + escaped(part));
         sizes.sum()
     }
 
-    /// Never: the text of the empty universe has bytes, too.
+    /// Always false: the text of the empty universe has bytes too.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The parts with the bodies of `state`; `None` if writing all of them is as well.
+    /// The parts with the bodies of `state`. `None` if writing all of them costs no more.
     fn updated_stars(&self, state: &State) -> Result<Option<Vec<Stars>>, serde_json::Error> {
         if state.stars.ptr_eq(&self.state.stars) {
             return Ok(Some(self.stars.clone()));
@@ -166,7 +166,7 @@ impl StateText {
             match index {
                 // The next part begins with a comma.
                 0 if is_empty => return Ok(None),
-                // The ids belong to the part before from now on.
+                // From now on the ids belong to the part before.
                 _ if is_empty => stars.truncate(before),
                 _ if stars.len() > before + 1 => {
                     stars.truncate(before);
@@ -175,7 +175,7 @@ impl StateText {
                 _ => {}
             }
         }
-        // Many have become small.
+        // Many parts have become small.
         if stars.len() > 2 * (self.len() / PART) + FEW {
             return Ok(None);
         }
@@ -189,17 +189,17 @@ impl TextPart {
         Self(Arc::new(Piece { json, escaped }))
     }
 
-    /// The piece as it stands in a JSON string: by `escape` when that is asked for first, and kept from then on.
+    /// The part escaped for a JSON string. The first call escapes it with `escape`; the result is kept.
     pub fn escaped(&self, escape: impl FnOnce(&str) -> String) -> EscapedPart {
         self.0.escaped.get_or_init(|| {
-            // What is written is JSON, and bodies are divided between members.
+            // The text is JSON, and parts are divided between members.
             let json = str::from_utf8(&self.0.json).unwrap_or_default();
             escape(json).into_bytes().into()
         });
         EscapedPart(self.clone())
     }
 
-    /// Whether [`escaped`](Self::escaped) takes no time.
+    /// Whether [`escaped`](Self::escaped) has its result already.
     pub fn is_escaped(&self) -> bool {
         self.0.escaped.get().is_some()
     }
@@ -224,7 +224,7 @@ impl fmt::Debug for TextPart {
 }
 
 impl State {
-    /// Whether both are the same values but for bodies, time and unknown members.
+    /// Whether both have the same values except for bodies, time and unknown members.
     fn shares_others(&self, other: &Self) -> bool {
         let records = |one: &Records, other: &Records| one.ptr_eq(other);
         self.root_ids.is_shared(&other.root_ids)
@@ -237,7 +237,7 @@ impl State {
     }
 }
 
-/// Writes the bodies of a range of ids as parts of hardly more than `most` bytes. Returns whether there are any.
+/// Writes the bodies with ids in a range as parts of hardly more than `most` bytes. Returns whether there are any.
 fn write_stars(
     parts: &mut Vec<Stars>,
     state: &State,
@@ -254,7 +254,7 @@ fn write_stars(
             finish(parts, &mut out, from);
             from = Arc::clone(id);
         }
-        // The first body of all has no comma before it.
+        // The first body in the text has no comma before it.
         if any || !parts.is_empty() {
             out.push(b',');
         }
@@ -265,7 +265,7 @@ fn write_stars(
     Ok(any)
 }
 
-/// Takes what was written as a part; the room that it was written in serves for the next one.
+/// Makes a part of the written bytes. The buffer is used again for the next part.
 fn finish(parts: &mut Vec<Stars>, out: &mut Vec<u8>, from: Id) {
     let text = TextPart::new(out.as_slice().into());
     out.clear();

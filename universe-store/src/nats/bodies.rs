@@ -16,23 +16,22 @@ use super::names::Names;
 use crate::ReadError;
 use crate::failure::Failure;
 
-/// Up to this many bytes a body is in its message, and each piece of a larger one has this many. A message has as much
-/// at least beside it for what else it says.
+/// The largest body in bytes that is stored in its message, and the size of the pieces of a larger one. A message has
+/// at least as much space again for its other data.
 pub(super) const PIECE: usize = 128 << 10;
 
-/// How many pieces are on their way at a time.
+/// The number of pieces that are sent at a time.
 const ABREAST: usize = 16;
 
-/// How many pieces are asked for at once, and how many bytes.
+/// The number of pieces that are requested at once, and their bytes.
 const SERIES: (usize, usize) = (64, 8 << 20);
 
-/// How many bytes of a body are in a message, or in a piece, at the most.
+/// The most bytes of a body in a message or in a piece.
 fn piece_size(link: &Link) -> usize {
     PIECE.min(link.client().max_payload() / 2)
 }
 
-/// Puts a body into a message, or in pieces where it is too large; what becomes of it is called `name`, which is used
-/// once.
+/// Stores a body in a message, or in pieces if it is too large. The pieces get a name that is used only once.
 pub(super) async fn keep(
     link: &Link,
     names: &Names,
@@ -47,7 +46,7 @@ pub(super) async fn keep(
     Ok((place, Bytes::new()))
 }
 
-/// Puts a body in pieces, however small it is.
+/// Stores a body in pieces, even if it is small.
 pub(super) async fn keep_apart(
     link: &Link,
     names: &Names,
@@ -66,7 +65,7 @@ pub(super) async fn keep_apart(
     };
     let count = u32::try_from(body.len().div_ceil(size)).map_err(|_| Failure::Full)?;
     let written = async {
-        // Before all others, so that reading can begin with it.
+        // Stored before all others, so that reading can begin with it.
         let first = put(0).await?.sequence;
         let others = stream::iter(1..count).map(&put).buffer_unordered(ABREAST);
         others.try_for_each(|_| ready(Ok(()))).await?;
@@ -85,7 +84,7 @@ pub(super) async fn keep_apart(
         }
         Err(refusal) => {
             drop_named(link, names, uni, &name).await;
-            // Nothing refers to the pieces, so nothing was done.
+            // The pieces are not referenced, so the write had no effect.
             match refusal {
                 Refusal::Failed(Failure::Full) => Err(Failure::Full),
                 _ => Err(Failure::Unavailable),
@@ -94,15 +93,15 @@ pub(super) async fn keep_apart(
     }
 }
 
-/// What a body in pieces is for, and as of which revision.
+/// The purpose of a body in pieces, and its revision.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind<'a> {
     Entries(u64),
     Base(u64),
     Snapshot(u64),
-    /// Of a record of clients that lasts for so many milliseconds.
+    /// A record of clients that lasts for this number of milliseconds.
     Record(i64),
-    /// Of the session at this place, or of what it has.
+    /// A session with this hash, or a record that belongs to it.
     Session(&'a str),
 }
 
@@ -118,7 +117,7 @@ impl Kind<'_> {
         }
     }
 
-    /// After how many milliseconds the servers take its pieces away, if they do.
+    /// The number of milliseconds after which the servers remove the pieces, if they do.
     fn left(self) -> Option<i64> {
         match self {
             Self::Record(left) => Some(left),
@@ -126,13 +125,14 @@ impl Kind<'_> {
         }
     }
 
-    /// The place of the session that a body of this name is of.
+    /// The hash of the session that the body with this name belongs to.
     pub(super) fn session_in(name: &str) -> Option<&str> {
         let (begin, _) = name.split_once('-')?;
         begin.strip_prefix('c')
     }
 
-    /// Whether a log that begins with that base, called `base` if it is in pieces, needs no body of this name.
+    /// Whether a log no longer needs the body with this name. The log begins after revision `oldest`, and its base is
+    /// the body `base` if that is in pieces.
     pub(super) fn is_past(name: &str, oldest: u64, base: Option<&str>) -> bool {
         let Some((begin, _)) = name.split_once('-') else {
             return false;
@@ -140,7 +140,7 @@ impl Kind<'_> {
         let revision = |digits: &str| digits.parse::<u64>().ok();
         match begin.split_at_checked(1) {
             Some(("e", digits)) => revision(digits).is_some_and(|revision| revision <= oldest),
-            // One of a later revision may be about to become the base.
+            // A body of a later revision may be about to become the base.
             Some(("b", digits)) => {
                 revision(digits).is_some_and(|revision| revision <= oldest) && base != Some(name)
             }
@@ -149,7 +149,7 @@ impl Kind<'_> {
     }
 }
 
-/// The body of a message.
+/// Reads the body of a message.
 pub(super) async fn load(
     link: &Link,
     names: &Names,
@@ -173,7 +173,7 @@ async fn join(link: &Link, names: &Names, uni: i64, pieces: &Pieces) -> Result<B
     while found.len() < pieces.count as usize {
         let mut series = link.series(&stream, &subject, from, SERIES).await;
         if series.is_empty() {
-            // A copy that is behind, or lost on the way: the leader knows.
+            // The replica is behind, or the message was lost on the way. The leader has it.
             let next = link.next(&stream, &subject, from).await?;
             series.push(next.ok_or(ReadError::Damaged)?);
         }
@@ -198,7 +198,7 @@ async fn join(link: &Link, names: &Names, uni: i64, pieces: &Pieces) -> Result<B
     }
 }
 
-/// The names of all bodies of a universe that are in pieces, and how many pieces there are of each.
+/// The names of all bodies of a universe that are in pieces, with the number of pieces of each.
 pub(super) async fn named(
     link: &Link,
     names: &Names,
@@ -219,7 +219,7 @@ pub(super) async fn named(
     link.ask(named).await
 }
 
-/// Takes the pieces of a body away that nothing refers to; what stays goes with its universe.
+/// Removes the pieces of an unreferenced body. Pieces that remain are removed with their universe.
 pub(super) async fn drop_body(link: &Link, names: &Names, uni: i64, body: &Body) {
     if let Some(pieces) = &body.pieces {
         drop_named(link, names, uni, &pieces.name).await;

@@ -8,59 +8,59 @@ use uuid::Uuid;
 
 use crate::{CommandId, Entry, Head, Meta, NewEntry, Record, Revision, Timestamp, UniverseId};
 
-/// The header that has the card.
+/// The name of the header that contains the card.
 const HEADER: &str = "Universe";
 
-/// What an entry takes besides its body: time, command, whether it is keyed, length.
+/// The size of an entry without its body: time, command, whether it is keyed, and length.
 const FRAME: usize = 8 + 16 + 1 + 4;
 
-/// A universe as of a message of its log, and what the message has.
+/// The state of a universe after a message of its log, and a description of the message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Card {
-    /// Which of the universes that ever had this id.
+    /// The number of the universe, since several universes may have had this id in turn.
     pub(super) uni: i64,
-    /// The revision before the message's entries, and after them. The same where it has none.
+    /// The revisions before and after the message's entries. They are equal if the message has no entries.
     pub(super) from: u64,
     pub(super) revision: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) command: Option<Uuid>,
     pub(super) updated: i64,
     pub(super) created: i64,
-    /// Where the log begins.
+    /// The revision at which the log begins.
     pub(super) oldest: u64,
-    /// The time of that.
+    /// The time of that revision.
     pub(super) oldest_at: i64,
-    /// The message that has the state there: its sequence, or 0 for this message.
+    /// The sequence of the message with the state at that revision, or 0 for this message.
     pub(super) base: u64,
     #[serde(default)]
     pub(super) name: String,
-    /// This is the end: the universe was deleted.
+    /// Whether this message is the end of the log, because the universe was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) deleted: bool,
     pub(super) body: Body,
 }
 
-/// Where the body of a message is: in it, or in pieces elsewhere.
+/// The location of a message's body: in the message, or in pieces elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Body {
-    /// CRC-32 of it.
+    /// The CRC-32 of the body.
     pub(super) crc: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) pieces: Option<Pieces>,
 }
 
-/// A body in pieces.
+/// The pieces of a body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pieces {
     pub(super) name: String,
-    /// The sequence of the first of them.
+    /// The sequence of the first piece.
     pub(super) first: u64,
     pub(super) count: u32,
-    /// Their bytes together.
+    /// The size of all pieces together in bytes.
     pub(super) size: u64,
 }
 
-/// What the header of a snapshot says.
+/// The content of a snapshot's header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SnapshotCard {
     pub(super) revision: u64,
@@ -88,7 +88,7 @@ impl Card {
         }
     }
 
-    /// The same universe in a message that follows the one of this sequence and has no entries.
+    /// The card for a message without entries that follows the message of this sequence.
     pub(super) fn following(&self, sequence: u64) -> Self {
         let base = match self.base {
             0 => sequence,
@@ -106,14 +106,14 @@ impl Card {
 /// A card as the header of a message.
 pub(super) fn write<T: Serialize>(card: &T) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    // JSON escapes what a header may not have. A card has nothing that cannot be written.
+    // JSON escapes characters that a header may not have. Writing a card cannot fail.
     let text = serde_json::to_string(card).unwrap_or_default();
     headers.insert(HEADER, text);
     headers
 }
 
-/// Lets the servers take a message away after so many milliseconds, if it is not to stay: in whole seconds, at least
-/// one, and never too early.
+/// Makes the servers remove a message after this number of milliseconds or slightly later (in whole seconds, at least
+/// one). `None` keeps it.
 pub(super) fn expire(headers: &mut HeaderMap, left: Option<i64>) {
     if let Some(left) = left {
         let seconds = left.max(0) / 1_000 + 1;
@@ -121,12 +121,12 @@ pub(super) fn expire(headers: &mut HeaderMap, left: Option<i64>) {
     }
 }
 
-/// The card in a header; `None` where there is none that can be read.
+/// Reads the card in a header. `None` if there is none or it cannot be read.
 pub(super) fn read<'de, T: Deserialize<'de>>(headers: &'de HeaderMap) -> Option<T> {
     serde_json::from_str(headers.get(HEADER)?.as_str()).ok()
 }
 
-/// Entries as the body of a message.
+/// Writes entries as the body of a message.
 pub(super) fn frame(entries: &[NewEntry]) -> Bytes {
     let size = entries.iter().map(|entry| FRAME + entry.body.len()).sum();
     let mut bytes = BytesMut::with_capacity(size);
@@ -141,7 +141,7 @@ pub(super) fn frame(entries: &[NewEntry]) -> Bytes {
     bytes.freeze()
 }
 
-/// The entries in the body of a message, each with whether it is keyed; `None` unless they are those of its card.
+/// Reads the entries in the body of a message, each with whether it is keyed. `None` if they do not match the card.
 pub(super) fn unframe(card: &Card, mut bytes: Bytes) -> Option<Vec<(Entry, bool)>> {
     let mut entries = Vec::new();
     let mut revision = Revision(card.from);

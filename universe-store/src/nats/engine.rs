@@ -15,10 +15,10 @@ use super::tidy::Doomed;
 use crate::live::Live;
 use crate::{MAX_WRITE, ReadError, UniverseId};
 
-/// How many places in logs are remembered, after which all are forgotten.
+/// The most positions in logs that are remembered. When there are more, all are forgotten.
 const MAX_PLACES: usize = 4_096;
 
-/// How often a place is guessed by how far the revisions have come; from then on the middle is taken.
+/// How often a position is guessed from the revisions. After that, binary search is used.
 const GUESSES: u32 = 4;
 
 /// The streams as one node sees them.
@@ -27,13 +27,13 @@ pub(super) struct Engine {
     pub(super) names: Names,
     pub(super) index: Index,
     pub(super) live: Arc<Live>,
-    /// Up to which sequence of the log's stream the index knows all.
+    /// The sequence of the log's stream up to which the index is complete.
     pub(super) known: watch::Sender<u64>,
-    /// What is to be taken away after a while.
+    /// The data that is to be removed after a while.
     pub(super) doomed: Doomed,
-    /// Bounds what is written at a time, in bytes.
+    /// Limits the bytes that are being written at a time.
     pub(super) budget: Arc<Semaphore>,
-    /// From which sequence on to read for what follows a revision of a universe.
+    /// The sequence at which the entries after a revision of a universe begin.
     places: Mutex<HashMap<(i64, u64), u64>>,
 }
 
@@ -51,7 +51,7 @@ impl Engine {
         }
     }
 
-    /// The last message of an id's log, whatever it says, as the leader has it.
+    /// The last message of an id's log, of any kind, as the leader has it.
     pub(super) async fn look(&self, id: &UniverseId) -> Result<Option<Known>, ReadError> {
         let subject = self.names.log_of(id);
         let Some(message) = self.link.last(&self.names.log(), &subject).await? else {
@@ -66,7 +66,7 @@ impl Engine {
         Ok(Some(known))
     }
 
-    /// The universe of an id, as the leader has it.
+    /// The present universe with an id, as the leader has it.
     pub(super) async fn find(&self, id: &UniverseId) -> Result<Known, ReadError> {
         let known = self.look(id).await?;
         known
@@ -74,7 +74,7 @@ impl Engine {
             .ok_or(ReadError::NotFound)
     }
 
-    /// A sequence from which on to read for what follows a revision; the universe has come further than that.
+    /// A sequence from which to read the entries after a revision. The universe must be at a later revision.
     pub(super) async fn place(
         &self,
         id: &UniverseId,
@@ -89,7 +89,7 @@ impl Engine {
             return Ok(*place);
         }
         let (stream, subject) = (self.names.log(), self.names.log_of(id));
-        // All messages before `low` are too early, the first from `high` on is not.
+        // All messages before `low` are too early. The first message from `high` on is not.
         let (mut low, mut early) = (1, head.card.oldest);
         let (mut high, mut late) = (head.sequence, head.card.revision);
         let mut guesses = 0;
@@ -109,7 +109,7 @@ impl Engine {
             };
             let card: Option<Card> = card::read(&message.headers);
             match card {
-                // Another one that had this id before, or what nobody can read.
+                // It belongs to an earlier universe with this id, or cannot be read.
                 None => low = message.sequence.saturating_add(1),
                 Some(card) if card.uni != uni => low = message.sequence.saturating_add(1),
                 Some(card) if card.revision <= after => {
@@ -122,7 +122,7 @@ impl Engine {
         Ok(high)
     }
 
-    /// Notes where what follows a revision begins.
+    /// Remembers where the entries after a revision begin.
     pub(super) fn note_place(&self, uni: i64, after: u64, sequence: u64) {
         let mut places = self.places();
         if places.len() >= MAX_PLACES {
@@ -135,7 +135,7 @@ impl Engine {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The body of a message of a log.
+    /// Reads the body of a message of a log.
     pub(super) async fn body(&self, card: &Card, inline: Bytes) -> Result<Bytes, ReadError> {
         super::bodies::load(&self.link, &self.names, card.uni, (&card.body, inline)).await
     }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use crate::failure::Failure;
 use crate::{ReadError, TailError};
 
-/// Why the streams could not be opened.
+/// The reason why the streams could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NatsError {
-    /// The URL is not one of NATS.
+    /// The URL is not a valid NATS URL.
     #[error(
         "the URL of the servers cannot be read ({0}); it must look like nats://user:password@host:4222,host2:4222/prefix?replicas=3"
     )]
@@ -19,7 +19,7 @@ pub enum NatsError {
     Authorities {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         problem: String,
     },
     /// No server was reached.
@@ -28,14 +28,14 @@ pub enum NatsError {
     /// The server is too old.
     #[error("the server of NATS has version {0}, and 2.12 or newer is needed")]
     TooOld(String),
-    /// The server takes messages that are too small.
+    /// The server only accepts messages that are too small.
     #[error(
         "the server takes messages of {found} bytes at most; set its max_payload to {least} or more"
     )]
     Payload {
         /// Its limit in bytes.
         found: usize,
-        /// The least that is needed.
+        /// The smallest limit that is needed.
         least: usize,
     },
     /// A stream was made by a newer program.
@@ -47,50 +47,50 @@ pub enum NatsError {
         stream: String,
         /// Its format.
         found: String,
-        /// The one that is known.
+        /// The known format.
         known: u32,
     },
-    /// A stream of that name has other things in it, or limits by which entries would be lost.
+    /// A stream of that name has other contents, or limits by which entries would be lost.
     #[error("the stream {stream} cannot be used: {problem}")]
     Other {
         /// Its name.
         stream: String,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what would be valid.
         problem: String,
     },
-    /// A stream has fewer copies than were asked for.
+    /// A stream has fewer replicas than requested.
     #[error(
         "the stream {stream} has {found} replicas, and {wanted} were asked for; raise them with `nats stream edit {stream} --replicas {wanted}`, or ask for less with ?replicas={found}"
     )]
     Replicas {
         /// Its name.
         stream: String,
-        /// How many it has.
+        /// The number of its replicas.
         found: usize,
-        /// How many it should have at the least.
+        /// The fewest replicas that it must have.
         wanted: usize,
     },
-    /// A stream could not be made.
+    /// A stream could not be created.
     #[error("the stream {stream} cannot be made: {problem}")]
     Streams {
         /// Its name.
         stream: String,
-        /// What the server says.
+        /// The server's message.
         problem: String,
     },
 }
 
-/// Why a message was not stored.
+/// The reason why a message was not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The subject has come to another sequence than was expected: to this one, or to 0 where something is on its way
-    /// to it.
+    /// The subject's last sequence is not the expected one. This is its actual last sequence, or 0 if another message
+    /// to it is being stored.
     WrongSequence(u64),
-    /// All else.
+    /// Any other failure.
     Failed(Failure),
 }
 
-/// The servers do not answer for a while.
+/// The servers did not answer in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Away;
 
@@ -112,10 +112,10 @@ impl From<Away> for TailError {
     }
 }
 
-/// What an error that the server answers means: whether asking again soon may help, or what has failed.
+/// The meaning of an error code from the server: either another try may help, or the operation has failed.
 pub(super) fn judge(code: u64, description: &str) -> Verdict {
     match code {
-        // Wrong last sequence: with the right one, or without.
+        // Wrong last sequence, with or without the actual one.
         10_071 | 10_164 => {
             let last = description.rsplit_once(": ").map(|(_, last)| last.parse());
             Verdict::Failed(Refusal::WrongSequence(match last {
@@ -123,19 +123,19 @@ pub(super) fn judge(code: u64, description: &str) -> Verdict {
                 Some(Err(_)) | None => 0,
             }))
         }
-        // No leader at the moment; not enabled yet; no such stream yet; offline.
+        // No leader at the moment, not enabled yet, no such stream yet, or offline.
         10_008 | 10_039 | 10_059 | 10_076 | 10_118 => Verdict::Again,
         10_023 | 10_047 => Verdict::Failed(Refusal::Failed(Failure::Full)),
         10_077 if description.contains("maximum") => {
             Verdict::Failed(Refusal::Failed(Failure::Full))
         }
-        // Storing failed in between, or the same message is on its way already.
+        // Storing failed in progress, or the same message is already being stored.
         10_077 | 10_158 => Verdict::Failed(Refusal::Failed(Failure::Unknown)),
         _ => Verdict::Failed(Refusal::Failed(Failure::Unavailable)),
     }
 }
 
-/// See [`judge`].
+/// The result of [`judge`].
 pub(super) enum Verdict {
     Again,
     Failed(Refusal),

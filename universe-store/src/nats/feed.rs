@@ -18,15 +18,15 @@ use super::index::Known;
 use super::link::Link;
 use crate::{Revision, UniverseId};
 
-/// How often it is looked whether the consumer has come as far as the stream.
+/// How often the follower checks whether its consumer has caught up with the stream.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How long to wait before there is another consumer.
+/// The pause before a new consumer is created.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a node knows of a stream by the last message of each subject.
+/// The data that a node derives from the last message of each subject of a stream.
 pub(super) trait Follower: Send + Sync {
-    /// What a subject is of.
+    /// The key of the data that a subject is about.
     type Key: Hash + Eq + Send;
 
     fn link(&self) -> &Link;
@@ -34,17 +34,17 @@ pub(super) trait Follower: Send + Sync {
     /// The name of the stream, and its subjects.
     fn source(&self) -> (String, String);
 
-    /// Up to which sequence of the stream all is known.
+    /// The sequence of the stream up to which the data is complete.
     fn known(&self) -> &watch::Sender<u64>;
 
-    /// Takes one message, and gives what it is of.
+    /// Processes a message and returns the key of its data.
     fn take(&self, message: &jetstream::Message, sequence: u64) -> Option<Self::Key>;
 
-    /// Forgets all that is not among these and not newer than a sequence.
+    /// Removes the data whose key is not in the set, unless it is newer than a sequence.
     fn retain(&self, there: &HashSet<Self::Key>, sequence: u64);
 }
 
-/// Waits until all is known that was acknowledged before.
+/// Waits until all data that was acknowledged before this call is known.
 pub(super) async fn catch_up(follower: &impl Follower) -> Result<(), Away> {
     let last = last_sequence(follower).await?;
     let mut known = follower.known().subscribe();
@@ -61,8 +61,8 @@ async fn last_sequence(follower: &impl Follower) -> Result<u64, Away> {
     Ok(info.state.last_sequence)
 }
 
-/// Until it is dropped. Begins again, with the last message of each subject, whenever the connection was lost, or the
-/// consumer falls silent.
+/// Follows a stream until the future is dropped. Begins again with the last message of each subject when the connection
+/// was lost or the consumer receives nothing.
 pub(super) async fn run<F: Follower>(follower: Arc<F>) {
     let received = AtomicU64::new(0);
     loop {
@@ -77,7 +77,7 @@ pub(super) async fn run<F: Follower>(follower: Arc<F>) {
     }
 }
 
-/// Takes what comes until something is wrong, and says what.
+/// Processes messages until there is an error. Returns a description of the error.
 async fn follow(follower: &impl Follower, received: &AtomicU64) -> String {
     match consume(follower, received).await {
         Ok(()) => "it has ended".to_owned(),
@@ -100,7 +100,7 @@ async fn consume(follower: &impl Follower, received: &AtomicU64) -> Result<(), a
     let consumer = stream.create_consumer(config).await?;
     let pending = consumer.cached_info().num_pending;
     let mut messages = consumer.messages().await?;
-    // What there is of each subject comes first, and only all of it says what there is.
+    // The last message of each subject comes first. Missing data is only known after all of them.
     let mut there = HashSet::new();
     let mut left = pending;
     if left == 0 {
@@ -126,7 +126,7 @@ async fn consume(follower: &impl Follower, received: &AtomicU64) -> Result<(), a
     Ok(())
 }
 
-/// All is there that was there when the consumer was made, when the stream had come to `before`.
+/// All messages that existed when the consumer was created have arrived. The stream was then at `before`.
 fn fill<F: Follower>(follower: &F, there: &HashSet<F::Key>, before: u64, sequence: u64) {
     follower.retain(there, before);
     follower.known().send_replace(sequence);
@@ -153,7 +153,7 @@ impl Follower for Engine {
             .as_ref()
             .and_then(|id| Some((id, self.index.reached(id, sequence)?)))
         {
-            // Mostly what this node has written.
+            // Usually written by this node itself.
             self.live.channels().reached(uni, revision);
             return Some(id.clone());
         }
@@ -184,7 +184,7 @@ impl Follower for Engine {
     }
 }
 
-/// Resolves when nothing has come for a while though there is something.
+/// Resolves when no message has arrived for a while although there are some.
 async fn silence(follower: &impl Follower, received: &AtomicU64) {
     let mut before = None;
     loop {

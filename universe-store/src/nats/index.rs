@@ -10,14 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::card::Card;
 use crate::{Page, Position, Record, Revision, UniverseId};
 
-/// A universe as of the message of a sequence.
+/// The state of a universe after the message of a sequence.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) card: Card,
     pub(super) sequence: u64,
 }
 
-/// The universes, some hundred bytes of each.
+/// The universes. Each takes some hundred bytes.
 #[derive(Default)]
 pub(super) struct Index(Mutex<Tables>);
 
@@ -33,27 +33,27 @@ impl Index {
         self.tables().by_id.get(id).cloned()
     }
 
-    /// The number of an id's universe and the revision that it has come to, if the message of that sequence is one of
-    /// its log that is known, or that a known one follows.
+    /// The number and the revision of an id's universe, if the message of this sequence is between the base of its log
+    /// and the last known message.
     pub(super) fn reached(&self, id: &UniverseId, sequence: u64) -> Option<(i64, Revision)> {
         let tables = self.tables();
         let Known {
             card,
             sequence: last,
         } = tables.by_id.get(id)?;
-        // From its base on, all messages of a log are of the same universe, and none is its end.
+        // From its base on, all messages of a log belong to the same universe, and none is its end.
         let first = if card.base == 0 { *last } else { card.base };
         let is_known = (first..=*last).contains(&sequence);
         is_known.then_some((card.uni, Revision(card.revision)))
     }
 
-    /// The id of the universe of a number.
+    /// The id of the universe with a number.
     pub(super) fn id_of(&self, uni: i64) -> Option<UniverseId> {
         self.tables().by_number.get(&uni).cloned()
     }
 
-    /// Takes what was read or written here. Only what comes in the order of the stream brings universes or takes them
-    /// away.
+    /// Updates a universe with data that this node read or wrote. Universes are only added and removed in the order of
+    /// the stream.
     pub(super) fn improve(&self, id: &UniverseId, known: &Known) {
         let mut tables = self.tables();
         if tables.by_id.contains_key(id) && !known.card.deleted {
@@ -61,7 +61,7 @@ impl Index {
         }
     }
 
-    /// Takes what came in the order of the stream.
+    /// Processes a message in the order of the stream.
     pub(super) fn take(&self, id: &UniverseId, known: &Known) {
         let mut tables = self.tables();
         match known.card.deleted {
@@ -70,7 +70,7 @@ impl Index {
         }
     }
 
-    /// Takes all away that is not among these and not newer than a sequence; gives their numbers.
+    /// Removes the universes that are not in the set and not newer than a sequence. Returns their numbers.
     pub(super) fn retain(&self, there: &HashSet<UniverseId>, sequence: u64) -> Vec<i64> {
         let mut tables = self.tables();
         let gone = tables
@@ -109,7 +109,7 @@ impl Index {
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
-        // Nothing panics while it holds the tables.
+        // No code panics while it holds the lock of the tables.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,16 +18,16 @@ use super::url::{Login, NatsUrl};
 use crate::failure::Failure;
 use crate::tls;
 
-/// How long a question waits before it is asked again, at first and at most.
+/// The first and the longest pause before a request is repeated.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(250)];
 
-/// How long one question may take; a leader that has died answers nothing.
+/// The longest time for one request, because a leader that has died does not answer.
 const QUESTION: Duration = Duration::from_secs(2);
 
-/// What ends a series of messages.
+/// The status that ends a series of messages.
 const END_OF_BATCH: u16 = 204;
 
-/// The connection, which is made again by itself when it is lost.
+/// The connection, which is restored automatically when it is lost.
 pub(super) struct Link {
     client: Client,
     context: Context,
@@ -36,28 +36,28 @@ pub(super) struct Link {
     timeout: Duration,
 }
 
-/// Whether there is a connection, and how often that has changed.
+/// Whether there is a connection, and how often this has changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct State {
     is_there: bool,
     changes: u64,
 }
 
-/// What the server answers to a message that is to be stored.
+/// The server's answer to a message that is to be stored.
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
     seq: u64,
-    /// It had a message of this id already.
+    /// Whether the server already had a message with this id.
     #[serde(default)]
     duplicate: bool,
     error: Option<AnswerError>,
 }
 
-/// Where a message is.
+/// The position of a message in a stream.
 pub(super) struct Stored {
     pub(super) sequence: u64,
-    /// It was stored now. One that is not may be another server's, of the same id.
+    /// Whether it was stored by this call. Otherwise another server may have stored it with the same id.
     pub(super) is_new: bool,
 }
 
@@ -135,24 +135,24 @@ impl Link {
         &self.context
     }
 
-    /// How long an answer is waited for while there may be one.
+    /// The longest time to wait for an answer.
     pub(super) fn patience(&self) -> Duration {
         self.patience
     }
 
-    /// How much later than it is sent a message may be stored, at the most.
+    /// The longest time between sending a message and storing it.
     pub(super) fn latest(&self) -> Duration {
         self.patience.saturating_add(self.timeout)
     }
 
-    /// Changes whenever the connection is lost or made again.
+    /// Changes whenever the connection is lost or restored.
     pub(super) fn state(&self) -> watch::Receiver<State> {
         let mut state = self.state.clone();
         state.mark_unchanged();
         state
     }
 
-    /// The state of a connection that is there by a time.
+    /// The state of the connection, once there is one. Fails at the given time.
     async fn connected(&self, until: Instant) -> Result<State, Away> {
         let mut state = self.state.clone();
         let there = tokio::time::timeout_at(until, state.wait_for(|state| state.is_there)).await;
@@ -162,7 +162,7 @@ impl Link {
         }
     }
 
-    /// Resolves when the connection of that state is lost.
+    /// Resolves when the connection in that state is lost.
     async fn lost(&self, there: State) {
         let mut state = self.state.clone();
         if state.wait_for(|state| *state != there).await.is_err() {
@@ -170,7 +170,7 @@ impl Link {
         }
     }
 
-    /// Asks something that changes nothing, or may be done twice, until it is answered or patience ends.
+    /// Repeats an idempotent request until it is answered or the time is over.
     pub(super) async fn ask<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
         &self,
         once: impl Fn() -> F,
@@ -200,14 +200,14 @@ impl Link {
     }
 
     pub(super) async fn stream(&self, name: &str) -> Result<Stream<()>, Away> {
-        // Looks at the name alone.
+        // Only looks at the name.
         self.context
             .get_stream_no_info(name)
             .await
             .map_err(|_| Away)
     }
 
-    /// The last message of a subject, as the stream's leader has it.
+    /// The last message of a subject, from the stream's leader.
     pub(super) async fn last(
         &self,
         stream: &str,
@@ -219,7 +219,7 @@ impl Link {
             .await
     }
 
-    /// The first message of a subject (which may have wildcards) from a sequence on, as the stream's leader has it.
+    /// The first message of a subject (which may have wildcards) from a sequence on, from the stream's leader.
     pub(super) async fn next(
         &self,
         stream: &str,
@@ -235,7 +235,7 @@ impl Link {
             .await
     }
 
-    /// The message of a sequence, as the stream's leader has it.
+    /// The message of a sequence, from the stream's leader.
     pub(super) async fn get(
         &self,
         stream: &str,
@@ -247,8 +247,8 @@ impl Link {
             .await
     }
 
-    /// Messages of a subject from a sequence on, as any copy of the stream has them: none or too few of them mean
-    /// nothing.
+    /// Messages of a subject from a sequence on, from any replica of the stream. A replica may be behind, so missing
+    /// messages prove nothing.
     pub(super) async fn series(
         &self,
         stream: &str,
@@ -297,7 +297,7 @@ impl Link {
         messages
     }
 
-    /// Stores a message, and gives its sequence. With `after`, only if that is the last sequence of its subject.
+    /// Stores a message and returns its sequence. With `after`, only if that is the last sequence of its subject.
     pub(super) async fn put(
         &self,
         subject: &str,
@@ -346,7 +346,7 @@ impl Link {
                         }
                     }
                 }
-                // There is no leader at the moment who would have taken it.
+                // No leader is available at the moment, so no server has stored it.
                 Err(problem) if problem.kind() == RequestErrorKind::NoResponders => {}
                 Err(problem) => {
                     tracing::warn!(%problem, "NATS does not say whether it has stored a message");
@@ -361,7 +361,7 @@ impl Link {
         }
     }
 
-    /// Takes messages of a subject out of a stream: those before a sequence, or all.
+    /// Removes messages of a subject from a stream: those before a sequence, or all.
     pub(super) async fn purge(
         &self,
         stream: &str,
@@ -381,7 +381,7 @@ impl Link {
     }
 }
 
-/// What a question for a message has found.
+/// The result of a request for a message.
 fn found(
     answer: Result<StreamMessage, async_nats::jetstream::stream::RawMessageError>,
 ) -> Result<Option<StreamMessage>, async_nats::jetstream::stream::RawMessageError> {
@@ -392,7 +392,7 @@ fn found(
     }
 }
 
-/// An error with its causes.
+/// The text of an error, with its causes.
 pub(super) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -29,13 +29,13 @@ use crate::clients::logs::{
 use crate::clients::nodes::Unavailable;
 use crate::clients::{REFRESHES, millis};
 
-/// How many streams are written, or events read or taken away, at a time.
+/// The number of streams that are written, or events that are read or removed, at a time.
 const ABREAST: usize = 8;
 
-/// How often a write is tried that loses against another one, or is said to have.
+/// How often a write is tried when another write was first, or the server reports that.
 const TRIES: usize = 16;
 
-/// The inboxes and streams of all nodes that use the same servers.
+/// The inboxes and streams of all nodes that use the same NATS servers.
 pub(super) struct Logs {
     nodes: Arc<Nodes>,
     bounds: LogBounds,
@@ -45,9 +45,9 @@ pub(super) struct Logs {
 /// An inbox in the records.
 struct Inbox {
     nodes: Arc<Nodes>,
-    /// The place of its session.
+    /// The hash of its session.
     place: String,
-    /// Letters that were known when it was opened are not for this reader, unless they are younger than this time.
+    /// Letters that were known when it was opened are not for this reader, unless they are younger than `since`.
     known: u64,
     since: i64,
 }
@@ -55,7 +55,7 @@ struct Inbox {
 /// A stream in the records.
 struct StreamRef {
     nodes: Arc<Nodes>,
-    /// Its place among all streams: that of its session, and its name.
+    /// Its path among all streams: the hash of its session, and its name.
     place: String,
 }
 
@@ -96,7 +96,8 @@ impl Logs {
         Ok(())
     }
 
-    /// Whose share one more letter of so many bytes takes, if there is room; `None` if there is no such session.
+    /// Checks whether there is room for a letter of this size. Returns the client whose share it takes, or `None` if
+    /// the session does not exist.
     fn check(&self, place: &str, size: usize) -> Result<Option<String>, LogError> {
         let (now, table) = (self.records().now(), self.records().table());
         let Some(session) = table.get(&format!("session.{place}")) else {
@@ -126,7 +127,7 @@ impl Logs {
     }
 
     async fn write(&self, writes: &[Write<'_>]) -> Result<(), LogError> {
-        // Which sessions there are is to be known.
+        // All sessions must be known.
         self.records().catch_up().await?;
         let mut written: Vec<BoxFuture<'_, _>> = Vec::new();
         for write in writes {
@@ -160,8 +161,8 @@ impl Logs {
         Err(Unavailable)
     }
 
-    /// Writes the events of a stream and then its head, which was found; `false` if another node has written it
-    /// meanwhile.
+    /// Writes the events of a stream and then its head, replacing the given one. Returns `false` if another node has
+    /// written the head meanwhile.
     async fn advance(
         &self,
         write: &Write<'_>,
@@ -203,7 +204,7 @@ impl Logs {
         if let Some(before) = &before {
             records.forget(before).await;
         }
-        // The oldest that is kept is known from the second write on.
+        // The oldest event that is kept is known from the second write on.
         if first > 0 {
             drop_events(records, place, first..label.first.min(last + 1)).await?;
         }
@@ -309,7 +310,7 @@ impl Events for StreamRef {
                         size += event.text.len();
                         events.push(event);
                     }
-                    // It has gone.
+                    // The event was removed.
                     Some(None) => {}
                     None => break,
                 }
@@ -334,7 +335,7 @@ impl fmt::Debug for Logs {
     }
 }
 
-/// Where a stream is among all of them.
+/// The path of a stream among all streams.
 fn stream_place(session: &str, stream: &str) -> String {
     format!(
         "{}.{}",
@@ -343,12 +344,12 @@ fn stream_place(session: &str, stream: &str) -> String {
     )
 }
 
-/// How long the bodies of a stream at a place are needed.
+/// How long the bodies of a stream are needed.
 fn life(place: &str) -> Life<'_> {
     Life::Session(place.split('.').next().unwrap_or_default())
 }
 
-/// Stores an event, unless it is there.
+/// Stores an event, unless it is stored already.
 async fn put_event(
     records: &Records,
     place: &str,
@@ -366,7 +367,7 @@ async fn put_event(
         Ok(_) => Ok(()),
         Err(Refusal::WrongSequence(_)) => {
             records.forget(&label).await;
-            // It may be on its way from before.
+            // An earlier try may have stored it.
             match read_event(records, place, number).await? {
                 Some(_) => Ok(()),
                 None => Err(Unavailable),
@@ -391,7 +392,7 @@ async fn read_event(
     Ok(Some(Event { number, text }))
 }
 
-/// Takes events away that are not needed any more.
+/// Removes events that are no longer needed.
 pub(super) async fn drop_events(
     records: &Records,
     place: &str,
@@ -412,7 +413,7 @@ pub(super) async fn drop_events(
     gone.try_for_each(async |()| Ok(())).await
 }
 
-/// Takes a stream away, if its head is still this; whether it was.
+/// Removes a stream if its head is still the given one. Returns whether it was.
 async fn drop_stream(records: &Records, place: &str, head: &Row) -> Result<bool, Unavailable> {
     if !records.end(&format!("head.{place}"), head).await? {
         return Ok(false);
@@ -422,10 +423,10 @@ async fn drop_stream(records: &Records, place: &str, head: &Row) -> Result<bool,
     Ok(true)
 }
 
-/// Takes streams away that are too old, or whose sessions have ended, from time to time.
+/// Regularly removes streams that are too old or whose sessions have ended.
 async fn look(records: Arc<Records>, keep: Duration) {
     loop {
-        // What fails is done by another node, or later.
+        // A failed removal is repeated by another node or later.
         let _ = records.catch_up().await;
         let old = records.now() - millis(keep);
         let over: Vec<_> = {

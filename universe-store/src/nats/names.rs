@@ -4,10 +4,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 
 use crate::{CommandId, Revision, UniverseId};
 
-/// What of an id is written as `%XX`: all that may not stand in a subject, and more.
+/// The characters of an id that are written as `%XX`: all that are not allowed in a subject, and some more.
 pub(super) const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// The names below one prefix.
+/// The names that begin with one prefix.
 #[derive(Debug, Clone)]
 pub(super) struct Names(String);
 
@@ -21,7 +21,7 @@ impl Names {
         format!("{}_log", self.0)
     }
 
-    /// The stream of what keys were used for, for a day.
+    /// The stream of used keys, which are kept for a day.
     pub(super) fn keys(&self) -> String {
         format!("{}_keys", self.0)
     }
@@ -31,12 +31,12 @@ impl Names {
         format!("{}_bodies", self.0)
     }
 
-    /// All logs.
+    /// The subject of all logs.
     pub(super) fn every_log(&self) -> String {
         format!("{}.log.*", self.0)
     }
 
-    /// The log of the universe of an id; one after the other, if there were several.
+    /// The log of the universes with an id. If there were several, their logs follow each other.
     pub(super) fn log_of(&self, id: &UniverseId) -> String {
         format!(
             "{}.log.{}",
@@ -52,12 +52,12 @@ impl Names {
         UniverseId::new(id.decode_utf8().ok()?).ok()
     }
 
-    /// The key of a command that was to become this revision.
+    /// The subject of a command's key, for the revision that the command is expected to get.
     pub(super) fn key(&self, uni: i64, command: CommandId, revision: Revision) -> String {
         format!("{}.key.{uni}.{}.{revision}", self.0, command.0.simple())
     }
 
-    /// All revisions that a command was to become.
+    /// The subject of a command's key, for any revision.
     pub(super) fn keys_of(&self, uni: i64, command: CommandId) -> String {
         format!("{}.key.{uni}.{}.*", self.0, command.0.simple())
     }
@@ -75,7 +75,7 @@ impl Names {
         Some((CommandId(command), Revision(revision)))
     }
 
-    /// The pieces of a body of this name, all of them or that of a number.
+    /// The pieces of the body with this name: all pieces, or the one with a number.
     pub(super) fn piece(&self, uni: i64, name: &str, number: Option<u32>) -> String {
         match number {
             Some(number) => format!("{}.body.{uni}.{name}.{number}", self.0),
@@ -88,7 +88,7 @@ impl Names {
         format!("{}.body.{uni}.*.*", self.0)
     }
 
-    /// The name of a body in the subject of one of its pieces.
+    /// The name of the body in the subject of one of its pieces.
     pub(super) fn body_in(subject: &str) -> Option<&str> {
         subject.rsplit('.').nth(1)
     }
@@ -98,7 +98,7 @@ impl Names {
         format!("{}.snapshot.{uni}", self.0)
     }
 
-    /// The stream of what nodes share of their clients, but for events.
+    /// The stream of the data that nodes share about their clients, except for events.
     pub(super) fn records(&self) -> String {
         format!("{}_records", self.0)
     }
@@ -108,7 +108,7 @@ impl Names {
         format!("{}_events", self.0)
     }
 
-    /// The record of a path, or all records below it.
+    /// The subject of the record with a path, or of all records below it.
     pub(super) fn record(&self, path: &str) -> String {
         format!("{}.record.{path}", self.0)
     }
@@ -120,7 +120,7 @@ impl Names {
             .strip_prefix(".record.")
     }
 
-    /// The event of a number in a stream of this place, or all of them.
+    /// The event with a number in the stream with this path, or all its events.
     pub(super) fn event(&self, place: &str, number: Option<u64>) -> String {
         match number {
             Some(number) => format!("{}.event.{place}.{number}", self.0),
@@ -128,7 +128,7 @@ impl Names {
         }
     }
 
-    /// What each stream has.
+    /// The subjects of each stream.
     pub(super) fn subjects(&self) -> [(String, Vec<String>); 5] {
         [
             (self.log(), vec![self.every_log()]),

@@ -15,16 +15,16 @@ use super::records::{Label, Records, Table};
 use crate::clients::nodes::{self, Unavailable};
 use crate::clients::{REFRESHES, millis};
 
-/// How many lengths of its lease after it was made longer the servers forget a node. Not at once: while they were away,
-/// nodes could not make their leases longer.
+/// The number of lease durations after its last renewal at which the servers remove the record of a node. It is not
+/// removed earlier, because nodes could not renew their leases while the servers were unavailable.
 const FORGOTTEN: i64 = 20;
 
-/// How often what is over is forgotten here.
+/// How often expired data is forgotten in this process.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// This node among those that use the same streams, over the connection of its store.
+/// This node and its knowledge of the other nodes that use the same streams, over the connection of its store.
 ///
-/// Dropping it leaves its lease to end by itself; [`end`](nodes::Nodes::end) ends it at once.
+/// If it is dropped, its lease expires later; [`end`](nodes::Nodes::end) ends the lease at once.
 pub(super) struct Nodes {
     records: Arc<Records>,
     keeping: AbortHandle,
@@ -80,10 +80,10 @@ impl Records {
         self.has_ended_in(&self.table(), node)
     }
 
-    /// The same by what is known here, which is held already.
+    /// The same with the table of records, which the caller has locked.
     pub(super) fn has_ended_in(&self, table: &Table, node: Uuid) -> bool {
         let now = self.now();
-        // Then what is known here is not older than the lease of this node.
+        // Then the local data is not older than the lease of this node.
         if self.lease.judges_until() <= now {
             return false;
         }
@@ -104,7 +104,7 @@ fn path(node: Uuid) -> String {
     format!("node.{}", node.simple())
 }
 
-/// Makes the lease longer again and again.
+/// Renews the lease regularly.
 async fn keep(records: Arc<Records>) {
     let (path, length) = (path(records.id), records.lease.length);
     let until = millis(length);
@@ -116,7 +116,7 @@ async fn keep(records: Arc<Records>) {
         };
         records.sending(number);
         let left = Some(until.saturating_mul(FORGOTTEN));
-        // What fails is done again in time.
+        // A failed renewal is tried again in time.
         let _ = records.store(&path, &label, Bytes::new(), None, left).await;
         tokio::time::sleep(length / REFRESHES).await;
     }

@@ -18,16 +18,16 @@ use crate::{
     Timestamp, UniverseId,
 };
 
-/// A stretch of a log has up to so many messages, and is read until it has so many bytes.
+/// The most messages that are read at once, and the bytes after which reading ends.
 const STRETCH: (usize, usize) = (256, 1 << 20);
 
-/// How many keys are asked for at once.
+/// The most keys that are requested at once, and their bytes.
 const KEYS: (usize, usize) = (1_000, 1 << 20);
 
-/// How much the clocks of nodes and servers may differ without a key being forgotten too early.
+/// The difference between the clocks of nodes and servers up to which no key is forgotten too early.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// How often something is looked for again that was replaced while it was read.
+/// How often a read is repeated when the data was replaced meanwhile.
 const TRIES: usize = 5;
 
 impl Engine {
@@ -52,7 +52,7 @@ impl Engine {
             let info = self.link.ask(|| stream.get_info()).await?;
             file = file.saturating_add(info.state.bytes);
         }
-        // What of its files is free the engine does not say, and its logs are of all streams.
+        // NATS does not report the free space in its files, which contain all streams.
         Ok(Size {
             file,
             free: 0,
@@ -100,7 +100,7 @@ impl Engine {
             if card.revision < known.card.oldest {
                 return Ok(None);
             }
-            // Twice the same, and damaged: it was not replaced while it was read.
+            // The same message was damaged twice, so it was not replaced during the read.
             if damaged == Some(message.sequence) {
                 break;
             }
@@ -141,10 +141,10 @@ impl Engine {
         let (stream, subject) = (self.names.keys(), self.names.keys_in(known.card.uni));
         let mut from = 1;
         loop {
-            // They are in the order of what they became.
+            // The keys are in the order of their revisions.
             let mut series = self.link.series(&stream, &subject, from, KEYS).await;
             if series.is_empty() {
-                // A copy that is behind: the leader knows.
+                // The replica is behind. The leader has it.
                 series.extend(self.link.next(&stream, &subject, from).await?);
             }
             if series.is_empty() {
@@ -159,8 +159,8 @@ impl Engine {
         }
     }
 
-    /// The revision of a key's entry, if that is there, and young enough to count: keys are written before their
-    /// entries.
+    /// The revision of a key's entry, if the entry exists and is young enough to count. Keys are written before their
+    /// entries, so an entry may be missing.
     async fn holds(
         &self,
         id: &UniverseId,
@@ -170,7 +170,7 @@ impl Engine {
         let Some((command, revision)) = Names::read_key(&key.subject) else {
             return Ok(None);
         };
-        // No entry is from a time after it was written, but for clocks that differ.
+        // An entry's time is not after it was written, except if clocks differ.
         let written = Timestamp::from_millis(key.time.unix_timestamp().saturating_mul(1_000));
         if written < old.before(SKEW) {
             return Ok(None);
@@ -182,7 +182,7 @@ impl Engine {
         Ok(entry.filter(fits).map(|_| revision))
     }
 
-    /// The entry of a revision, if the log has it, and whether it is keyed.
+    /// The entry of a revision and whether it is keyed, if the log has it.
     pub(super) async fn entry(
         &self,
         id: &UniverseId,
@@ -213,7 +213,7 @@ impl Engine {
         Ok(None)
     }
 
-    /// The id of the universe of a number.
+    /// The id of the universe with a number.
     async fn id_of(&self, uni: i64) -> Result<UniverseId, TailError> {
         if let Some(id) = self.index.id_of(uni) {
             return Ok(id);
@@ -244,7 +244,7 @@ impl Engine {
         let mut read = Stretch::new(uni, after);
         let series = self.link.series(&stream, &subject, from, STRETCH).await;
         read.take(self, series).await?;
-        // A copy that is behind, or lost on the way: the leader knows.
+        // The replica is behind, or messages were lost on the way. The leader has them.
         while read.entries.is_empty() {
             let Some(message) = self.link.next(&stream, &subject, from).await? else {
                 break;
@@ -266,7 +266,7 @@ impl Engine {
         })
     }
 
-    /// Why the entries after a revision and up to another one are not there.
+    /// The reason why the entries after a revision and up to another one are missing.
     async fn missing(
         &self,
         id: &UniverseId,
@@ -291,14 +291,14 @@ impl Engine {
     }
 }
 
-/// What was read of a stretch.
+/// A part of a log that was read.
 struct Stretch {
     uni: i64,
     /// The last revision that was read.
     last: Revision,
     entries: Vec<Entry>,
     bytes: usize,
-    /// The last revision that is missing, where there are later ones.
+    /// The last missing revision, if later ones exist.
     gap: Option<Revision>,
 }
 
@@ -313,7 +313,7 @@ impl Stretch {
         }
     }
 
-    /// Takes messages up to the first that does not follow, or cannot be read.
+    /// Adds the entries of messages, up to the first message that does not follow or cannot be read.
     async fn take(
         &mut self,
         engine: &Engine,

@@ -32,89 +32,90 @@ use crate::clients::watched::Watched;
 use crate::clients::{Lease, hash, millis};
 pub(super) use table::{Table, owner, share};
 
-/// How long the end of a record stays, so that each node receives it.
+/// How long the last message of an ended record is kept, so that each node receives it.
 const END: Duration = Duration::from_secs(60);
 
-/// How much longer pieces last than the record that names them, besides what it may be stored later than they.
+/// The additional time that pieces are kept after the record that refers to them, besides the longest delay of storing
+/// it.
 const OVERLAP: Duration = Duration::from_secs(2);
 
-/// How long a message may take there and back to say what the time is.
+/// The longest round trip of a message whose time is used to set the clock.
 const EXACT: Duration = Duration::from_secs(1);
 
-/// Whose the pieces of large bodies are: no universe's.
+/// The number in place of a universe's number for pieces of large bodies of records.
 const RECORDS: i64 = -1;
 
-/// The same for sessions and what they have. These pieces have no time: they go with their session.
+/// The same for sessions and their data. These pieces do not expire: they are removed with their session.
 pub(super) const SESSIONS: i64 = -2;
 
 /// How long a body is needed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Life<'a> {
-    /// Until this time. Its pieces outlast the record that names them and is stored next; then the servers take them
-    /// away.
+    /// Until this time. Its pieces are kept a little longer than the record that refers to them and is stored next.
+    /// Then the servers remove them.
     Until(i64),
-    /// As long as the session at this place.
+    /// As long as the session with this hash exists.
     Session(&'a str),
 }
 
-/// What is known of a record without its body. Times are milliseconds since the epoch, by the clock of the servers.
+/// A record without its body. Times are in milliseconds since the epoch, by the clock of the servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Label {
-    /// The node that wrote it.
+    /// The node that wrote the record.
     pub(super) by: Uuid,
-    /// The node that runs what it is of.
+    /// The node that runs the call or task of the record.
     pub(super) node: Uuid,
-    /// Whose share it takes.
+    /// The client whose share it counts for.
     pub(super) share: Option<String>,
-    /// A hash of whose it is.
+    /// A hash of its owner.
     pub(super) owner: Option<String>,
     pub(super) name: Option<String>,
-    /// When it was used or written last.
+    /// The time when it was last used or written.
     pub(super) used: i64,
-    /// When its time is over; 0 for never. Of a node: the length of its lease, until the message was received.
+    /// The time when it expires; 0 for never. For a node: the duration of its lease, until the message was received.
     pub(super) until: i64,
     pub(super) bytes: u64,
     pub(super) version: u64,
-    /// The sequence of its first message; 0 in that message itself.
+    /// The sequence of its first message; 0 in the first message itself.
     pub(super) number: u64,
-    /// Of a stream of events: the numbers of those that are kept, and whether there are no more to come.
+    /// For a stream of events: the numbers of the events that are kept, and whether the stream has ended.
     pub(super) first: u64,
     pub(super) last: u64,
     pub(super) ended: bool,
-    /// This is the end of the record.
+    /// Whether this is the last message of the record.
     pub(super) gone: bool,
     pub(super) body: Body,
     pub(super) result: Option<Body>,
 }
 
-/// A record, and the sequence of its message.
+/// A record with the sequence of its message.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) label: Label,
     pub(super) sequence: u64,
 }
 
-/// A record as its leader has it.
+/// A record as read from the leader.
 pub(super) struct Got {
     pub(super) row: Row,
     pub(super) inline: Bytes,
 }
 
-/// The records as one node sees them.
+/// The records that one node knows.
 pub(super) struct Records {
     pub(super) engine: Arc<Engine>,
-    /// The name of this node.
+    /// The id of this node.
     pub(super) id: Uuid,
     pub(super) lease: Lease,
     table: Mutex<Table>,
     watched: Arc<Watched>,
     known: watch::Sender<u64>,
     begun: Instant,
-    /// What the clock of the servers said when this began, in milliseconds. The rest is counted by a clock that is
-    /// never set: if that of this machine were put forward, others would seem to have ended.
+    /// The servers' time when this process began, in milliseconds. The time since then is measured with a monotonic
+    /// clock: if the clock of this machine were set forward, other nodes would seem to have ended.
     began_at: AtomicI64,
-    /// The last message of this node's lease: its number, and when it was sent.
+    /// The last message of this node's lease: its number and the time when it was sent.
     sent: Mutex<Option<(u64, Instant)>>,
 }
 
@@ -137,34 +138,34 @@ impl Records {
         &self.engine.link
     }
 
-    /// The time of the servers.
+    /// The present time of the servers.
     pub(super) fn now(&self) -> i64 {
         let began_at = self.began_at.load(Ordering::Relaxed);
         began_at.saturating_add(millis(self.begun.elapsed()))
     }
 
-    /// What is known here.
+    /// The table of known records.
     pub(super) fn table(&self) -> MutexGuard<'_, Table> {
-        // Nothing panics while it holds the table.
+        // No code panics while it holds the lock of the table.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until all is known here that was acknowledged before.
+    /// Waits until all records that were acknowledged before this call are known.
     pub(super) async fn catch_up(&self) -> Result<(), Unavailable> {
         Ok(feed::catch_up(self).await?)
     }
 
-    /// Reports whenever another node may have changed something at or below a path.
+    /// Yields an item whenever another node may have changed a record at or below a path.
     pub(super) fn hints(&self, path: &str) -> BoxStream<'static, ()> {
         Watched::hints(&self.watched, hash(&[path.as_bytes()]))
     }
 
-    /// Notes that the lease of this node is about to be made longer by its message of this number.
+    /// Notes that the message with this number, which renews the lease of this node, is about to be sent.
     pub(super) fn sending(&self, number: u64) {
         *self.sent() = Some((number, Instant::now()));
     }
 
-    /// A label of this node's, of now.
+    /// A label written by this node, with the present time.
     pub(super) fn label(&self) -> Label {
         Label {
             by: self.id,
@@ -174,7 +175,7 @@ impl Records {
         }
     }
 
-    /// The record of a path, also one that has ended.
+    /// The record with a path, even if it has ended.
     pub(super) async fn get(&self, path: &str) -> Result<Option<Got>, Unavailable> {
         let names = &self.engine.names;
         let (stream, subject) = (names.records(), names.record(path));
@@ -190,13 +191,13 @@ impl Records {
         Ok(Some(Got { row, inline }))
     }
 
-    /// The record of a path that has not ended.
+    /// The record with a path, unless it has ended.
     pub(super) async fn living(&self, path: &str) -> Result<Option<Got>, Unavailable> {
         let got = self.get(path).await?;
         Ok(got.filter(|got| !got.row.label.gone))
     }
 
-    /// The record of a path that has not ended, and its body.
+    /// The record with a path and its body, unless it has ended.
     pub(super) async fn read(&self, path: &str) -> Result<Option<(Row, Bytes)>, Unavailable> {
         let mut before = None;
         loop {
@@ -205,20 +206,20 @@ impl Records {
             };
             match self.load(&row.label.body, inline).await {
                 Ok(body) => return Ok(Some((row, body))),
-                // It was replaced meanwhile, and the pieces of its body went.
+                // The record was replaced meanwhile, and the pieces of its body were removed.
                 Err(Unavailable) if before.replace(row.sequence) != Some(row.sequence) => {}
                 Err(Unavailable) => return Err(Unavailable),
             }
         }
     }
 
-    /// Up to which message of the stream all is known here.
+    /// The sequence of the stream up to which all records are known.
     pub(super) fn known_until(&self) -> u64 {
         *self.known.borrow()
     }
 
-    /// Stores a record, and gives its sequence; `None` if another message has come after that of the sequence `after`.
-    /// The servers take it away when the time of its label is over.
+    /// Stores a record and returns its sequence. `None` if the record has changed since the sequence `after`. The
+    /// servers remove the record when the time in its label has come.
     pub(super) async fn put(
         &self,
         path: &str,
@@ -230,7 +231,7 @@ impl Records {
         self.store(path, label, inline, after, left).await
     }
 
-    /// The same for a record that is to last for so many milliseconds.
+    /// The same for a record that lasts for this number of milliseconds.
     pub(super) async fn store(
         &self,
         path: &str,
@@ -249,7 +250,7 @@ impl Records {
         }
     }
 
-    /// Ends a record if it is still this; whether it was.
+    /// Ends a record if it has not changed. Returns whether it did.
     pub(super) async fn end(&self, path: &str, row: &Row) -> Result<bool, Unavailable> {
         let label = Label {
             by: self.id,
@@ -265,7 +266,7 @@ impl Records {
         Ok(true)
     }
 
-    /// Takes away what a record had besides its message.
+    /// Removes the pieces of a record's body.
     pub(super) async fn forget(&self, label: &Label) {
         for body in [Some(&label.body), label.result.as_ref()]
             .into_iter()
@@ -275,7 +276,7 @@ impl Records {
         }
     }
 
-    /// Puts a body into a message, or in pieces where it is too large.
+    /// Stores a body in a message, or in pieces if it is too large.
     pub(super) async fn keep(
         &self,
         body: &[u8],
@@ -286,7 +287,7 @@ impl Records {
         kept.await.map_err(|_| Unavailable)
     }
 
-    /// The same always in pieces, so that it is not read with its record.
+    /// The same, but always in pieces, so that the body is not read with its record.
     pub(super) async fn keep_apart(
         &self,
         body: &[u8],
@@ -297,18 +298,18 @@ impl Records {
         kept.await.map_err(|_| Unavailable)
     }
 
-    /// A body that was kept.
+    /// Reads a body that was stored.
     pub(super) async fn load(&self, body: &Body, inline: Bytes) -> Result<Bytes, Unavailable> {
         let loaded = bodies::load(self.link(), &self.engine.names, whose(body), (body, inline));
         loaded.await.map_err(|_| Unavailable)
     }
 
-    /// How many milliseconds are left until a time, if it is not 0, which is never.
+    /// The number of milliseconds until a time. `None` if the time is 0, which stands for never.
     fn left(&self, until: i64) -> Option<i64> {
         (until != 0).then(|| until.saturating_sub(self.now()))
     }
 
-    /// Whose a body of that life is, and its kind.
+    /// The number that stands for the owner of a body with this life, and the body's kind.
     fn kind<'a>(&self, life: Life<'a>) -> (i64, Kind<'a>) {
         match life {
             Life::Until(until) => {
@@ -321,19 +322,19 @@ impl Records {
     }
 
     fn sent(&self) -> MutexGuard<'_, Option<(u64, Instant)>> {
-        // Nothing panics while it holds this.
+        // No code panics while it holds this lock.
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lease of this node has come back from the servers: it holds, what is known here is fresh, and so is their
-    /// clock.
+    /// Called when this node has received its own lease message: the lease holds, the known records are up to date, and
+    /// the servers' time is known.
     fn refreshed(&self, label: &Label, published: i64) {
         self.lease.refreshed(published);
         let sent = *self.sent();
         if let Some((number, at)) = sent
             && number == label.version
         {
-            // The longer it took, the less it says of their clock; the first time there is nothing better.
+            // The longer the round trip, the less exact the time is. The first time there is no better value.
             let took = at.elapsed();
             if took < EXACT || label.version == 1 {
                 let since = at.saturating_duration_since(self.begun) + took / 2;
@@ -380,7 +381,7 @@ impl Follower for Records {
         self.table().take(&path, Row { label, sequence });
         if is_anothers {
             self.watched.notify(&hash(&[path.as_bytes()]));
-            // A letter is news of its session's inbox.
+            // A letter is a change of its session's inbox.
             if path.starts_with("letter.")
                 && let Some((inbox, _)) = path.rsplit_once('.')
             {
@@ -396,7 +397,7 @@ impl Follower for Records {
     }
 }
 
-/// Whose the pieces of a body are.
+/// The number that stands for the owner of a body's pieces.
 fn whose(body: &Body) -> i64 {
     let name = body.pieces.as_ref().map(|pieces| pieces.name.as_str());
     match name.and_then(Kind::session_in) {

@@ -20,8 +20,8 @@ use crate::clients::nodes::Unavailable;
 use crate::clients::sessions::{self, Change, LOOK, NOTED, SessionBounds, SessionError, TRIES};
 use crate::clients::{millis, session_key};
 
-/// How many times as long as a message takes at the most until pieces that no session has are taken away: a node may be
-/// stopped for a moment between two messages.
+/// The number of longest message times after which pieces without a session are removed. It is more than one because a
+/// node may be suspended for a moment between two messages.
 const ABANDONED: u32 = 4;
 
 /// The sessions of all nodes that use the same streams.
@@ -31,7 +31,7 @@ pub(super) struct Sessions {
     _tasks: JoinSet<()>,
 }
 
-/// What is to be done before there is room for one more session.
+/// Whether there is room for one more session, or what must be done first.
 enum Room {
     There,
     Ends(Arc<str>, Box<Row>),
@@ -73,7 +73,7 @@ impl Sessions {
                     let put = records.put(&path(name), &label, inline, Some(0)).await?;
                     return put.map(drop).ok_or(SessionError::Unavailable);
                 }
-                // One that was used meanwhile stays, and another one goes.
+                // If it was used meanwhile, it stays and another session is ended.
                 Room::Ends(path, row) => drop(end(records, &path, &row).await?),
                 Room::Full { is_share } => {
                     let max = match is_share {
@@ -123,7 +123,7 @@ impl Sessions {
                 Some(_) => Bytes::new(),
                 None => body.clone(),
             };
-            // One that was changed meanwhile was used. Servers that take no writes still let sessions go on.
+            // If it was changed meanwhile, it was used. When the servers accept no writes, sessions still continue.
             let put = records.put(&path, &label, inline, after).await;
             if put.is_err() {
                 tracing::warn!("the use of a session was not noted");
@@ -166,7 +166,7 @@ impl Sessions {
 
     async fn remove(&self, name: &str) -> Result<bool, SessionError> {
         let (records, path) = (self.records(), path(name));
-        // What it has is to be known.
+        // All records of the session must be known.
         records.catch_up().await?;
         for _ in 0..TRIES {
             let Some(got) = records.living(&path).await? else {
@@ -179,7 +179,7 @@ impl Sessions {
         Err(SessionError::Unavailable)
     }
 
-    /// The session of a path, if it lives.
+    /// The session with a path, if it has not ended.
     async fn read(&self, path: &str) -> Result<Option<(Row, Bytes)>, Unavailable> {
         let dead = self.records().now() - millis(self.bounds.max_idle);
         let found = self.records().read(path).await?;
@@ -228,7 +228,7 @@ impl fmt::Debug for Sessions {
     }
 }
 
-/// The hash of a session's name, as it stands in paths.
+/// The hash of a session's id, as used in paths.
 pub(super) fn place(name: &str) -> String {
     HEXLOWER.encode(&session_key(name))
 }
@@ -237,7 +237,7 @@ pub(super) fn path(name: &str) -> String {
     format!("session.{}", place(name))
 }
 
-/// Ends a session with all that it has, if it is still this; whether it was.
+/// Ends a session with all its records, if it has not changed. Returns whether it did.
 async fn end(records: &Records, path: &str, row: &Row) -> Result<bool, Unavailable> {
     let place = path.strip_prefix("session.").unwrap_or_default();
     let below: Vec<(Arc<str>, Row)> = {
@@ -272,11 +272,11 @@ async fn end(records: &Records, path: &str, row: &Row) -> Result<bool, Unavailab
     Ok(true)
 }
 
-/// Takes sessions away that have ended, from time to time, and what is left of some.
+/// Regularly removes ended sessions and leftover pieces.
 async fn look(records: Arc<Records>, max_idle: Duration) {
     let mut left = HashMap::new();
     loop {
-        // What fails is done by another node, or later.
+        // A failed removal is repeated by another node or later.
         let _ = records.catch_up().await;
         let dead = records.now() - millis(max_idle);
         let dead: Vec<_> = {
@@ -296,16 +296,16 @@ async fn look(records: Arc<Records>, max_idle: Duration) {
     }
 }
 
-/// Takes pieces away whose sessions are not there: a node has died while it stored them, or while it ended the session.
-/// A session that is about to be stored has more of them soon, or is there soon. So they go once there were no more for
-/// a while: `left` has how many there were of each body, and since when.
+/// Removes pieces whose sessions do not exist, because a node died while it stored them or while it ended the session.
+/// A session that is being stored will soon have more pieces or exist. So pieces are only removed if their number has
+/// not changed for a while: `left` has the number of pieces of each body and the time since when it is the same.
 async fn drop_left(
     records: &Records,
     left: &mut HashMap<String, (usize, Instant)>,
 ) -> Result<(), Unavailable> {
     let (link, names) = (records.link(), &records.engine.names);
     let mut found = bodies::named(link, names, SESSIONS).await?;
-    // What was stored before they were counted is to be known.
+    // Data that was stored before the pieces were counted must be known.
     records.catch_up().await?;
     {
         let table = records.table();

@@ -14,29 +14,29 @@ use crate::KEY_TIME;
 /// The format of subjects, headers and bodies that this program writes.
 const FORMAT: u32 = 1;
 
-/// Where a stream says its format.
+/// The metadata key for the format of a stream.
 const FORMAT_KEY: &str = "universe-format";
 
-/// How long the same message sent twice is known to be one.
+/// How long a message that is sent twice is recognized as a duplicate.
 const DUPLICATES: Duration = Duration::from_secs(30);
 
-/// How long a key stays longer than it counts: it is written before its entry.
+/// The additional time that a key is kept beyond the time that it counts, because it is written before its entry.
 const KEY_GRACE: Duration = Duration::from_secs(60 * 60);
 
-/// The least that a server may take as one message, in bytes.
+/// The smallest message limit that a server may have, in bytes.
 pub(super) const LEAST_PAYLOAD: usize = 64 << 10;
 
-/// How long streams may take to be made, with elections.
+/// The longest time for creating the streams, including elections.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a stream keeps.
+/// How long a stream keeps its messages.
 #[derive(Default)]
 struct Keeps {
-    /// How old its messages become at the most; `ZERO` for always.
+    /// The maximum age of its messages; `ZERO` for unlimited.
     max_age: Duration,
-    /// Of a subject the last message alone.
+    /// Whether only the last message of each subject is kept.
     is_once: bool,
-    /// Its messages may say how long they are kept.
+    /// Whether a message may have its own time to live.
     has_ttl: bool,
 }
 
@@ -56,7 +56,7 @@ impl Keeps {
     }
 }
 
-/// Makes the streams unless they are there, and gives the fewest replicas that one of them has.
+/// Creates missing streams, and returns the number of replicas of the stream that has the fewest.
 pub(super) async fn prepare(
     link: &Link,
     names: &Names,
@@ -82,7 +82,7 @@ pub(super) async fn prepare(
     Ok(fewest)
 }
 
-/// Makes one stream unless it is there, and gives the number of its replicas.
+/// Creates a stream if it is missing, and returns the number of its replicas.
 async fn one(
     link: &Link,
     name: String,
@@ -111,7 +111,7 @@ async fn one(
     let made = make(link, &wish).await?;
     check(&name, &wish, &made)?;
     if wish.allow_message_ttl && !made.config.allow_message_ttl {
-        // It was made before its messages had times.
+        // It was created by a version without times to live.
         let mut config = made.config.clone();
         config.allow_message_ttl = true;
         if let Err(problem) = link.context().update_stream(config).await {
@@ -130,7 +130,7 @@ async fn one(
     }
 }
 
-/// The stream as it is there, made if there was none.
+/// Returns the existing stream, or creates it.
 async fn make(link: &Link, wish: &Config) -> Result<Info, NatsError> {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -138,12 +138,13 @@ async fn make(link: &Link, wish: &Config) -> Result<Info, NatsError> {
             Ok(stream) => return Ok(stream.cached_info().clone()),
             Err(problem) => problem,
         };
-        // One that is there may differ from what was wished for: what matters is looked at then.
+        // An existing stream may differ from the wanted configuration. The relevant settings are checked afterward.
         if let Ok(stream) = link.context().get_stream(&wish.name).await {
             return Ok(stream.cached_info().clone());
         }
         let problem = causes(&problem);
-        // Elections take their time where the servers have just begun; what is wrong for good is said after that, too.
+        // Elections take time when the servers have just started. Permanent errors are then reported late too, except
+        // for these.
         let is_wrong = problem.contains("overlap") || problem.contains("non-clustered");
         if is_wrong || Instant::now() >= until {
             let stream = wish.name.clone();
@@ -153,7 +154,7 @@ async fn make(link: &Link, wish: &Config) -> Result<Info, NatsError> {
     }
 }
 
-/// Whether a stream has what is expected, and loses nothing by limits.
+/// Checks that a stream has the expected configuration, and no limits that lose messages.
 fn check(name: &str, wish: &Config, found: &Info) -> Result<(), NatsError> {
     let found = &found.config;
     let other = |problem: &str| NatsError::Other {

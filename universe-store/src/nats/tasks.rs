@@ -15,10 +15,10 @@ use crate::clients::nodes::Unavailable;
 use crate::clients::tasks::{self, Found, TaskBounds, TaskError};
 use crate::clients::{hash, millis, task_key};
 
-/// How often a write is tried that loses against another one, or is said to have.
+/// How often a write is tried when another write was first, or the server reports that.
 const TRIES: usize = 16;
 
-/// How many tasks of a list are read at a time.
+/// The number of tasks of a list that are read at a time.
 const ABREAST: usize = 8;
 
 /// The tasks of all nodes that use the same streams.
@@ -67,7 +67,7 @@ impl Tasks {
         number.ok_or(TaskError::Unavailable)
     }
 
-    /// One more begins a share's last task, and goes over its bytes by one task at most.
+    /// A share's last task may exceed the limit of its bytes, by the size of one task at most.
     fn check_share(&self, client: &str) -> Result<(), TaskError> {
         let TaskBounds {
             tasks_per_client: tasks,
@@ -192,7 +192,7 @@ impl Tasks {
         Err(TaskError::Unavailable)
     }
 
-    /// The task of a path, if its time is not over.
+    /// The task with a path, unless it has expired.
     async fn row(&self, path: &str) -> Result<Option<Row>, Unavailable> {
         let got = self.records().living(path).await?;
         let now = self.records().now();
@@ -287,7 +287,7 @@ fn hashed(text: &str) -> String {
     HEXLOWER.encode(&hash(&[text.as_bytes()]))
 }
 
-/// The sequence that a task's first message got: later ones have greater ones.
+/// The sequence of a task's first message. Later tasks have greater sequences.
 fn number(row: &Row) -> u64 {
     match row.label.number {
         0 => row.sequence,

@@ -13,13 +13,13 @@ use super::engine::Engine;
 use super::error::Away;
 use crate::UniverseId;
 
-/// How long the end of a universe stays.
+/// How long the last message of a deleted universe is kept.
 const GRACE: Duration = Duration::from_secs(60 * 60);
 
-/// How often it is looked for what has stayed long enough.
+/// The interval of checks for data that can be removed.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// The ends of universes that are in the stream, by sequence.
+/// The last messages of deleted universes that are still in the stream, by sequence.
 #[derive(Default)]
 pub(super) struct Doomed(Mutex<BTreeMap<u64, (UniverseId, i64, Instant)>>);
 
@@ -43,7 +43,7 @@ impl Doomed {
     }
 }
 
-/// Until it is dropped.
+/// Runs until the future is dropped.
 pub(super) async fn run(engine: Arc<Engine>) {
     loop {
         while let Some((sequence, id, uni)) = engine.doomed.due() {
@@ -59,7 +59,7 @@ pub(super) async fn run(engine: Arc<Engine>) {
     }
 }
 
-/// Takes all away that a universe had, and of the log of its id what is before a sequence.
+/// Removes all data of a universe, and the messages before a sequence from the log of its id.
 pub(super) async fn remove(
     engine: &Engine,
     id: &UniverseId,

@@ -10,19 +10,19 @@ use super::error::NatsError;
 /// The longest prefix of names, in bytes.
 const MAX_PREFIX: usize = 32;
 
-/// What a URL says.
+/// The parts of a URL.
 pub(super) struct NatsUrl {
     pub(super) servers: Vec<ServerAddr>,
     pub(super) login: Login,
-    /// Whether TLS is asked for.
+    /// Whether TLS is required.
     pub(super) is_tls: bool,
-    /// What the names of streams and subjects begin with.
+    /// The prefix of the names of streams and subjects.
     pub(super) prefix: String,
-    /// How many copies streams are to have.
+    /// The requested number of replicas.
     pub(super) replicas: Option<usize>,
 }
 
-/// Who asks.
+/// The credentials.
 pub(super) enum Login {
     Anybody,
     Token(String),
@@ -30,8 +30,8 @@ pub(super) enum Login {
 }
 
 impl NatsUrl {
-    /// Reads `nats://user:password@host:4222,host2:4222/prefix?replicas=3`; `tls://` asks for TLS. What it says of an
-    /// error has no part of the user in it.
+    /// Parses `nats://user:password@host:4222,host2:4222/prefix?replicas=3`; `tls://` requires TLS. Error messages do
+    /// not contain any part of the user information.
     pub(super) fn read(url: &str) -> Result<Self, NatsError> {
         let wrong = |problem: &str| NatsError::Url(problem.to_owned());
         let (scheme, rest) = url.split_once("://").ok_or(wrong("it has no scheme"))?;

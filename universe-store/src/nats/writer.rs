@@ -28,41 +28,41 @@ use crate::{
     ReadError, Revision, Snapshot, SnapshotError, UniverseId,
 };
 
-/// What a write counts for at least, in bytes, so that no more than 1,024 are on their way.
+/// The fewest bytes that a write counts for, so that at most 1,024 writes are in progress.
 const MIN_SHARE: usize = MAX_WRITE / 1_024;
 
-/// How often something is written that loses against other writers, or for no reason that can be seen.
+/// How often a write is tried when other writers are first, or when it fails for an unknown reason.
 const TRIES: u32 = 8;
 
-/// How long to wait before it is written again, at first; then twice as long each time.
+/// The pause before the first retry. It doubles with each try.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How long an append that has lost waits for the message that has won. It may be on its way to disks yet: asking the
-/// leader before it is there would find nothing new.
+/// How long a failed append waits for the message that was first. That message may still be on its way to disks: asking
+/// the leader before it is stored would find nothing new.
 const NEWS: Duration = Duration::from_millis(100);
 
-/// How many keys are on their way at a time.
+/// The number of keys that are written at a time.
 const ABREAST: usize = 32;
 
-/// The longest name of a universe, in bytes: it stands in the header of every message.
+/// The longest name of a universe in bytes. It is in the header of every message.
 pub(super) const MAX_NAME: usize = 4 << 10;
 
-/// A message that is in a log.
+/// A message that was stored in a log.
 struct Put {
     known: Known,
-    /// It was put there now. One that was not may be another server's, of the same id.
+    /// Whether this call stored it. Otherwise another server may have stored it with the same id.
     is_new: bool,
 }
 
 impl Engine {
-    /// Waits for its part of what may be on its way.
+    /// Waits for a permit to write this many bytes.
     async fn share(&self, size: usize) -> Result<OwnedSemaphorePermit, Failure> {
         let share = u32::try_from(size.clamp(MIN_SHARE, MAX_WRITE)).unwrap_or(u32::MAX);
         let share = Arc::clone(&self.budget).acquire_many_owned(share).await;
         share.map_err(|_| Failure::Unavailable)
     }
 
-    /// Puts a message at the end of a log, after that of a sequence.
+    /// Appends a message to a log if the message of the given sequence is the last.
     async fn put(
         &self,
         id: &UniverseId,
@@ -88,7 +88,7 @@ impl Engine {
 
     pub(super) async fn create(&self, meta: &Meta, base: &Base) -> Result<(), CreateError> {
         let _share = self.share(base.body.len()).await?;
-        // Positive, so that it looks like a number in a subject.
+        // Positive, so that it is a plain number in a subject.
         let uni = i64::try_from(Uuid::new_v4().as_u128() >> 65).unwrap_or(i64::MAX);
         let mut body: Option<(Body, Bytes)> = None;
         for attempt in 0..TRIES {
@@ -208,12 +208,12 @@ impl Engine {
                 card.name.clone_from(name);
             }
             let last = append.entries.last();
-            // Of this universe, at this place: sent twice, it is once there.
+            // The message id contains the universe and the revision, so a message that is sent twice is stored once.
             let message = last
                 .map(|last| format!("{uni}.{}.{}", append.expected, last.command_id.0.simple()));
             match self.put(id, &card, inline, known.sequence, message).await {
                 Ok(put) => {
-                    // What is there already, the feed brings as it is.
+                    // If the message was stored already, the feed delivers its actual content.
                     if put.is_new {
                         let channels = self.live.channels();
                         channels.appended(uni, append.expected, &append.entries);
@@ -236,7 +236,7 @@ impl Engine {
         Err(AppendError::Unavailable)
     }
 
-    /// What an append is to follow as it is known here, if that fits.
+    /// The known state that an append is to follow, if the append fits it.
     fn ready(&self, id: &UniverseId, append: &Append) -> Option<Known> {
         let is_write = !append.entries.is_empty() || append.name.is_some();
         let known = self.index.get(id).filter(|_| is_write)?;
@@ -246,8 +246,8 @@ impl Engine {
         }
     }
 
-    /// What has come after a message instead of one that was refused, as soon as the feed brings it; at least the
-    /// message of a sequence that the refusal named. `None` if it does not come for a while, or the universe has ended.
+    /// The state after the message that was stored instead of a refused one, as soon as the feed delivers it. It is at
+    /// least as late as the sequence in the refusal. `None` if it does not arrive in time, or the universe was deleted.
     async fn overtaken(&self, id: &UniverseId, lost: &Known, named: u64) -> Option<Known> {
         let mut hints = self.live.subscribe(lost.card.uni)?;
         let least = named.max(lost.sequence.saturating_add(1));
@@ -266,7 +266,7 @@ impl Engine {
         tokio::time::timeout(NEWS, news).await.ok().flatten()
     }
 
-    /// Notes down what the keyed entries of an append are to become, before it is done.
+    /// Records the revisions that the keyed entries of an append are to get, before the append.
     async fn mark(&self, uni: i64, append: &Append) -> Result<(), Failure> {
         let keyed = (append.expected.0.saturating_add(1)..).zip(&append.entries);
         let keyed = keyed.filter(|(_, entry): &(u64, &NewEntry)| entry.keyed);
@@ -282,12 +282,12 @@ impl Engine {
         match marked.try_for_each(|_| ready(Ok(()))).await {
             Ok(()) => Ok(()),
             Err(Refusal::Failed(Failure::Full)) => Err(Failure::Full),
-            // Nothing was appended, whatever was noted.
+            // Nothing was appended, even if some keys were written.
             Err(_) => Err(Failure::Unavailable),
         }
     }
 
-    /// Takes the pieces of a body away that was not used.
+    /// Removes the pieces of an unused body.
     async fn forget(&self, body: Option<&(i64, Body, Bytes)>) {
         if let Some((uni, body, _)) = body {
             bodies::drop_body(&self.link, &self.names, *uni, body).await;
@@ -375,7 +375,7 @@ impl Engine {
             let after = before.map_or(0, |before| before.sequence);
             match self.link.put(&subject, headers, inline, Some(after)).await {
                 Ok(stored) => {
-                    // What stays is never taken for the newest, and goes with the universe.
+                    // Messages that remain are never taken for the newest, and are removed with the universe.
                     let below = Some(stored.sequence);
                     let _ = self.link.purge(&stream, &subject, below).await;
                     if let Some(old) = old {
@@ -392,7 +392,7 @@ impl Engine {
     }
 }
 
-/// Before an attempt that is not the first.
+/// Waits before another try.
 async fn wait(attempt: u32) {
     if attempt > 1 {
         tokio::time::sleep(PAUSE * 2_u32.saturating_pow(attempt - 1)).await;

@@ -13,14 +13,14 @@ use crate::store::{
     Revision, UniverseId, UniverseLog,
 };
 
-/// A batch takes no further entry beyond this many bytes.
+/// The size in bytes at which a batch takes no further entry.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// How often a write with an unknown outcome is sent again, and how long to wait before.
+/// How often a write with an unknown outcome is retried, and the pause before each try.
 const TRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What is copied, and how far that was compared.
+/// The state of a migration: what was copied and compared.
 pub(super) struct Copying {
     from: Source,
     to: Arc<dyn UniverseLog>,
@@ -28,7 +28,7 @@ pub(super) struct Copying {
 }
 
 impl Copying {
-    /// Judges what is in the target already: universes of the source alone, each made at the same time.
+    /// Checks the universes in the target: each must also be in the source, with the same creation time.
     pub(super) async fn begin(from: Source, to: Arc<dyn UniverseLog>) -> Result<Self, CareError> {
         let mut after = None;
         loop {
@@ -56,18 +56,18 @@ impl Copying {
         &self.from
     }
 
-    /// Whether no process can write into the source any more.
+    /// Whether no other process can write into the source any more.
     pub(super) async fn settle(&mut self) -> Result<bool, CareError> {
         self.from.settle().await
     }
 
-    /// How many universes and revisions were found to be the same.
+    /// The number of universes and revisions that were compared and are equal.
     pub(super) fn verified(&self) -> (u64, u64) {
         let revisions = self.verified.values().map(Verified::revisions).sum();
         (self.verified.len() as u64, revisions)
     }
 
-    /// Copies what is not in the target yet, and compares it.
+    /// Copies what the target does not have yet, and compares it.
     pub(super) async fn pass(&mut self) -> Result<(), CareError> {
         let (mut seen, mut after) = (BTreeSet::new(), None);
         loop {
@@ -82,7 +82,7 @@ impl Copying {
                 None => break,
             }
         }
-        // What has been the source's, and was deleted there meanwhile.
+        // Universes that were in the source and have been deleted there.
         let gone = self.verified.keys().filter(|id| !seen.contains(*id));
         for id in gone.cloned().collect::<Vec<_>>() {
             if self.from.record(&id).await?.is_none() {
@@ -92,7 +92,7 @@ impl Copying {
         Ok(())
     }
 
-    /// Brings a universe to where it is in the source.
+    /// Copies the entries of a universe up to the head of the source.
     async fn bring(&mut self, record: &Record) -> Result<(), CareError> {
         let id = &record.meta.id;
         let mut there = found(self.to.record(id).await)?;
@@ -100,7 +100,7 @@ impl Copying {
             .as_ref()
             .is_some_and(|there| there.meta.created_at != record.meta.created_at)
         {
-            // It was deleted and made again while this ran.
+            // It was deleted and created again during the migration.
             self.delete(id).await?;
             there = None;
         }
@@ -125,7 +125,7 @@ impl Copying {
         while at < record.head.revision {
             let entries = self.from.entries(id, at, record.head.revision).await?;
             if entries.is_empty() {
-                // It has gone.
+                // It was deleted.
                 return Ok(());
             }
             at = self.append(id, at, entries, None).await?;
@@ -142,7 +142,7 @@ impl Copying {
         Ok(())
     }
 
-    /// Begins a universe; gives the revision that it begins with, or `None` where it has gone.
+    /// Creates a universe in the target. Returns its first revision, or `None` if it was deleted in the source.
     async fn create(&self, record: &Record) -> Result<Option<Revision>, CareError> {
         let id = &record.meta.id;
         let Some(base) = self.from.base(id).await? else {
@@ -151,7 +151,7 @@ impl Copying {
         let revision = base.revision;
         for _ in 0..TRIES {
             match self.to.create_from(record.meta.clone(), base.clone()).await {
-                // An earlier try has made it: no other process writes there.
+                // An earlier try has created it, because no other process writes to the target.
                 Ok(()) | Err(CreateError::Exists) => return Ok(Some(revision)),
                 Err(CreateError::Unknown | CreateError::Unavailable) => {
                     tokio::time::sleep(PAUSE).await
@@ -211,7 +211,7 @@ impl Copying {
             };
             match self.to.append(id, append).await {
                 Ok(appended) => return Ok(appended.revision),
-                // The same once more is done once.
+                // Repeating a write has no further effect.
                 Err(AppendError::Unknown | AppendError::Unavailable) => {
                     tokio::time::sleep(PAUSE).await
                 }
@@ -228,7 +228,7 @@ impl Copying {
         )))
     }
 
-    /// Deletes a copy, since the source no longer has it.
+    /// Deletes a copy whose source was deleted.
     async fn delete(&mut self, id: &UniverseId) -> Result<(), CareError> {
         match self.to.delete(id, None).await {
             Ok(()) | Err(DeleteError::NotFound) => {

@@ -15,12 +15,12 @@ use crate::store::{
     UniverseId, UniverseLog,
 };
 
-/// Most entries that are read at once, unless the store gives fewer.
+/// The most entries that are read at once. The store may return fewer.
 const SOME: usize = 256;
 
-/// A store to be read from.
+/// The store that is copied.
 pub(super) enum Source {
-    /// Open here. If it is a data directory, no other process can write into it.
+    /// An open store. If it is a data directory, no other process can write into it.
     Open {
         log: Arc<dyn UniverseLog>,
         is_directory: bool,
@@ -39,7 +39,7 @@ impl Source {
             let is_directory = false;
             return Ok(Self::Open { log, is_directory });
         };
-        // A missing one is not made.
+        // A missing directory is not created.
         let looked = dir.clone();
         off(move || present(&Inspector::open(&looked)?)).await?;
         match Self::take(dir).await? {
@@ -48,7 +48,7 @@ impl Source {
         }
     }
 
-    /// The directory with its lock, if no server has that.
+    /// Opens the directory and takes its lock, if no server holds it.
     async fn take(dir: &Path) -> Result<Option<Self>, CareError> {
         let dir = dir.to_owned();
         let opened = off(move || match SqliteStore::open(&dir, Options::default()) {
@@ -63,7 +63,7 @@ impl Source {
         }))
     }
 
-    /// Takes the lock of its directory if that is free; returns whether no other process can write into it any more.
+    /// Takes the lock of the directory if it is free. Returns whether no other process can write into it any more.
     pub(super) async fn settle(&mut self) -> Result<bool, CareError> {
         if let Self::Used(dir) = self
             && let Some(taken) = Self::take(dir).await?
@@ -73,7 +73,7 @@ impl Source {
         Ok(!self.may_change())
     }
 
-    /// Whether others may write into it.
+    /// Whether other processes may write into it.
     pub(super) fn may_change(&self) -> bool {
         !matches!(
             self,
@@ -131,7 +131,7 @@ impl Source {
         }
     }
 
-    /// The entries after a revision up to another one, as many as are read at once; empty if the universe was deleted.
+    /// The entries after a revision, up to another one, as many as are read at once. Empty if the universe was deleted.
     pub(super) async fn entries(
         &self,
         id: &UniverseId,
@@ -156,7 +156,7 @@ impl Source {
         }
     }
 
-    /// Which of these commands are found by their keys, each at its revision.
+    /// For each of these entries, whether its command is found by its key.
     pub(super) async fn keyed(
         &self,
         id: &UniverseId,
@@ -201,7 +201,7 @@ impl Source {
     }
 }
 
-/// The same of any store that is open.
+/// The same for any open store.
 pub(super) async fn entries(
     log: &dyn UniverseLog,
     id: &UniverseId,
@@ -221,7 +221,7 @@ pub(super) async fn entries(
     Ok(read)
 }
 
-/// The same of any store that is open.
+/// The same for any open store.
 pub(super) async fn keyed(
     log: &dyn UniverseLog,
     id: &UniverseId,
@@ -230,7 +230,7 @@ pub(super) async fn keyed(
     let oldest = found(log.oldest_keyed(id).await)?.flatten();
     let mut keyed = Vec::with_capacity(entries.len());
     for entry in entries {
-        // Most entries are older than any key, so no key is looked up for them.
+        // Most entries are older than every key, so no key is looked up for them.
         let is_keyed = oldest.is_some_and(|oldest| oldest <= entry.revision)
             && found(log.landed(id, entry.command_id).await)?
                 .flatten()
@@ -240,7 +240,7 @@ pub(super) async fn keyed(
     Ok(keyed)
 }
 
-/// The same of any store that is open.
+/// The same for any open store.
 pub(super) async fn state(
     log: &Arc<dyn UniverseLog>,
     id: &UniverseId,
@@ -250,7 +250,7 @@ pub(super) async fn state(
     Ok(service.at(id, at).await?.state)
 }
 
-/// What was read, unless the universe has gone.
+/// The result of a read. `None` if the universe was deleted.
 pub(super) fn found<T>(read: Result<T, ReadError>) -> Result<Option<T>, CareError> {
     match read {
         Ok(read) => Ok(Some(read)),

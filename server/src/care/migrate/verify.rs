@@ -6,10 +6,10 @@ use super::source::{self, Source, found};
 use super::{CareError, failed};
 use crate::store::{Record, Revision, SnapshotError, UniverseId, UniverseLog};
 
-/// How many entries are compared at once.
+/// The number of entries that are compared at once.
 const SOME: usize = 256;
 
-/// A stretch of a universe's log that is the same in both.
+/// A range of a universe's log that is equal in both stores.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Verified {
     from: Revision,
@@ -21,14 +21,14 @@ impl Verified {
         self.to == revision
     }
 
-    /// How many revisions it has: the first one, too.
+    /// The number of revisions in the range, including the first.
     pub(super) fn revisions(&self) -> u64 {
         self.to.0.saturating_sub(self.from.0) + 1
     }
 }
 
-/// Compares a universe as far as `record` says, from where it was compared before. `None` if it was
-/// deleted meanwhile.
+/// Compares a universe up to the head in `record`, from the point that was compared before. `None` if it was deleted
+/// meanwhile.
 ///
 /// # Errors
 /// When the two differ.
@@ -57,7 +57,7 @@ pub(super) async fn verify(
     let (Some(here), Some(base)) = (from.base(id).await?, found(to.base(id).await)?) else {
         return Ok(None);
     };
-    // The source may have been trimmed since. What it no longer has is not compared.
+    // The source may have been trimmed since. Entries that it no longer has are not compared.
     if here.revision == base.revision && here != base {
         return Err(differs("first state"));
     }
@@ -86,7 +86,7 @@ pub(super) async fn verify(
             from.keyed(id, both).await?,
             source::keyed(&**to, id, both).await?,
         );
-        // A key that has just grown too old is in neither of them.
+        // A key that has just expired is in neither store.
         if wanted
             .iter()
             .zip(&kept)
@@ -109,7 +109,7 @@ pub(super) async fn verify(
     }))
 }
 
-/// Takes the snapshot over. It saves time alone, so that one that does not fit is left.
+/// Copies the snapshot. It only saves time, so a snapshot that does not fit is skipped.
 async fn keep_snapshot(
     from: &Source,
     to: &dyn UniverseLog,

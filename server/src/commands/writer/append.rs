@@ -11,10 +11,10 @@ use crate::commands::ServiceError;
 use crate::commands::batch::Batch;
 use crate::store::{Append, AppendError, CommandId, Revision, TailError, UniverseId, UniverseLog};
 
-/// How long to wait before a store that failed is asked again.
+/// The pause before a failed store is asked again.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
-/// Makes a batch durable, and finds out whether it was where the store cannot say.
+/// Makes a batch durable. If the store cannot say whether the write succeeded, reads the log to find out.
 pub(super) async fn append(
     store: &dyn UniverseLog,
     id: &UniverseId,
@@ -33,23 +33,24 @@ pub(super) async fn append(
         };
         let appended = match store.append(id, append).await {
             Ok(appended) if appended.stored => Ok(()),
-            // The store knows a batch that has landed by its last command. Where that is a client's key, another server
-            // may have written it: the same request that was tried there first, after others, or another one under the
-            // same key.
+            // The store recognizes a batch that has landed by its last command. If that command has a client's key,
+            // another server may have written it: the same request after other commands, or a different request under
+            // the same key.
             Ok(_) => is_there(store, id, expected, batch).await,
-            // It landed and somebody wrote after it, or they were first: the entries at its place tell.
+            // Either it landed and another writer followed, or another writer was first. The entries at its revisions
+            // show which.
             Err(AppendError::Conflict { .. }) if may_have_landed => {
                 is_there(store, id, expected, batch).await
             }
             Err(error) => Err(error),
         };
         match appended {
-            // The same batch again is recognised by its command ids, so asking once more settles it.
+            // The store recognizes the same batch by its command ids, so trying again gives a definite answer.
             Err(AppendError::Unknown) => {
                 may_have_landed = true;
                 tokio::time::sleep(RETRY_PAUSE).await;
             }
-            // That this attempt did nothing does not tell what the first one did.
+            // That this attempt did nothing does not say what the first attempt did.
             Err(AppendError::Unavailable | AppendError::Full) if may_have_landed => break,
             settled => return settled,
         }
@@ -57,7 +58,7 @@ pub(super) async fn append(
     Err(AppendError::Unknown)
 }
 
-/// Whether the log has just this batch at its place. If it has something else there, that is a conflict.
+/// Checks whether the log has exactly this batch at its revisions. Other entries there are a conflict.
 async fn is_there(
     store: &dyn UniverseLog,
     id: &UniverseId,
@@ -84,7 +85,7 @@ async fn is_there(
     Ok(())
 }
 
-/// The keys of these jobs under which something was done before, with its last revision.
+/// The keys of these jobs that were used before, with the last revision of that request.
 pub(super) async fn landed(
     store: &dyn UniverseLog,
     id: &UniverseId,

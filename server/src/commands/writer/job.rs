@@ -9,7 +9,7 @@ use crate::store::Revision;
 
 type Reply<T> = oneshot::Sender<Result<T, ServiceError>>;
 
-/// Something for the writer to do.
+/// A job for the writer.
 pub(in crate::commands) enum Job {
     Read {
         reply: Reply<Universe>,
@@ -29,16 +29,16 @@ pub(in crate::commands) enum Job {
     },
 }
 
-/// How a request was processed.
+/// The result of a processed request.
 pub(in crate::commands) enum Done {
     Now(Box<Processed>),
-    /// Under the same key before, up to this revision.
+    /// Processed before under the same key, up to this revision.
     Before(Revision),
 }
 
 impl Job {
     pub(super) fn fail(self, error: ServiceError) {
-        // An asker that is gone does not take its answer.
+        // A client that disconnected does not receive its answer.
         match self {
             Self::Read { reply } | Self::Replace { reply, .. } => drop(reply.send(Err(error))),
             Self::Process { reply, .. } => drop(reply.send(Err(error))),

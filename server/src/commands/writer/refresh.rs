@@ -11,19 +11,19 @@ use crate::commands::texts::TextPlace;
 use crate::commands::{LogEntry, Universe};
 use crate::store::{ReadError, Record, Revision, UniverseLog};
 
-/// How often a batch is tried where others write, too. Each time it is too late, another one has come in time.
+/// How often a batch is tried when others write too. Each failed try means that another writer's batch succeeded.
 pub(super) const ATTEMPTS: usize = 64;
 
-/// The longest pause before it is tried again, in microseconds; at first it is a sixteenth of that.
+/// The longest pause before the next try, in microseconds. The first pause is at most a sixteenth of it.
 const LONGEST_PAUSE: u64 = 16_000;
 
-/// How long hints that have ended are left alone, such as when the store is away.
+/// The pause before hints are requested again after they ended, for example because the store is unavailable.
 const HINTS_PAUSE: Duration = Duration::from_secs(1);
 
-/// How far a universe comes.
+/// The revisions that a universe reaches.
 pub(super) type Hints = BoxStream<'static, Revision>;
 
-/// The next hint. Where the store gives no hints, it never comes.
+/// The next hint. Never resolves if the store gives no hints.
 pub(super) async fn next(hints: &mut Option<Hints>) -> Option<Revision> {
     match hints {
         Some(hints) => hints.next().await,
@@ -32,7 +32,7 @@ pub(super) async fn next(hints: &mut Option<Hints>) -> Option<Revision> {
 }
 
 impl Writer {
-    /// Listens for what others write to the universe once that is in memory.
+    /// Listens for changes by other writers once the universe is in memory.
     pub(super) fn listen(&mut self) {
         let store = self.service.store();
         if self.hints.is_none() && self.loaded.is_some() && store.is_shared() {
@@ -40,12 +40,12 @@ impl Writer {
         }
     }
 
-    /// Catches up, if a hint says that there is more than is in memory.
+    /// Catches up if a hint shows a later revision than the one in memory.
     pub(super) async fn refresh(&mut self, hint: Option<Revision>) {
         let Some(revision) = hint else {
             let again = self.service.store().hints(&self.id);
             let pause = stream::once(tokio::time::sleep(HINTS_PAUSE));
-            // The pause gives nothing itself.
+            // The pause itself yields no revision.
             let pause = pause.filter_map(|()| std::future::ready(None));
             self.hints = Some(pause.chain(again).boxed());
             return;
@@ -57,14 +57,15 @@ impl Writer {
         match self.catch_up().await {
             Ok(()) => {}
             Err(ServiceError::NotFound(_)) => self.slot.queue.close(),
-            // The next job tries again, and says what is wrong.
+            // The next job tries again and reports the error.
             Err(error) => {
                 tracing::warn!(universe = %self.id, %error, "a universe was not followed")
             }
         }
     }
 
-    /// Brings the universe that is in memory to where the log is. One that is not there is read when it is needed.
+    /// Brings a universe in memory up to the head of the log. A universe that is not in memory is read when it is
+    /// needed.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], or the store's failure.
@@ -79,7 +80,7 @@ impl Writer {
                     ReadError::NotFound => {
                         self.service.0.watchers.notify(Change::Deleted(&self.id));
                     }
-                    // It is what it was.
+                    // The universe in memory is unchanged.
                     ReadError::Damaged | ReadError::Unavailable => self.loaded = Some(loaded),
                 }
                 return Err(ServiceError::reading(&self.id, &error));
@@ -94,7 +95,7 @@ impl Writer {
         let followed = follow(self.service.store(), &mut loaded, &record).await;
         let (mut loaded, replaced) = match followed {
             Some(replaced) => (loaded, replaced),
-            // It was trimmed, or is another one: as it is now has to be read whole.
+            // The log was trimmed, or the id belongs to another universe: read it completely.
             None => (load::load(self.service.store(), &self.id).await?, true),
         };
         if replaced {
@@ -112,8 +113,8 @@ impl Writer {
     }
 }
 
-/// Applies what was written since, and returns whether it replaced the state as a whole. `None` if it cannot be
-/// followed.
+/// Applies the entries written since, and returns whether one of them replaced the state as a whole. `None` if the log
+/// cannot be followed.
 async fn follow(store: &dyn UniverseLog, loaded: &mut Loaded, record: &Record) -> Option<bool> {
     let from = loaded.universe.revision;
     let missing = record.head.revision.0.checked_sub(from.0)?;
@@ -131,12 +132,12 @@ async fn follow(store: &dyn UniverseLog, loaded: &mut Loaded, record: &Record) -
     (loaded.universe.revision >= record.head.revision).then_some(replaced)
 }
 
-/// Whether a universe is as the log has it.
+/// Whether a universe in memory matches the log.
 pub(in crate::commands) fn is_current(universe: &Universe, record: &Record) -> bool {
     universe.revision == record.head.revision && universe.created_at == record.meta.created_at
 }
 
-/// Lets the other writer be done, the longer the more often that was in vain, and not both the same time.
+/// Waits for the other writer: a random time, whose upper bound grows with the number of failed tries.
 pub(super) async fn pause(attempt: usize) {
     let most = LONGEST_PAUSE.min(LONGEST_PAUSE / 16 * (attempt as u64 + 1));
     tokio::time::sleep(Duration::from_micros(fastrand::u64(0..most))).await;

@@ -12,18 +12,18 @@ use crate::commands::ServiceError;
 use crate::offload;
 use crate::store::{Revision, Snapshot, UniverseId, UniverseLog};
 
-/// The fewest entries after which a snapshot is worth its writing.
+/// The fewest entries after which a snapshot is worth writing.
 const SNAPSHOT_ENTRIES: u64 = 64;
-/// The bytes of entries after which a snapshot is due however large the universe is.
+/// The bytes of entries after which a snapshot is due, whatever the size of the universe.
 const SNAPSHOT_BYTES: usize = 8 << 20;
 
 impl Writer {
-    /// `max` if the universe, which is loaded by this, is larger than that in bytes of JSON.
+    /// Returns `max` if the universe is larger than that in bytes of JSON. Loads the universe if necessary.
     pub(super) async fn full(&mut self, max: usize) -> Result<Option<usize>, ServiceError> {
         if self.loaded().await?.bytes() <= max {
             return Ok(None);
         }
-        // It may be no larger: a snapshot shows it, or else what is in it.
+        // The estimate may be too high: a snapshot gives the exact size, and otherwise the state is measured.
         self.settle_snapshot().await;
         let loaded = self.loaded().await?;
         let is_larger = match (loaded.bytes() > max, loaded.entry_bytes) {
@@ -38,7 +38,7 @@ impl Writer {
         Ok(is_larger.then_some(max))
     }
 
-    /// Keeps a snapshot in the background once the log since the last one outweighs the state.
+    /// Writes a snapshot in the background once the log since the last one outweighs the state.
     pub(super) fn keep_snapshot(&mut self) {
         let Some(loaded) = &mut self.loaded else {
             return;
@@ -46,18 +46,18 @@ impl Writer {
         match self.snapshot.as_mut().map(oneshot::Receiver::try_recv) {
             Some(Err(TryRecvError::Empty)) => return,
             Some(Ok(bytes)) => loaded.base_bytes = bytes,
-            // There was none, or it was not kept.
+            // There was no snapshot, or it was not stored.
             Some(Err(TryRecvError::Closed)) | None => {}
         }
         self.snapshot = None;
         let due = loaded.entries >= SNAPSHOT_ENTRIES && loaded.entry_bytes > loaded.base_bytes;
-        // Large changes are measured soon: only a snapshot shows how large the universe is by now.
+        // A large change needs a snapshot soon, because only a snapshot shows the exact size of the universe.
         if !due && loaded.entry_bytes <= SNAPSHOT_BYTES {
             return;
         }
         let expected = loaded.bytes();
-        // Counted as kept already: should it fail, the next one is due after as much log again. Until it is kept, the
-        // universe counts as large as it may be.
+        // Counted as stored already: if it fails, the next snapshot is due after as much log again. Until it is stored,
+        // the universe counts with its largest possible size.
         loaded.base_bytes = expected;
         (loaded.entries, loaded.entry_bytes) = (0, 0);
         let (revision, state) = (loaded.universe.revision, loaded.universe.state.clone());
@@ -66,13 +66,13 @@ impl Writer {
         self.snapshot = Some(snapshot);
         tokio::spawn(async move {
             if let Some(bytes) = keep(store, id, revision, state, expected).await {
-                // A writer that is gone does not need to know.
+                // If the writer has ended, no one needs the size.
                 let _untold = kept.send(bytes);
             }
         });
     }
 
-    /// Waits for a snapshot that is being kept, and counts what it shows of the universe's size.
+    /// Waits for a snapshot that is being written, and takes the size of the universe from it.
     pub(super) async fn settle_snapshot(&mut self) {
         if let Some(running) = self.snapshot.take() {
             let kept = running.await.ok();
@@ -83,7 +83,7 @@ impl Writer {
     }
 }
 
-/// Keeps a snapshot, which has hardly more bytes than expected, and gives how many.
+/// Stores a snapshot, which is hardly larger than expected, and returns its size in bytes.
 async fn keep(
     store: Arc<dyn UniverseLog>,
     id: UniverseId,
@@ -92,7 +92,7 @@ async fn keep(
     expected: usize,
 ) -> Option<usize> {
     let write = move || {
-        // A text that grows while it is written is in memory twice at times.
+        // A buffer that grows while the text is written is at times in memory twice.
         let mut body = Vec::with_capacity(expected);
         state.write_json(&mut body).map(|()| body)
     };

@@ -9,7 +9,7 @@ use mcp_proto::{Session, SessionChange, SessionId, SessionStore, SessionStoreErr
 
 use crate::store::clients::sessions::{SessionError, Sessions};
 
-/// What stands in a record in place of the session's name, which the store is not to know.
+/// Written in a record in place of the session's id, which the store must not know.
 const NAMELESS: &str = "-";
 
 /// The sessions of all servers that use one store.
@@ -67,8 +67,8 @@ fn write(mut session: Session) -> Result<Vec<u8>, SessionStoreError> {
     written.map_err(|problem| SessionStoreError::Unavailable(problem.to_string()))
 }
 
-/// The session in a record. One that cannot be read, such as a newer server's, counts as missing: its client begins
-/// another.
+/// The session in a record. A record that cannot be read, such as one of a newer server, counts as missing, so its
+/// client begins another session.
 fn read(id: &SessionId, body: &[u8]) -> Option<Session> {
     match serde_json::from_slice::<Session>(body) {
         Ok(mut session) => {

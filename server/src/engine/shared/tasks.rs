@@ -11,12 +11,13 @@ use crate::store::clients::tasks::{Found, TaskError, Tasks};
 /// The tasks of all servers that use one store, for
 /// [`ServerBuilder::task_store`](mcp_proto::ServerBuilder::task_store).
 ///
-/// The tools of the universe server make no tasks. This is for programs that embed `mcp-proto` and have tools that do.
+/// The tools of the universe server create no tasks. This type is for programs that embed `mcp-proto` and have such
+/// tools.
 #[derive(Debug)]
 pub struct SharedTasks(Arc<dyn Tasks>);
 
 impl SharedTasks {
-    /// Those of a database of PostgreSQL or of streams of NATS: what the method `tasks` of their stores gives.
+    /// The tasks in a PostgreSQL database or in NATS streams, as returned by the method `tasks` of these stores.
     #[must_use]
     pub fn new(tasks: Arc<dyn Tasks>) -> Self {
         Self(tasks)
@@ -53,7 +54,7 @@ impl TaskStore for SharedTasks {
             let found = self.0.list(owner, after, max).await.map_err(failed)?;
             let listed = found
                 .into_iter()
-                // Those with an owner have a name.
+                // Tasks with an owner have a name.
                 .filter_map(|mut found| Some(record(found.name.take()?.into(), found)));
             Ok(listed.collect())
         })

@@ -15,7 +15,8 @@ pub(in crate::mcp) fn malformed(universe: &str, path: &str, malformed: &CommandE
     failure(Some(universe), "INVALID_COMMAND", &findings)
 }
 
-/// What is wrong with the `command`, or the `commands`, of a call; path and sentence. Empty if the domain takes them.
+/// The errors in the `command` or the `commands` of a call, each with its path and a sentence. Empty if the domain
+/// accepts them.
 pub(super) fn explain(arguments: &Map<String, Value>) -> Vec<(String, String)> {
     if let Some(command) = arguments.get("command") {
         return explain_one("/command", command);
@@ -53,7 +54,7 @@ fn explain_one(path: &str, command: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A command to show, the one of this type if there is one.
+/// An example of a command, of the given type if that exists.
 fn example(name: &str) -> Value {
     let spec = catalog::command(name).or_else(|| catalog::command("tick"));
     spec.map(catalog::CommandSpec::example).unwrap_or_default()

@@ -13,12 +13,12 @@ use crate::offload;
 use crate::store::{Page, Record, Timestamp};
 use crate::view::tree;
 
-/// How many children an entity has before writing it is offloaded.
+/// The most children of an entity that is written without offloading.
 const INLINE_CHILDREN: usize = 2_000;
 pub(super) const JSON: &str = "application/json";
 pub(super) const TEXT: &str = "text/plain";
 
-/// A universe as in the list and the summary.
+/// The entry for a universe in the list and the summary.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ListedUniverse<'u> {
@@ -30,7 +30,7 @@ struct ListedUniverse<'u> {
     updated_at: Timestamp,
 }
 
-/// [`ListedUniverse`], and what only the state has.
+/// [`ListedUniverse`], with the members that need the state.
 #[derive(Serialize)]
 struct Summary<'u> {
     #[serde(flatten)]
@@ -135,7 +135,7 @@ pub(in crate::mcp) async fn entity(
     Ok(contents(uri.uri, text, meta))
 }
 
-/// The tree of a universe, written where it delays no other request.
+/// The tree of a universe, written in a way that delays no other request.
 pub(in crate::mcp) async fn outline(
     universe: Universe,
     max_entities: usize,

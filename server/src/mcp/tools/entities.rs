@@ -11,7 +11,7 @@ use crate::commands::{CommandService, Universe};
 use crate::offload;
 use crate::view::{SelectedEntity, Selection};
 
-/// The most rows of a page, and how many it has by default.
+/// The most rows on a page, and the default.
 const MAX_LIMIT: usize = 500;
 const DEFAULT_LIMIT: usize = 50;
 
@@ -30,7 +30,7 @@ struct Arguments {
 /// A page of rows.
 #[derive(Serialize)]
 struct EntityRows<'s> {
-    /// How many there are on all pages.
+    /// The number of entities on all pages.
     found: usize,
     entities: Vec<EntityRow<'s>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ struct EntityRows<'s> {
 #[derive(Serialize)]
 struct EntityRow<'s> {
     id: &'s str,
-    /// Left out for bodies, which most entities are.
+    /// Absent for bodies, because most entities are bodies.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -39,14 +39,14 @@ pub(super) async fn call(
     let text = |name| given.get(name).and_then(Value::as_str);
     let id = arguments::universe_id(text("universeId").unwrap_or_default())?;
     let listing = listing(text("category"))?;
-    // The list is static, but a wrong id is better reported now than with the command that follows.
+    // The list is static, but an unknown id is better reported now than with the next command.
     match service.store().record(&id).await {
         Ok(_) => CallToolResult::structured(&listing),
         Err(error) => Err(failure(&service, &id, ServiceError::reading(&id, &error)).await),
     }
 }
 
-/// The listing of one category in full, or of all of them in brief.
+/// The listing of one category in full, or a short listing of all categories.
 fn listing(category: Option<&str>) -> Result<Value, ToolError> {
     let Some(wanted) = category.filter(|name| !name.trim().is_empty()) else {
         return Ok(

@@ -53,11 +53,11 @@ pub(super) fn tool() -> Tool {
     .with_annotations(ToolAnnotations::destructive())
     .with_input_schema(arguments_schema(&properties, &["universeId", "command"]))
     .with_output_schema(output_schema())
-    // As for get_universe_state.
+    // For the same reason as in `get_universe_state`.
     .with_trusted_output()
 }
 
-/// The tool for several commands.
+/// The tool that sends several commands.
 pub(super) fn tool_for_many() -> Tool {
     let command = json!({ "type": "object", "properties": { "type": { "type": "string" } }, "required": ["type"] });
     let properties = json!({

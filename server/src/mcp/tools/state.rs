@@ -20,9 +20,9 @@ use crate::offload;
 use crate::store::Revision;
 use crate::view::{FITTING_BYTES, Selection};
 
-/// The most entities of a page.
+/// The most entities on a page.
 pub(super) const MAX_LIMIT: usize = 1_000;
-/// The size of a page that continues from a cursor without a limit.
+/// The default size of a page that continues from a cursor.
 const DEFAULT_LIMIT: usize = 100;
 const HINT: &str = "ask for less with `select` (families, ids, subtree with depth, members) or in pages with `limit`";
 
@@ -50,7 +50,7 @@ struct Select {
 struct StatePart {
     revision: u64,
     time: f64,
-    /// How many entities were selected, on all pages.
+    /// The number of selected entities on all pages.
     selected: usize,
     #[serde(flatten)]
     families: BTreeMap<&'static str, BTreeMap<String, Box<RawValue>>>,
@@ -102,7 +102,7 @@ pub(super) fn tool() -> Tool {
         },
         "required": ["time"],
     }))
-    // The domain's own type is what is written; a large state is not parsed again to see that.
+    // The output is written from the domain's own type. A large state is not parsed again to validate it.
     .with_trusted_output()
 }
 
@@ -136,7 +136,7 @@ pub(super) async fn call(
     written(&context, small, part).await
 }
 
-/// The whole state, and how many bytes it has. The text of a large one is kept.
+/// The whole state and its size in bytes. The text of a large state is kept.
 fn whole(universe: &Universe, small: bool) -> Result<(CallToolResult, usize), ToolError> {
     let Universe { state, text, .. } = universe;
     if small {
@@ -161,7 +161,7 @@ fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
         let names = names.iter();
         names.filter_map(|name| Family::find(name)).collect()
     });
-    // A family that was asked for by name is there even if it is empty.
+    // A family that was requested by name is present even if it is empty.
     let mut families: BTreeMap<_, BTreeMap<_, _>> = asked
         .iter()
         .flatten()
@@ -206,7 +206,7 @@ fn part(universe: &Universe, given: Arguments) -> Result<StatePart, ToolError> {
     })
 }
 
-/// Members that no kind of entity is known to have, each with the nearest one.
+/// Members that are not known for any kind of entity, each with the nearest known name.
 fn unknown_members(state: &State, members: &[String]) -> Vec<String> {
     let tables = || Family::ALL.into_iter().map(Family::table);
     let known = || tables().flat_map(|table| table.members);

@@ -13,10 +13,10 @@ use crate::generate;
 use crate::store::{self, Position, Revision, UniverseId};
 use crate::view::history::{self, PageError};
 
-/// The most universes of a page, and how many it has by default.
+/// The most universes on a page, and the default.
 const MAX_LIMIT: usize = 100;
 const DEFAULT_LIMIT: usize = 20;
-/// The question before deleting.
+/// The id of the question before a deletion, and of its field.
 const DELETE: &str = "delete";
 
 #[derive(Deserialize)]
@@ -51,7 +51,7 @@ struct UniverseList {
     next: Option<String>,
 }
 
-/// A universe that was made or renamed.
+/// A universe that was created or renamed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct UniverseMade<'u> {
@@ -60,7 +60,7 @@ struct UniverseMade<'u> {
     revision: Revision,
     #[serde(skip_serializing_if = "Findings::is_empty")]
     warnings: Findings,
-    /// What it was made from.
+    /// The recipe that the universe was generated from.
     #[serde(skip_serializing_if = "Option::is_none")]
     generate: Option<Value>,
 }
@@ -185,7 +185,7 @@ pub(super) async fn list(
     })?;
     let limit = given.limit.and_then(|limit| usize::try_from(limit).ok());
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    // One more than asked for shows whether there is a next page.
+    // One more than requested shows whether there is a next page.
     let page = store::Page {
         after,
         limit: limit + 1,
@@ -237,7 +237,7 @@ pub(super) async fn create(
         .as_ref()
         .is_some_and(|fork| fork.revision.is_none());
     if present && given.idempotency_key.is_some() {
-        // A retry must find what the first try found.
+        // A retry must copy the same state as the first try.
         return Err(invalid("fork needs a revision under an idempotencyKey"));
     }
     let recipe = given.generate.as_ref();
@@ -251,7 +251,7 @@ pub(super) async fn create(
         (Some(fork), ..) => (forked(&service, &fork).await?, Findings::default()),
         (_, Some(state), _) => State::read_partial(state, service.strictness())
             .map_err(|findings| arguments::findings("INVALID_STATE", "/state", &findings))?,
-        // Its caller did not write it, so there is nothing to warn of.
+        // The caller did not write this state, so there are no warnings.
         (_, _, Some("sol")) => (sol()?, Findings::default()),
         _ => match recipe.clone() {
             Some(recipe) => {

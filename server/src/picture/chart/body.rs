@@ -63,7 +63,7 @@ impl Painter<'_> {
             paint: color.at(1.0),
         });
         if theme == Theme::Light && radius > 1.5 {
-            // Pale bodies on a pale ground.
+            // An outline for pale bodies on a pale background.
             self.shapes.push(Shape::Circle {
                 at,
                 radius,

@@ -2,7 +2,7 @@
 
 use super::super::scene::At;
 
-/// From distances to pixels.
+/// Converts distances to pixels.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::picture) struct Scale {
     least: f64,
@@ -12,14 +12,14 @@ pub(in crate::picture) struct Scale {
 }
 
 impl Scale {
-    /// The scale in which all these distances have room around a body of this radius.
+    /// The scale at which all these distances fit around a body of this radius.
     pub(super) fn fitting(extents: &[(f64, f64)], reach: f64, radius: f64) -> Option<Self> {
         let finite = extents
             .iter()
             .filter(|(near, far)| near.is_finite() && far.is_finite() && *far > 0.0);
         let (mut least, mut greatest) = (f64::INFINITY, 0.0_f64);
         for &(near, far) in finite {
-            // What goes through the middle does not shrink everything else.
+            // An orbit through the center must not shrink everything else.
             least = least.min(near.max(far * 1e-3));
             greatest = greatest.max(far);
         }
@@ -28,7 +28,7 @@ impl Scale {
         }
         let outer = reach;
         let free = (radius * 1.7 + 2.0).min(outer * 0.5);
-        // Few distances, or such as are close together, do not need all of the room.
+        // Few distances, or distances that are close together, do not need the whole space.
         let spread = (greatest / least).ln();
         let inner = free + (outer - free) * (0.55 / (1.0 + spread)).min(0.5);
         Some(Self {
@@ -39,7 +39,7 @@ impl Scale {
         })
     }
 
-    /// Pixels from the middle.
+    /// The distance from the center, in pixels.
     pub(in crate::picture) fn pixels(&self, distance: f64) -> f64 {
         if distance <= self.least {
             return self.inner * (distance / self.least).max(0.0);
@@ -62,7 +62,7 @@ impl Scale {
         [left + x * factor, top + y * factor]
     }
 
-    /// How much room there is around a way, between its neighbours.
+    /// The space around an orbit, up to its neighbors.
     pub(super) fn room(&self, ways: &[f64], way: f64) -> f64 {
         let at = ways.partition_point(|other| *other < way - 1e-9);
         let before = at.checked_sub(1).and_then(|at| ways.get(at)).copied();

@@ -12,16 +12,16 @@ use super::super::theme::Theme;
 use super::super::view::{Body, Kind};
 use super::scale::Scale;
 
-/// The least room that is worth drawing in, pixels.
+/// The smallest radius that is worth drawing in, in pixels.
 const LEAST_ROOM: f64 = 5.0;
-/// With more of them around one body, orbits would only be a grey disc.
+/// The most orbits around one body. More of them would look like a gray disk.
 const MAX_ORBITS: usize = 160;
-/// The most bodies around one that are measured exactly.
+/// The most bodies around one body that are measured exactly.
 const MAX_MEASURED: usize = 400;
-/// The least room in which names are written, pixels.
+/// The smallest radius in which names are written, in pixels.
 const NAMED_ROOM: f64 = 120.0;
 
-/// What a picture is painted with.
+/// The state of a drawing in progress.
 pub(in crate::picture) struct Painter<'u> {
     pub(in crate::picture) state: &'u State,
     pub(in crate::picture) bands: &'u Bands,
@@ -30,23 +30,23 @@ pub(in crate::picture) struct Painter<'u> {
     pub(in crate::picture) shapes: Vec<Shape>,
     pub(in crate::picture) labels: Labels,
     pub(in crate::picture) words: bool,
-    /// How many bodies may still be drawn.
+    /// The number of bodies that may still be drawn.
     pub(in crate::picture) left: usize,
 }
 
-/// A body to draw with what circles it.
+/// A body to draw, with everything that orbits it.
 struct Centre {
     id: String,
     at: At,
-    /// How far what circles it may reach, pixels.
+    /// The largest radius of the orbits around it, in pixels.
     reach: f64,
-    /// How far the body itself reaches, pixels.
+    /// The radius of the body itself, in pixels.
     radius: f64,
-    /// How many bodies are above it in the picture.
+    /// The number of bodies above it in the hierarchy of the picture.
     depth: u32,
 }
 
-/// A body around another.
+/// A body that orbits another.
 struct Around {
     body: Body,
     place: [f64; 2],
@@ -56,13 +56,13 @@ struct Around {
     farthest: f64,
 }
 
-/// From above: x to the right, z upwards, so that what turns from x to z turns against the clock.
+/// The view from above: x to the right, z upward, so that a rotation from x to z is counterclockwise.
 fn above([x, _, z]: [f64; 3]) -> [f64; 2] {
     [x, -z]
 }
 
 impl Painter<'_> {
-    /// A cell: its root in the middle, and its name below if there are several.
+    /// Draws a cell: its root in the center, and its name below if there are several cells.
     pub(in crate::picture) fn system(&mut self, cell: &Cell, color: Option<Color>, alone: bool) {
         let title = self.words && !alone && cell.reach > 34.0;
         let [x, y] = cell.at;
@@ -110,7 +110,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Draws what circles a body. Gives those of it that are circled themselves and have the room.
+    /// Draws the bodies that orbit a body. Returns those that have satellites themselves and enough space for them.
     fn around(&mut self, centre: &Centre) -> Vec<Centre> {
         let Some(star) = self.state.star(&centre.id) else {
             return Vec::new();
@@ -120,7 +120,7 @@ impl Painter<'_> {
         self.left -= taken;
         let ids: Vec<_> = star.children().take(taken).collect();
         let measured = count <= MAX_MEASURED;
-        // Lines closer together than this would be a grey disc.
+        // Lines closer together than this would look like a gray disk.
         let drawn = count <= MAX_ORBITS && count as f64 * 2.2 <= centre.reach;
         let bodies = ids
             .into_iter()
@@ -158,7 +158,7 @@ impl Painter<'_> {
         };
         let paint = self.theme.orbits().at(opacity);
         let width = if centre.depth == 0 { 1.0 } else { 0.6 };
-        // What is a circle in the picture is written as one.
+        // An orbit that looks like a circle is written as a circle.
         let (near, far) = (scale.pixels(it.nearest), scale.pixels(it.farthest));
         if far - near < 0.7 {
             let radius = f64::midpoint(near, far);
@@ -186,7 +186,7 @@ impl Painter<'_> {
     fn bodies(&mut self, around: Vec<Around>, centre: &Centre, scale: &Scale) -> Vec<Centre> {
         let many = around.len() > MAX_MEASURED;
         let largest = around.iter().map(|it| it.body.radius).fold(0.0, f64::max);
-        // Between which neighbours a body has room for its own.
+        // The neighbors between which a body has space for its satellites.
         let majors = around.iter().filter(|it| it.body.is_major());
         let mut ways: Vec<_> = majors
             .map(|it| scale.pixels(f64::midpoint(it.nearest, it.farthest)))
@@ -254,7 +254,7 @@ impl Painter<'_> {
 }
 
 impl Around {
-    /// Its place at a time, and its orbit as this many points.
+    /// Its position at a time, and its orbit as this many points.
     fn of(body: Body, time: f64, points: u32) -> Self {
         let place = above(body.orbit.place(time));
         let mut path = Vec::new();

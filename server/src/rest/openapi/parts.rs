@@ -8,7 +8,7 @@ use crate::commands::{MAX_COMMANDS, Replacement};
 use crate::store::{CommandId, Revision};
 use crate::view::ResultForm;
 
-/// A reference to a part of a kind.
+/// A reference to a component of this kind.
 pub(super) fn part(kind: &str, name: &str) -> Value {
     json!({ "$ref": format!("#/components/{kind}/{name}") })
 }
@@ -130,7 +130,7 @@ fn name_of(kind: &str) -> String {
         .collect()
 }
 
-/// A whole state, as the command that replaces one has it; what is missing is empty.
+/// A whole state, as in the command that replaces one. An absent family is empty.
 fn state() -> Value {
     let command = catalog::command("replaceSnapshot").map(|spec| spec.exact_schema());
     let state = command.and_then(|schema| schema.pointer("/properties/snapshot").cloned());

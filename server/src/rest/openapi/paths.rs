@@ -47,7 +47,7 @@ impl Operation {
         self.with("parameters", parameters.into())
     }
 
-    /// With a body that must be there.
+    /// Adds a required body.
     fn sending(self, name: &str) -> Self {
         let content = json!({ "application/json": { "schema": schema(name) } });
         self.with(
@@ -63,7 +63,7 @@ impl Operation {
         self
     }
 
-    /// Answers of JSON with headers.
+    /// Adds a JSON response with headers.
     fn giving(self, status: &str, what: &str, body: &Value, headers: &[&str]) -> Self {
         let content = json!({ "application/json": { "schema": body } });
         self.answering(status, response(what, &content, headers))
@@ -350,10 +350,10 @@ fn undo() -> Value {
     .done()
 }
 
-/// What can be wrong with a request about one universe.
+/// Possible errors of a request about one universe.
 const OF_ONE: [(&str, &str); 2] = [("400", "Malformed"), ("404", "NotFound")];
 
-/// What can be wrong with a body.
+/// Possible errors of a request with a body.
 const WRITING: [(&str, &str); 3] = [
     ("400", "Malformed"),
     ("413", "TooLarge"),

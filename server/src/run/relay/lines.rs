@@ -4,18 +4,18 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, Decoder, FramedRead};
 
-/// The lines of a stream of bytes.
+/// The lines of a byte stream.
 pub(super) type Lines<R> = FramedRead<R, LineCodec>;
 
-/// What was read.
+/// A line that was read.
 pub(super) enum Line {
-    /// A line without its end.
+    /// A line without its line end.
     Text(Bytes),
-    /// One that was longer than allowed, and is gone.
+    /// A line that was longer than allowed and was dropped.
     TooLong,
 }
 
-/// An error would end the stream, so a line that is too long is an item.
+/// Splits a stream into lines. A line that is too long is an item, since an error would end the stream.
 pub(super) struct LineCodec(AnyDelimiterCodec);
 
 pub(super) fn lines<R: AsyncRead>(reader: R, max_bytes: usize) -> Lines<R> {
@@ -27,7 +27,7 @@ pub(super) async fn write_line(
     writer: &mut (impl AsyncWrite + Unpin),
     line: &[u8],
 ) -> std::io::Result<()> {
-    // One system call where the writer can take two pieces at once.
+    // One system call if the writer supports vectored writes.
     writer.write_all_buf(&mut line.chain(&b"\n"[..])).await?;
     writer.flush().await
 }

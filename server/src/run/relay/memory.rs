@@ -10,14 +10,14 @@ use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The most running requests that are remembered; when the server ends, they get an error.
+/// The most running requests that are remembered. When the server ends, they are answered with errors.
 const MAX_RUNNING: usize = 1_024;
 
 #[derive(Default)]
 pub(super) struct Memory {
     initialize: Option<Initialize>,
     initialized: Option<Bytes>,
-    /// The ids, as JSON text, of requests without an answer.
+    /// The ids of unanswered requests, as JSON text.
     running: HashSet<String>,
     /// The URIs that the legacy client has subscribed to, at most as many as a server accepts.
     subscriptions: BTreeSet<String>,
@@ -31,24 +31,24 @@ struct Initialize {
     answered: bool,
 }
 
-/// A client's introduction, to be repeated to the next server.
+/// A client's handshake, to be repeated to the next server.
 pub(super) struct Handshake {
     pub(super) initialize: Bytes,
     pub(super) initialized: Option<Bytes>,
-    /// Whether the client has its answer already.
+    /// Whether the client has received its answer.
     pub(super) answered: bool,
-    /// What it has subscribed to.
+    /// The URIs that the client has subscribed to.
     pub(super) subscriptions: Vec<String>,
 }
 
-/// What of a request or notification is looked at.
+/// The members of a request or notification that are read.
 #[derive(Deserialize)]
 struct Envelope {
     id: Option<Value>,
     method: Option<String>,
 }
 
-/// The members that distinguish an answer.
+/// The members that identify an answer.
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "lowercase")]
 enum Member {
@@ -60,7 +60,8 @@ enum Member {
     Other,
 }
 
-/// Finds the id of an answer and reads no further than it must: a result may be large, and comes last.
+/// Finds the id of an answer without reading further than necessary, because a result may be large and is the last
+/// member.
 struct AnswerId<'m>(&'m mut Option<String>);
 
 impl<'de> Visitor<'de> for AnswerId<'_> {
@@ -110,7 +111,7 @@ struct CancelledParams {
 }
 
 impl Memory {
-    /// A line of the client's.
+    /// Records a line from the client.
     pub(super) fn asked(&mut self, line: &Bytes) {
         let Ok(Envelope { id, method }) = serde_json::from_slice(line) else {
             return;
@@ -129,7 +130,7 @@ impl Memory {
             }
             ("notifications/initialized", None) => self.initialized = Some(line.clone()),
             ("notifications/cancelled", None) => {
-                // It no longer gets an answer.
+                // The request no longer gets an answer.
                 if let Ok(cancelled) = serde_json::from_slice::<Cancelled>(line) {
                     self.running
                         .remove(&cancelled.params.request_id.to_string());
@@ -147,7 +148,7 @@ impl Memory {
         }
     }
 
-    /// The server's answer is ignored: the next server is asked again, and decides again.
+    /// The server's answer is ignored, because the next server is asked again and decides itself.
     fn subscribed(&mut self, line: &[u8], on: bool) {
         let Ok(Subscribe { params }) = serde_json::from_slice(line) else {
             return;
@@ -159,14 +160,14 @@ impl Memory {
         }
     }
 
-    /// A line of the server's.
+    /// Records a line from the server.
     pub(super) fn answered(&mut self, line: &[u8]) {
         let waiting = self.initialize.as_mut().filter(|it| !it.answered);
         if self.running.is_empty() && waiting.is_none() {
             return;
         }
         let mut id = None;
-        // Where it stopped does not matter: what was found is the answer's id or nothing.
+        // The parser's result does not matter: the id was either found or not.
         let _stopped =
             serde_json::Deserializer::from_slice(line).deserialize_map(AnswerId(&mut id));
         let Some(id) = id else { return };
@@ -178,7 +179,7 @@ impl Memory {
         }
     }
 
-    /// What the next server must receive first, if the client has initialized.
+    /// The lines for the next server to receive first, if the client has initialized.
     pub(super) fn handshake(&self) -> Option<Handshake> {
         let initialize = self.initialize.as_ref()?;
         Some(Handshake {
@@ -189,7 +190,7 @@ impl Memory {
         })
     }
 
-    /// The requests that have lost their server, once. An unanswered `initialize` is not among them: it is repeated.
+    /// Takes the requests whose server ended. An unanswered `initialize` is not included, because it is repeated.
     pub(super) fn take_running(&mut self) -> HashSet<String> {
         std::mem::take(&mut self.running)
     }

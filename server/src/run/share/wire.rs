@@ -8,7 +8,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-/// Asks to be served. What follows is MCP.
+/// Asks to join. MCP messages follow.
 pub(super) const JOIN: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/join\"}\n";
 
@@ -16,43 +16,43 @@ pub(super) const JOIN: &[u8] =
 pub(super) const HANDOVER: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/handover\"}\n";
 
-/// Announces a request about the care of the data. It follows as one line.
+/// Announces a request about the care of the data, which follows as one line.
 pub(super) const CARE: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/care\"}\n";
 
-/// Asks to be served REST over HTTP/1.1 from the answer on.
+/// Asks for REST. HTTP/1.1 follows after the answer.
 pub(super) const REST: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/rest\"}\n";
 
-/// The answer to any of them.
+/// The positive answer to any of these lines.
 pub(super) const ACCEPTED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"result\":{}}\n";
 
-/// The answer to [`HANDOVER`] of a holder that does not release it.
+/// The answer to [`HANDOVER`] from a holder that keeps the directory.
 pub(super) const KEPT: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"error\":{\"code\":-32001,\"message\":\"kept\"}}\n";
 
-/// The last line to those who joined a holder that lets go of the directory: it has an heir.
+/// The last line to joined processes when the holder releases the directory to another server.
 pub(in super::super) const LEAVING: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"method\":\"universe/handover\"}\n";
 
 /// The longest answer to a first line, in bytes.
 const MAX_ANSWER: usize = 1_024;
 
-/// How a connection begins.
+/// The beginning of a connection.
 pub(super) enum First {
-    /// With [`JOIN`]; what came after it.
+    /// [`JOIN`], with the bytes that followed.
     Join(Vec<u8>),
-    /// With [`HANDOVER`].
+    /// [`HANDOVER`].
     Handover,
-    /// With [`CARE`].
+    /// [`CARE`].
     Care,
-    /// With [`REST`].
+    /// [`REST`].
     Rest,
-    /// With none of them; all that came.
+    /// None of them, with all bytes received.
     Other(Vec<u8>),
 }
 
-/// Reads as far as needed to decide.
+/// Reads as many bytes as necessary to decide.
 pub(super) async fn first(stream: &mut UnixStream) -> io::Result<First> {
     let mut seen = Vec::with_capacity(256);
     loop {
@@ -79,7 +79,7 @@ pub(super) async fn first(stream: &mut UnixStream) -> io::Result<First> {
 /// Reads the answer to a first line.
 ///
 /// # Errors
-/// What the holder says against it; with `PermissionDenied`, that it keeps the directory.
+/// The holder's refusal. `PermissionDenied` means that the holder keeps the directory.
 pub(super) async fn accepted(stream: &mut UnixStream, time: Duration) -> io::Result<()> {
     let mut answer = Vec::with_capacity(MAX_ANSWER);
     let read = async {
@@ -108,7 +108,7 @@ pub(super) async fn accepted(stream: &mut UnixStream, time: Duration) -> io::Res
     ))
 }
 
-/// A line that refuses a connection.
+/// A line that refuses a connection, with the reason.
 pub(super) fn refusal(message: &str) -> String {
     let error = json!({"code": -32001, "message": message});
     let line = json!({"jsonrpc": "2.0", "id": null, "error": error});

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Label, Row};
 
-/// Records by their paths, and those that count together.
+/// Records by their paths, and in groups that are counted together.
 #[derive(Default)]
 pub(in crate::nats) struct Table {
     rows: BTreeMap<Arc<str>, Row>,
@@ -17,7 +17,7 @@ impl Table {
         self.rows.get(path)
     }
 
-    /// All at or below a path that ends with a dot.
+    /// All records at or below a path that ends with a dot.
     pub(in crate::nats) fn below<'t>(
         &'t self,
         path: &str,
@@ -27,7 +27,7 @@ impl Table {
         rows.take_while(move |(path, _)| path.starts_with(&*from))
     }
 
-    /// Those of one kind, or of it with one share or one owner: see [`share`] and [`owner`].
+    /// The records of a kind, optionally only those with one share or one owner: see [`share`] and [`owner`].
     pub(in crate::nats) fn group<'t>(
         &'t self,
         group: &str,
@@ -36,12 +36,12 @@ impl Table {
         paths.filter_map(|path| Some((path, self.rows.get(path)?)))
     }
 
-    /// How many a group has.
+    /// The number of records in a group.
     pub(in crate::nats) fn count(&self, group: &str) -> usize {
         self.groups.get(group).map_or(0, BTreeSet::len)
     }
 
-    /// Forgets what the servers have taken away by its time.
+    /// Removes the records that have expired, which the servers have removed too.
     pub(in crate::nats) fn prune(&mut self, now: i64) {
         let over = |row: &Row| row.label.until != 0 && row.label.until < now;
         let over = self.rows.iter().filter(|(_, row)| over(row));
@@ -51,7 +51,7 @@ impl Table {
         }
     }
 
-    /// Keeps a record, if it is newer than what is known of its path.
+    /// Stores a record if it is newer than the one known for its path.
     pub(in crate::nats) fn take(&mut self, path: &Arc<str>, row: Row) {
         let before = self.rows.get(path);
         if before.is_some_and(|before| before.sequence >= row.sequence) {
@@ -59,7 +59,7 @@ impl Table {
         }
         self.remove(path);
         if row.label.gone {
-            // What a session had goes with it.
+            // The data of a session is removed with it.
             if let Some(session) = path.strip_prefix("session.") {
                 for kind in ["letter", "head"] {
                     let below: Vec<_> = self
@@ -82,7 +82,7 @@ impl Table {
         self.rows.insert(Arc::clone(path), row);
     }
 
-    /// Forgets what is not `there`, if that was known when message `sequence` was the last.
+    /// Removes the records that are not in `there`, unless they are newer than message `sequence`.
     pub(in crate::nats) fn retain(&mut self, there: &HashSet<Arc<str>>, sequence: u64) {
         let gone = |path: &Arc<str>, row: &Row| !there.contains(path) && row.sequence <= sequence;
         let gone = self.rows.iter().filter(|(path, row)| gone(path, row));
@@ -107,12 +107,12 @@ impl Table {
     }
 }
 
-/// The group of those of a kind that take a share.
+/// The name of the group of records of a kind that count for a share.
 pub(in crate::nats) fn share(kind: &str, share: &str) -> String {
     format!("{kind}/{share}")
 }
 
-/// The group of those of a kind that an owner has.
+/// The name of the group of records of a kind with one owner.
 pub(in crate::nats) fn owner(kind: &str, owner: &str) -> String {
     format!("{kind}={owner}")
 }

@@ -74,7 +74,7 @@ impl Engine {
         Err(TrimError::Unavailable)
     }
 
-    /// Takes away what is before the beginning of a log.
+    /// Removes the messages before the beginning of a log.
     async fn drop_past(
         &self,
         id: &UniverseId,
@@ -84,7 +84,7 @@ impl Engine {
         let (uni, oldest) = (trimmed.card.uni, trimmed.card.oldest);
         let (log, subject) = (self.names.log(), self.names.log_of(id));
         let mut first = self.place(id, oldest, before).await?;
-        // The place of what follows may be a little early.
+        // The remembered position may be a little early.
         while let Some(message) = self.link.next(&log, &subject, first).await? {
             let card: Option<Card> = card::read(&message.headers);
             let is_past = card.is_none_or(|card| card.uni != uni || card.revision <= oldest);
@@ -94,7 +94,7 @@ impl Engine {
             first = message.sequence.saturating_add(1);
         }
         self.link.purge(&log, &subject, Some(first)).await?;
-        // The state that the log began with before may stand among what is kept.
+        // The message with the previous base may be among the messages that are kept.
         if before.card.base >= first {
             let stream = self.link.stream(&log).await?;
             let gone = stream.delete_message(before.card.base).await;
