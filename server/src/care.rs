@@ -49,8 +49,8 @@ pub enum Verb {
     /// Looks for damage, also while a server runs: in the file, in every entry and in every snapshot. Exits with 3 if
     /// there is any, and prints what to do.
     Check,
-    /// Returns the space of deleted and trimmed data to the disk: in steps if a server runs, else by rewriting the whole
-    /// file.
+    /// Returns the space of deleted and trimmed data to the disk: in steps if a server runs, else by rewriting the file
+    /// as a whole.
     Compact,
     /// Writes a universe as JSON, as `GET /universes/ID` gives it, to a file or to stdout; also while a server runs.
     Export {

@@ -54,7 +54,7 @@ const DEFAULT_PORT: u16 = 3001;
                   are read, write and admin, and for one universe universe:ID:read and its like."
 )]
 pub struct Arguments {
-    /// What to do instead of serving.
+    /// A task to run instead of serving.
     #[command(subcommand)]
     pub verb: Option<Verb>,
 
@@ -74,7 +74,7 @@ pub struct Arguments {
     pub listen: Option<SocketAddr>,
 
     /// The directory that keeps the universes; made if missing. Clients that start the server with --stdio do so in any
-    /// directory, so name it whole there.
+    /// directory, so give an absolute path there.
     #[arg(
         long,
         env = "UNIVERSE_DATA_DIR",

@@ -19,7 +19,7 @@ pub struct GenerateArgs {
     /// How systems are built: classic (the default), compact, multiStarHeavy, moonRich, sparseOutpost, deepHierarchy.
     #[arg(long)]
     preset: Option<String>,
-    /// How much there is: sparse, solarLike (the default), crowded, superDenseExperimental.
+    /// How crowded the universe is: sparse, solarLike (the default), crowded, superDenseExperimental.
     #[arg(long)]
     style: Option<String>,
     /// How far apart orbits are: realistic (the default), compressed, toy.

@@ -38,8 +38,8 @@ pub struct MigrateArgs {
     )]
     pub from: Location,
 
-    /// Where they go: a data directory or the URL of a database, which no server uses yet. What is there already must
-    /// be the beginning of what comes.
+    /// The destination: a data directory or the URL of a database, which no server uses yet. If it has universes, they
+    /// must be earlier states of the same universes.
     #[arg(
         long,
         env = "UNIVERSE_TO",
@@ -48,8 +48,8 @@ pub struct MigrateArgs {
     )]
     pub to: Location,
 
-    /// Copies what is written meanwhile, too, until the server of the data directory has ended, or, for a database,
-    /// until this is stopped (Ctrl-C, SIGTERM) after its servers have ended; then compares what is left and ends.
+    /// Also copies new changes, until the server of the data directory has ended, or, for a database, until this command
+    /// is stopped (Ctrl-C, SIGTERM) after its servers have ended. Then it compares the rest and ends.
     #[arg(long)]
     pub follow: bool,
 }

@@ -23,7 +23,7 @@ pub(super) struct SystemsArguments {
 pub(super) struct SystemsResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<[&'static str; 3]>,
-    /// In the order of the names; null in the place of one that is unknown.
+    /// In the order of the names; null for an unknown name.
     systems: Vec<Value>,
     found: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]

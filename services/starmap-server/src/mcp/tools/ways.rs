@@ -89,7 +89,7 @@ pub(super) struct DistancesArguments {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Distances {
-    /// The systems of the columns. Without it a row has the jumps to the systems of the rows before it, there as back.
+    /// The systems of the columns. Without it a row has the jumps to the systems of the rows before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Vec<String>>,
     /// A row for each of `systems`: its name, then the fewest jumps; null where there is no way.
