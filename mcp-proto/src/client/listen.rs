@@ -362,7 +362,7 @@ impl Drop for Listening {
     }
 }
 
-/// Listens, and listens once more whenever that ends.
+/// Listens, and listens again whenever the request ends.
 async fn keep(client: Client, params: Value, listens: Arc<watch::Sender<Listens>>) {
     let mut failures = 0;
     loop {
