@@ -1,4 +1,4 @@
-//! How a call is answered: by one JSON body, or by an event stream because it has something to say before.
+//! How a call is answered: by one JSON body, or by an event stream if it sends messages before its answer.
 
 use std::future::{Future, ready};
 use std::iter;
@@ -19,11 +19,11 @@ use crate::jsonrpc::{ErrorObject, Response};
 use crate::outbox::Outgoing;
 use crate::server::Server;
 
-/// After how many seconds a client that was refused for want of room may try again.
+/// After how many seconds a client that was refused because of a bound may try again.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 impl Exchange {
-    /// The HTTP response to a call: one JSON body if it answers before it says anything else, an event stream
+    /// The HTTP response to a call: one JSON body if its answer is its first message, an event stream
     /// otherwise.
     // Not an `async fn`, whose future would keep the exchange twice.
     pub(super) fn respond(
@@ -49,7 +49,7 @@ impl Exchange {
         })
     }
 
-    /// One JSON body, or the error that the client's share has no room for it.
+    /// One JSON body, or an error if it would exceed the client's share.
     fn answered(self, answer: Response) -> HttpResponse<ResponseBody> {
         let (status, id) = (status(&answer), answer.id.clone());
         match ResponseBody::answer(answer, self.into_held()) {
@@ -74,7 +74,7 @@ impl Exchange {
     }
 }
 
-/// A large answer as an event in parts, or the error that the client's share has no room for it.
+/// A large answer as an event in parts, or an error if it would exceed the client's share.
 fn large_event(answer: Response, client: &Client) -> Vec<Bytes> {
     let id = answer.id.clone();
     match in_parts(answer, client) {
