@@ -393,7 +393,7 @@ impl Held {
         Bytes::from_owner(CountedText { text, _held: self })
     }
 
-    /// The parts of the text that it is held for: it is given back when the last piece of the last one is dropped.
+    /// The parts of the text that the amount is held for. Dropping the last piece of the last part releases it.
     #[must_use]
     pub fn keep_parts(self, mut parts: Vec<Bytes>) -> Vec<Bytes> {
         if parts.len() <= 1 {

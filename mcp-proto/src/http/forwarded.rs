@@ -1,4 +1,4 @@
-//! Whom a proxy forwards a request for: `Forwarded` (RFC 7239) or `X-Forwarded-For`, believed from named proxies alone.
+//! The client behind a proxy: from `Forwarded` (RFC 7239) or `X-Forwarded-For`, which only named proxies may set.
 
 use std::net::IpAddr;
 

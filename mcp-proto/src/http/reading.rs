@@ -121,7 +121,7 @@ impl Text {
 /// read at a limited pace, so that a longer body delays its own client and no other.
 const MAX_DISCARDED: usize = 256 * 1024 * 1024;
 
-/// After how many bytes of a refused body others come first, and for how long: it is not worth a processor.
+/// After how many bytes of a refused body other work goes first, and for how long.
 const SKIPPED_IN_A_ROW: usize = 256 * 1024;
 const SKIP_PAUSE: Duration = Duration::from_millis(1);
 

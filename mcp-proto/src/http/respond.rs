@@ -204,7 +204,7 @@ impl Inner {
         next.response().await
     }
 
-    /// The response for a refusal. It is delayed for a client that is refused for its share or its name.
+    /// The response for a refusal. It is delayed if the client holds its full share or is not authorized.
     async fn refused<B: Body>(
         &self,
         (rejection, id): Refused,
