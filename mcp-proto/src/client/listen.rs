@@ -128,7 +128,7 @@ impl Interest {
         Value::Object(filter)
     }
 
-    /// Whether a notification of a legacy session is for this listener. Other listeners share the session.
+    /// Whether a notification of a legacy session is for this listener. `subscribed` are the session's subscriptions.
     fn covers(&self, notification: &Notification, subscribed: &BTreeMap<String, usize>) -> bool {
         let text = |name: &str| {
             let value = notification.params.get(name).and_then(Value::as_str);
