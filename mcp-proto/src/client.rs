@@ -6,8 +6,8 @@
 //! the client's identity and bounds. The guide has [a page](crate::guide::client) about clients.
 //!
 //! Every wait is bounded by [`ClientConfig::timeout`], and every message by [`ClientConfig::max_message_bytes`]. The
-//! client never fetches anything that a server names: icons, links to resources, `$ref` of schemas and URLs of
-//! elicitations are text to it.
+//! client never fetches anything that a server names. It treats icons, links to resources, `$ref` of schemas and URLs
+//! of elicitations as text.
 
 mod answering;
 #[cfg(feature = "oauth")]
