@@ -156,7 +156,7 @@ impl Client {
     /// Holds this amount, until the returned value is dropped.
     ///
     /// # Errors
-    /// Which bound is in the way.
+    /// The bound that was reached.
     pub fn hold(&self, kind: Kind, amount: usize) -> Result<Held, Over> {
         self.0.take(kind, amount, false)?;
         Ok(self.held(kind, amount))
@@ -174,7 +174,7 @@ impl Client {
     /// Holds the bytes of an answer. One that is larger than the bounds is allowed while almost nothing else waits.
     ///
     /// # Errors
-    /// Which bound is in the way.
+    /// The bound that was reached.
     pub fn hold_answer(&self, bytes: usize) -> Result<Held, Over> {
         self.hold_alone(Kind::AnswerBytes, bytes)
     }

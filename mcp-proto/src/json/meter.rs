@@ -14,7 +14,7 @@ use crate::budget::{Held, Over};
 /// nine members stays below it.
 pub const MAX_TREE_BYTES: usize = 128 * 1024 * 1024;
 
-/// How many members a node of a map has room for (`std::collections::BTreeMap`).
+/// How many members fit into a node of a map (`std::collections::BTreeMap`).
 const NODE_SLOTS: usize = 11;
 /// How many members each further node brings when a map grows in order.
 const SPLIT_SLOTS: usize = 7;
@@ -23,7 +23,7 @@ const INNER: usize = LEAF + (NODE_SLOTS + 1) * size_of::<usize>();
 /// A node of a set of names.
 const NAMES: usize = block(NODE_SLOTS * size_of::<String>() + 16);
 
-/// How much more a client holds at once while a text is read.
+/// The step by which a client's amount grows while a text is read.
 const STEP: usize = 64 * 1024;
 
 /// Counts the memory of the values parsed from a text, and stops above an allowance.

@@ -190,7 +190,7 @@ impl JwtTokens {
     fn header(&self, token: &str) -> Result<Header, Denied> {
         let header =
             jsonwebtoken::decode_header(token).map_err(|problem| match problem.kind() {
-                // Nearly all that can be wrong with a header that is JSON: `none`, for instance.
+                // This is nearly the only mistake possible in a header that is JSON: `none`, for example.
                 ErrorKind::Json(problem) if problem.is_data() => self.other_algorithm(),
                 _ => Denied::Invalid("it is not a JSON Web Token".to_owned()),
             })?;
