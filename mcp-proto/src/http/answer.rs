@@ -40,7 +40,7 @@ impl Exchange {
                     Step::Said(Outgoing::Notification(_)) | Step::Quiet if accepts.events => {
                         return self.stream(Some(step));
                     }
-                    // The client takes JSON alone, or the message is for no client of this era.
+                    // The client accepts only JSON, or the message is not for clients of this era.
                     Step::Said(_) | Step::Quiet => {}
                 }
             }
@@ -109,7 +109,7 @@ pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
         }
-        // RFC 9110 §15.5.16: that it is the encoding, and which would do.
+        // RFC 9110 §15.5.16: the response states that the encoding is the cause, and which encodings are accepted.
         _ if is_encoded => {
             let identity = HeaderValue::from_static("identity");
             headers.insert(header::ACCEPT_ENCODING, identity);

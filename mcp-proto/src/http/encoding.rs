@@ -104,8 +104,8 @@ pub(super) fn is_due(response: &Response<ResponseBody>) -> bool {
     bytes.is_some_and(Encoding::is_worth)
 }
 
-/// Compresses an answer that [is due](is_due). It stays uncompressed if its client has no room for the compressed text;
-/// the uncompressed one has room already.
+/// Compresses an answer that [is due](is_due). It stays uncompressed if the compressed text would exceed its client's
+/// share; the uncompressed text is already counted.
 pub(super) async fn encode(
     response: &mut Response<ResponseBody>,
     asked: &HeaderMap,

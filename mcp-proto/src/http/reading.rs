@@ -36,8 +36,8 @@ pub(crate) struct Arrived {
     pub(crate) turn: LongTurn,
 }
 
-/// A turn that lasts until the handling of a large request first waits for something: judging the request takes as long
-/// as reading it.
+/// A turn that lasts until the handling of a large request first waits, because judging the request takes as long as
+/// reading it.
 #[derive(Debug)]
 pub(crate) struct LongTurn(Option<Turn>);
 
@@ -125,7 +125,7 @@ const MAX_DISCARDED: usize = 256 * 1024 * 1024;
 const SKIPPED_IN_A_ROW: usize = 256 * 1024;
 const SKIP_PAUSE: Duration = Duration::from_millis(1);
 
-/// A client that sends nothing of a refused body for this long does not write, and is answered.
+/// A client that sends no part of a refused body for this long is considered not to be writing, and is answered.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// The initial capacity, in bytes, for a body that arrives in pieces.

@@ -110,7 +110,7 @@ impl Inner {
             return Ok(metadata);
         }
         let (verb, accepts) = head::judge(head, config, noted).map_err(without_id)?;
-        // A preflight shows no token; what it allows still needs one.
+        // A preflight carries no token. The request that it allows still needs one.
         let named = match &config.authorization {
             Some(authorization) if verb != Verb::Preflight => {
                 let admitted = Box::pin(authorization.admit(head)).await;

@@ -66,7 +66,7 @@ impl<'o> Writer<'o> {
         self.out.push_str(itoa::Buffer::new().format(value));
     }
 
-    /// What is not a number in JSON is null.
+    /// Writes a number. NaN and infinities, which JSON does not have, become null.
     fn float(&mut self, value: impl zmij::Float, is_finite: bool) {
         match is_finite {
             true => self.out.push_str(zmij::Buffer::new().format_finite(value)),

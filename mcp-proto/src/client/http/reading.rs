@@ -27,7 +27,7 @@ const FIRST_EVENT: Duration = Duration::from_secs(5);
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Where a stream is.
+/// The position in a stream.
 #[derive(Debug, Default)]
 pub(super) struct StreamPosition {
     pub(super) id: Option<String>,

@@ -132,7 +132,7 @@ impl<'h> SeenHeaders<'h> {
         seen
     }
 
-    /// The host that a request is for; `None` if it names no host or two hosts (RFC 9112 §3.2).
+    /// The host that a request is for; empty if it names no host or two hosts (RFC 9112 §3.2).
     fn host(&self) -> &'h str {
         let host = self.host.filter(|_| !self.has_two_hosts);
         let host = host.and_then(|host| host.to_str().ok());
