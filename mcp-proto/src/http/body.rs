@@ -73,8 +73,8 @@ impl ResponseBody {
         }
     }
 
-    /// The answer of a call, with what is held for it: its place until the answer is given to the connection, and the
-    /// memory of a large one until it is written.
+    /// The answer of a call, with its resources: its share of the bound on calls until the answer is passed to the
+    /// connection, and the memory of a large answer until it is written.
     pub(crate) fn answer(answer: Response, held: Holding) -> Result<Self, Over> {
         let mut body = match is_large(&answer) {
             false => Self::json(answer),

@@ -134,7 +134,7 @@ impl Endpoint {
         client.may_answer()?;
         let mut held = held;
         if let (true, Some(held)) = (listens, &mut held) {
-            // It drops the rest when it has acknowledged, and may stay open for days.
+            // A listen drops the rest of its request after the acknowledgment, and may stay open for days.
             held.shrink_to(MAX_SUBSCRIPTION_BYTES);
         }
         let held = Holding {
