@@ -48,7 +48,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Accounts {
     by_client: HashMap<ClientName, Weak<Account>>,
-    /// The number of entries at which unused ones are removed.
+    /// The number of accounts at which unused ones are removed.
     sweep_at: usize,
 }
 
@@ -156,7 +156,7 @@ impl Client {
     /// Holds this amount, until the returned value is dropped.
     ///
     /// # Errors
-    /// Which bound is in the way.
+    /// The bound that was reached.
     pub fn hold(&self, kind: Kind, amount: usize) -> Result<Held, Over> {
         self.0.take(kind, amount, false)?;
         Ok(self.held(kind, amount))
@@ -174,7 +174,7 @@ impl Client {
     /// Holds the bytes of an answer. One that is larger than the bounds is allowed while almost nothing else waits.
     ///
     /// # Errors
-    /// Which bound is in the way.
+    /// The bound that was reached.
     pub fn hold_answer(&self, bytes: usize) -> Result<Held, Over> {
         self.hold_alone(Kind::AnswerBytes, bytes)
     }
@@ -209,7 +209,7 @@ impl Client {
         }
     }
 
-    /// How much of a kind it holds.
+    /// The amount of a kind that this client holds.
     #[cfg(test)]
     pub(crate) fn amount(&self, kind: Kind) -> usize {
         let counts = self.0.counts(kind);
@@ -226,7 +226,7 @@ impl Client {
         self.0.share(bound)
     }
 
-    /// Whether it belongs to that budget.
+    /// Whether this account belongs to that budget.
     pub(crate) fn is_of(&self, budget: &Budget) -> bool {
         Arc::ptr_eq(&self.0.budget, &budget.0)
     }
@@ -351,7 +351,7 @@ impl Held {
         Ok(())
     }
 
-    /// Holds this much more of the same.
+    /// Increases the amount held.
     ///
     /// # Errors
     /// As [`Held::set`].
@@ -375,14 +375,14 @@ impl Held {
         self.shrink(self.amount.saturating_sub(amount));
     }
 
-    /// Holds this much less.
+    /// Decreases the amount held.
     pub(crate) fn shrink(&mut self, less: usize) {
         let less = less.min(self.amount);
         self.account.give(self.kind, less);
         self.amount -= less;
     }
 
-    /// Whether more is held of its kind than the bounds allow.
+    /// Whether the amount held of this kind exceeds the bounds.
     pub(crate) fn is_over(&self) -> bool {
         self.account.is_over(self.kind)
     }
@@ -393,7 +393,7 @@ impl Held {
         Bytes::from_owner(CountedText { text, _held: self })
     }
 
-    /// The parts of the text that it is held for: it is given back when the last piece of the last one is dropped.
+    /// The parts of the text that the amount is held for. Dropping the last piece of the last part releases it.
     #[must_use]
     pub fn keep_parts(self, mut parts: Vec<Bytes>) -> Vec<Bytes> {
         if parts.len() <= 1 {

@@ -150,7 +150,7 @@ impl Called {
 }
 
 impl From<CallToolRequest> for Request {
-    /// The params are without what was taken from them before.
+    /// The params, without the members that were already taken from them.
     fn from(call: CallToolRequest) -> Self {
         let mut params = Map::new();
         params.insert("name".to_owned(), call.name.into());

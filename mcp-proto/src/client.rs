@@ -6,8 +6,8 @@
 //! the client's identity and bounds. The guide has [a page](crate::guide::client) about clients.
 //!
 //! Every wait is bounded by [`ClientConfig::timeout`], and every message by [`ClientConfig::max_message_bytes`]. The
-//! client never fetches anything that a server names: icons, links to resources, `$ref` of schemas and URLs of
-//! elicitations are text to it.
+//! client never fetches anything that a server names. It treats icons, links to resources, `$ref` of schemas and URLs
+//! of elicitations as text.
 
 mod answering;
 #[cfg(feature = "oauth")]
@@ -141,7 +141,7 @@ impl Client {
     /// is asked for the modern era is started a second time for the legacy one.
     ///
     /// # Errors
-    /// [`ClientError`], of starting the process and of the handshake.
+    /// [`ClientError`] if the process cannot be started or the handshake fails.
     pub async fn stdio(mut command: Command, config: ClientConfig) -> Result<Self, ClientError> {
         let start = |command: &mut Command| {
             let hub = NotificationHub::new(config.cache_bytes);
@@ -177,7 +177,7 @@ impl Client {
     /// Connects to a server that accepts lines at a Unix socket, such as [`stdio::serve_unix`](crate::stdio).
     ///
     /// # Errors
-    /// [`ClientError`], of connecting and of the handshake.
+    /// [`ClientError`] if the connection or the handshake fails.
     #[cfg(unix)]
     pub async fn unix(
         path: impl AsRef<std::path::Path>,
@@ -336,7 +336,7 @@ impl Client {
         self.0.wishes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The least level of log messages that the caller asked for.
+    /// The lowest level of log messages that the caller asked for.
     fn level(&self) -> Option<LogLevel> {
         self.wishes().level
     }

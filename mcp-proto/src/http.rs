@@ -183,7 +183,7 @@ impl StreamableHttpService {
         self.0.endpoint.usage()
     }
 
-    /// Ends every listening stream at once; calls continue. For shutting down: without it, open streams delay hyper's
+    /// Ends every listening stream at once; calls continue. Call it to shut down: otherwise open streams delay hyper's
     /// graceful shutdown until its deadline.
     ///
     /// From then on a legacy call ends when its connection does. Calls that already run without a client end within
@@ -207,8 +207,8 @@ impl StreamableHttpService {
     }
 }
 
-/// For routers and layers of tower, such as axum's `route_service` ([guide](crate::guide::axum)). It is always ready:
-/// what clients may make it hold is bounded separately.
+/// For routers and layers of tower, such as axum's `route_service` ([guide](crate::guide::axum)). It is always ready,
+/// because the resources that clients can use are bounded separately.
 impl<B> tower_service::Service<Request<B>> for StreamableHttpService
 where
     B: Body + Send + 'static,

@@ -1,4 +1,4 @@
-//! Strict JSON for what comes from outside: UTF-8, bounded nesting, bounded memory, no member twice.
+//! Strict JSON for input from outside: UTF-8, bounded nesting, bounded memory, no repeated member names.
 //!
 //! `serde_json` lets the last of two equal member names win. Two readers that disagree on the winner are how a request
 //! passes one check and is executed as another, so a repeated name is refused at any depth (RFC 7493 §2.3).
@@ -162,7 +162,7 @@ pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
     E::custom(format_args!("the member {:?} is given twice", quoted(name)))
 }
 
-/// The beginning of a client's text, as an error quotes it.
+/// The beginning of a client's text, for an error message.
 pub(crate) fn quoted(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_QUOTED))
         .unwrap_or(text)
@@ -277,7 +277,7 @@ pub(crate) fn is_small(value: &Value, max_nodes: usize, max_path_bytes: usize) -
     true
 }
 
-/// The same value with every number such as `1.0` as an integer; `None` if it has no such number.
+/// The value with every number such as `1.0` replaced by an integer; `None` if it has no such number.
 ///
 /// JSON Schema takes `1.0` for an integer, and some clients send it; serde does not.
 pub(crate) fn with_whole_numbers(value: &Value) -> Option<Value> {

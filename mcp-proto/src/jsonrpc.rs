@@ -280,7 +280,7 @@ impl Notification {
 }
 
 impl Response {
-    /// A success.
+    /// A successful response.
     #[must_use]
     pub fn result(id: RequestId, payload: Payload) -> Self {
         Self {
@@ -289,7 +289,7 @@ impl Response {
         }
     }
 
-    /// A failure; `id` is `None` when the request's could not be read.
+    /// An error response; `id` is `None` if the id of the request could not be read.
     #[must_use]
     pub fn error(id: Option<RequestId>, error: ErrorObject) -> Self {
         Self {

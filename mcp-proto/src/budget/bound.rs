@@ -1,4 +1,4 @@
-//! What may be set about budgets, and the defaults.
+//! The settings of budgets, and their defaults.
 
 use super::Kind;
 
@@ -11,7 +11,7 @@ pub struct Bound {
     pub share: usize,
 }
 
-/// What clients may make a server hold.
+/// The bounds on what clients can make a server hold.
 ///
 /// The byte bounds cover the requests and the answers of one service. Events that are kept for sessions, tasks, the
 /// buffers of connections (up to 16 KiB each way) and what the application keeps come on top.
@@ -31,7 +31,7 @@ pub struct BudgetConfig {
 }
 
 impl Bound {
-    /// A total of which one client may have half.
+    /// A total of which one client may hold half.
     #[must_use]
     pub const fn of(total: usize) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Bound {
         }
     }
 
-    /// How much is next to nothing: a hundredth of the total, and at least one.
+    /// The amount that counts as almost nothing: a hundredth of the total, and at least one.
     pub(super) fn little(self) -> usize {
         (self.total / 100).max(1)
     }

@@ -4,11 +4,11 @@ use std::fmt;
 
 use super::Kind;
 
-/// Why something cannot be held. Its text names the bound, whose it is, and what to do.
+/// Why something cannot be held. Its text names the bound, whose bound it is, and what to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub struct Over {
     pub(crate) kind: Kind,
-    /// Whether this client holds its share; otherwise all clients together hold all there is.
+    /// Whether this client holds its full share; otherwise all clients together hold the total.
     pub(crate) is_share: bool,
     /// The bound that was met.
     pub(crate) max: usize,

@@ -12,7 +12,7 @@ use super::Client;
 /// How many refused bodies are read to their end for a client at once. Others wait in the network meanwhile.
 const DISCARDS: usize = 2;
 
-/// The least time that a refusal takes: a client is refused for its share at most a thousand times a second.
+/// The minimum time that a refusal takes: a client is refused for its share at most a thousand times a second.
 const REFUSAL: Duration = Duration::from_millis(1);
 
 /// A client's turn to keep a processor busy, until it is dropped.

@@ -1,4 +1,4 @@
-//! How much of a budget is used, for those who look in.
+//! How much of a budget is used, for monitoring.
 
 use std::sync::atomic::Ordering;
 
@@ -8,13 +8,13 @@ use super::{Budget, KINDS, Kind, UNBOUNDED};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Of what.
+    /// The kind of thing.
     pub kind: Kind,
     /// How much is held: places, or bytes of memory.
     pub held: usize,
     /// How much may be held.
     pub max: usize,
-    /// How often something was refused, by a share or by the total.
+    /// How often something was refused because of a share or the total.
     pub refused: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What the readers of a call share: each field is filled once, and unusual input ends the reading.
+//! Shared code of the readers of a call: each field is filled once, and unusual input ends the reading.
 
 use std::fmt;
 

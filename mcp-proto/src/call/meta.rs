@@ -15,7 +15,7 @@ use crate::lifecycle::{
 use crate::logging::LogLevel;
 use crate::version::{Era, ProtocolVersion};
 
-/// What was read.
+/// The outcome of reading `_meta`.
 pub(super) enum Meta {
     /// It names a modern version.
     Modern(ModernMeta),

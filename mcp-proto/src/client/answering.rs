@@ -1,5 +1,5 @@
-//! Answering what the server asks: in the legacy era its requests, in the modern one the questions in its results. Both
-//! by the one callback of [`ClientConfig::with_answers`](super::ClientConfig::with_answers).
+//! Answers the server's questions: its requests in the legacy era, the questions in its results in the modern era. The
+//! callback of [`ClientConfig::with_answers`](super::ClientConfig::with_answers) answers both.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::jsonrpc::{ErrorObject, Notification, Payload, Request, RequestId, Res
 /// and the server gives up waiting.
 const MAX_ANSWERING: usize = 4_096;
 
-/// What is called with the questions of the server.
+/// The callbacks for the questions of the server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answers {
     /// By method.
@@ -30,7 +30,7 @@ pub(super) struct Answers {
     pub(super) fill_defaults: bool,
 }
 
-/// What answers a question.
+/// The callback that answers a question.
 #[derive(Clone)]
 pub(super) struct Callback(Arc<Called>);
 
@@ -42,7 +42,7 @@ pub(super) type Sending<'s> = BoxFuture<'s, Result<(), ClientError>>;
 /// A request whose answer was brought, or not.
 type Answered = (RequestId, Result<(), ClientError>);
 
-/// Requests of the server that are being answered. Dropping it gives them up.
+/// Requests of the server that are being answered. Dropping it cancels them.
 pub(super) struct Answering<'s> {
     answers: Answers,
     send: Arc<dyn Fn(Response) -> Sending<'s> + Send + Sync + 's>,
@@ -146,7 +146,7 @@ impl<'s> Answering<'s> {
             .push(Abortable::new(answering.boxed(), registration));
     }
 
-    /// Gives a request up if that is what the notification says.
+    /// Cancels a request if the notification asks for it.
     pub(super) fn cancel(&mut self, notification: &Notification) {
         let id = notification.cancelled_request();
         if let Some(abort) = id.and_then(|id| self.open.remove(&id)) {

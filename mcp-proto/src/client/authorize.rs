@@ -45,7 +45,7 @@ pub use key::SigningKey;
 pub use store::{MAX_STORED, MemoryStore, StoreKey, TokenStore};
 pub use web::{FETCH_TIMEOUT, MAX_DOCUMENT_BYTES};
 
-/// What an MCP endpoint answers by.
+/// The media types that an MCP endpoint answers with.
 const BOTH: &str = "application/json, text/event-stream";
 
 const DPOP: HeaderName = HeaderName::from_static("dpop");
@@ -57,7 +57,7 @@ const DPOP: HeaderName = HeaderName::from_static("dpop");
 /// counts toward the time limit of that request; [`OAuth::sign_in`] beforehand gives a person more time.
 pub struct OAuth {
     endpoint: Url,
-    /// The same, for comparisons with what the client sends to.
+    /// The endpoint as a [`Uri`], to compare with the URLs of the client's requests.
     uri: Uri,
     web: Web,
     settings: Settings,
@@ -87,7 +87,7 @@ struct State {
     nonce: Option<HeaderValue>,
     /// The one issuer where a client that was registered before may be used.
     issuer_of_client: Option<String>,
-    /// How many authorizations failed, and how the last did: those who waited meanwhile fail alike.
+    /// How many authorizations failed, and the last error: requests that waited for that attempt fail with it too.
     failures: u64,
     failure: Option<OAuthError>,
 }
@@ -102,7 +102,7 @@ impl OAuth {
         Self::trusting(url, grant, &Trust::default())
     }
 
-    /// The same, with other certificate authorities for all that is fetched.
+    /// As [`OAuth::new`], with other certificate authorities for everything that is fetched.
     ///
     /// # Errors
     /// As [`OAuth::new`], and certificates that cannot be read.
@@ -134,8 +134,8 @@ impl OAuth {
         })
     }
 
-    /// The client as it is already registered at an authorization server. It is used at the first one that the MCP
-    /// server names, or at that of [`OAuth::with_issuer`], and never at another.
+    /// A client that is already registered at an authorization server. It is used at the first authorization server
+    /// that the MCP server names, or at the one of [`OAuth::with_issuer`], and never at another.
     #[must_use]
     pub fn with_client(mut self, client: RegisteredClient) -> Self {
         self.settings.client = Some(client);
@@ -179,8 +179,8 @@ impl OAuth {
         self
     }
 
-    /// Gets a token now, unless there is one: sends the server a request without one, to learn what it requires, and
-    /// continues as when a request is refused. The [`Browser`] sets the time limit for the person.
+    /// Gets a token now, unless a valid one is in use. It sends the server a request without a token to learn what the
+    /// server requires, then continues as after a refused request. The [`Browser`] sets the time limit for the person.
     ///
     /// # Errors
     /// Why no token was obtained. After [`OAuthError::Store`] from saving, the token is still used, but not kept for
@@ -194,8 +194,8 @@ impl OAuth {
         self.authorize(&challenge, &turn).await
     }
 
-    /// Forgets the token, in the store too, and the registration that it was made for. While no token is in use, as in
-    /// a process that has just begun, the server is asked for its authorization server, to find what the store has.
+    /// Forgets the token and the registration that it was issued to, in the store too. If no token is in use, as in a
+    /// process that has just started, it first asks the server for its authorization server to find the stored entries.
     ///
     /// # Errors
     /// [`OAuthError::Store`], or the error of finding the authorization server: then the store is unchanged.
@@ -209,7 +209,7 @@ impl OAuth {
         self.forget(&key).await
     }
 
-    /// What the server says to a request without a token.
+    /// The server's challenge to a request without a token.
     async fn challenge(&self) -> Challenge {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
         match self.web.post(&self.endpoint, ping.into(), BOTH).await {
@@ -221,7 +221,7 @@ impl OAuth {
         }
     }
 
-    /// Renews a token that has run out, if that takes no person.
+    /// Renews an expired token if that needs no person.
     async fn renew(&self, old: &Arc<Session>) {
         let Ok(turn) = self.turn().await else {
             return;
@@ -253,7 +253,7 @@ impl OAuth {
             let state = self.state();
             let shown = state.session.as_ref().and_then(|it| it.shown());
             if shown.is_some() && shown.as_ref() != refusal.sent.get(AUTHORIZATION) {
-                // Another request has got a newer one meanwhile.
+                // Another request has obtained a newer token in the meantime.
                 return Ok(());
             }
             if state.failures != failures

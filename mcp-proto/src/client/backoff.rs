@@ -1,4 +1,4 @@
-//! How long to wait before a connection is made once more.
+//! How long to wait before a connection is opened again.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The shortest and the longest that a server may have the client wait by `retry`.
+/// The bounds on the wait that a server may set by `retry`.
 const SHORTEST_ASKED: Duration = Duration::from_millis(100);
 const LONGEST_ASKED: Duration = Duration::from_secs(300);
 

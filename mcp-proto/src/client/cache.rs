@@ -1,5 +1,5 @@
-//! Answers that may be kept for a while (2026-07-28, "Caching"), by method and params. They are dropped when their time
-//! is over or the server notifies that they changed.
+//! Cached answers (2026-07-28, "Caching"), by method and params. They are dropped when they expire or when the server
+//! notifies that they changed.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -151,7 +151,7 @@ impl Cache {
         table.forget(|_, _| true);
     }
 
-    /// The resource, or a part of it, is another now.
+    /// The resource, or a part of it, has changed.
     fn updated(&self, params: &Map<String, Value>) {
         let updated = params
             .get("uri")

@@ -14,7 +14,7 @@ use crate::prompt::GetPromptResult;
 use crate::resource::ReadResourceResult;
 use crate::version::Era;
 
-/// The result of a tool (schema: `CallToolResult`).
+/// The result of a tool call (schema: `CallToolResult`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -249,7 +249,7 @@ impl Client {
         let (result, rounds) = self
             .count_rounds(method, params, &CallOptions::default())
             .await?;
-        // The answer to a retry is for what was answered in it alone (2026-07-28, "Multi round-trip requests").
+        // The answer to a retry is valid only for the input in that retry (2026-07-28, "Multi round-trip requests").
         if let Some(key) = key.filter(|_| rounds == 1) {
             cache.put(key, epoch, &result);
         }

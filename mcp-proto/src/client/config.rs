@@ -44,7 +44,7 @@ pub struct ClientConfig {
     /// How many bytes of answers are cached for their `ttlMs` (2026-07-28, "Caching"); 0 disables the cache. 4 MiB by
     /// default. The typed calls use the cache, [`Client::request`](super::Client::request) does not.
     pub cache_bytes: usize,
-    /// Where the stderr of a child process goes. By default where its command sends it.
+    /// Where the stderr of a child process goes. By default the command decides.
     pub stderr: Stderr,
     /// The largest message that is read, in bytes. 16 MiB by default.
     pub max_message_bytes: usize,
@@ -71,7 +71,7 @@ pub enum Stderr {
     Captured,
 }
 
-/// What computes headers for a request.
+/// The function that computes headers for a request.
 #[derive(Clone)]
 pub(super) struct Computed(pub(super) Arc<HeadersOf>);
 

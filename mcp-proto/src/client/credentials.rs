@@ -1,4 +1,4 @@
-//! Who the client is for the server: what it sends with each HTTP request, and what it does about a refusal.
+//! Credentials of the client: the headers that it sends with each HTTP request, and how it handles a refusal.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +17,8 @@ pub const MAX_TRIES: usize = 4;
 
 /// Supplies the headers that authorize requests, and handles refusals.
 ///
-/// The client asks it before each HTTP request. They go to the origin of the endpoint and nowhere else, since redirects
-/// are followed within it alone. A bearer token that does not change is
+/// The client asks for the headers before each HTTP request. They are sent only to the origin of the endpoint, since
+/// redirects are followed only within it. For a bearer token that does not change, use
 /// [`ClientConfig::with_bearer`](super::ClientConfig::with_bearer).
 pub trait Credentials: Send + Sync + fmt::Debug {
     /// The headers for a request that is about to be sent, such as `Authorization`. They replace those of
@@ -32,11 +32,11 @@ pub trait Credentials: Send + Sync + fmt::Debug {
         url: &'a Uri,
     ) -> BoxFuture<'a, Result<HeaderMap, ClientError>>;
 
-    /// The server answered 401 or 403. `Ok` sends the request again, with headers asked for once more, unless it was
-    /// sent [`MAX_TRIES`] times: then the caller gets the refusal as [`ClientError::Http`].
+    /// The server answered 401 or 403. `Ok` sends the request again, with new headers from this trait. After
+    /// [`MAX_TRIES`] tries, the caller gets the refusal as [`ClientError::Http`].
     ///
-    /// A person may have to log in, so this has no time limit: those of calls do not end it, and start again after it.
-    /// It is dropped with the call that it is for.
+    /// A person may have to log in, so the future has no time limit. The time limits of calls do not end it, and start
+    /// again after it. It is dropped with its call.
     ///
     /// # Errors
     /// What the call of the client fails with: it should explain what is missing
@@ -47,7 +47,7 @@ pub trait Credentials: Send + Sync + fmt::Debug {
     fn answered(&self, _url: &Uri, _headers: &HeaderMap) {}
 }
 
-/// A request that was refused for who sent it.
+/// A request that was refused because of the caller.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Refusal {

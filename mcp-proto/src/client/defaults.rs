@@ -1,10 +1,10 @@
-//! Defaults of forms, for the fields that an answer left out.
+//! Defaults of forms, for the fields that an answer omits.
 
 use serde_json::{Map, Value, json};
 
 use crate::input::ElicitAction;
 
-/// Gives an accepted form the defaults of its schema for what was left out.
+/// Fills the omitted fields of an accepted form with the defaults of its schema.
 pub(super) fn fill_defaults(question: &Map<String, Value>, answer: &mut Value) {
     let accepted = json!(ElicitAction::Accept);
     if answer.get("action") != Some(&accepted) {

@@ -19,21 +19,21 @@ use crate::lifecycle::{
 };
 use crate::version::{Era, ProtocolVersion};
 
-/// A legacy server's word for "initialize first" (-32000, of the range that implementations use freely).
+/// A legacy server's error code for "initialize first" (-32000, in the range that implementations may use freely).
 const NOT_INITIALIZED: i64 = -32_000;
 
 impl Client {
-    /// Sends a request and waits for its result, which may be that the server needs input first (`input_required`, see
-    /// [`Client::request_in_rounds`]), at most [`ClientConfig::timeout`](super::ClientConfig::timeout). Dropping the
-    /// future gives the request up and notifies the server.
+    /// Sends a request and waits for its result, at most [`ClientConfig::timeout`](super::ClientConfig::timeout). The
+    /// result may say that the server needs input first (`input_required`, see [`Client::request_in_rounds`]). Dropping
+    /// the future cancels the request and notifies the server.
     ///
-    /// It is sent once more, with another id, where that cannot have an effect twice: when the session is lost (after a
+    /// The request is sent again, with another id, if it cannot take effect twice: when the session is lost (after a
     /// new handshake), when the server has changed its era, and in the modern era when the connection breaks before the
-    /// answer of a method that only reads (`server/discover`, `completion/complete`, `resources/read`,
+    /// answer to a method that only reads (`server/discover`, `completion/complete`, `resources/read`,
     /// `resources/directory/read` and all methods that end with `/list` or `/get`).
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::Rpc`] is the server's own.
+    /// [`ClientError`]. [`ClientError::Rpc`] is an error that the server answered with.
     pub async fn request(&self, method: &str, params: Value) -> Result<Value, ClientError> {
         self.exchange(method, params, &CallOptions::default()).await
     }
@@ -68,7 +68,7 @@ impl Client {
     /// Sends a notification.
     ///
     /// # Errors
-    /// [`ClientError`] when it could not be handed over.
+    /// [`ClientError`] if the notification could not be delivered.
     pub async fn notify(&self, method: &str, params: Value) -> Result<(), ClientError> {
         let speaking = self.speaking();
         let params = self.with_meta(params, &speaking);
@@ -190,7 +190,7 @@ impl Client {
         RequestId::Number(self.0.next_id.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Whether the outcome of a request is a reason to send it once more; if so, prepares the connection for that.
+    /// Whether the outcome of a request is a reason to send it again. If so, prepares the connection for that.
     async fn is_to_be_repeated(
         &self,
         method: &str,
@@ -274,7 +274,7 @@ fn only_reads(method: &str) -> bool {
         || method.ends_with("/get")
 }
 
-/// Changes `_meta` of params, which are an object; it is put there if need be.
+/// Changes `_meta` of params, which are an object. A missing `_meta` is added.
 fn change_meta(params: &mut Value, change: impl FnOnce(&mut Map<String, Value>)) {
     let Value::Object(members) = params else {
         return;
@@ -290,7 +290,7 @@ fn change_meta(params: &mut Value, change: impl FnOnce(&mut Map<String, Value>))
 /// How long one call may take.
 struct Timing {
     limit: Duration,
-    /// The end of all patience, however much progress is reported.
+    /// The final deadline, no matter how much progress is reported.
     last: Option<Instant>,
     progressed: Arc<Notify>,
     authorizing: Authorizing,

@@ -53,12 +53,12 @@ pub(super) struct HttpLink {
     mirrored: Mirrored,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug)]
 pub(super) struct Reply {
-    /// That of HTTP; 200 on a pipe.
+    /// The HTTP status; 200 on a pipe.
     pub(super) status: u16,
-    /// The answer, or what was there instead.
+    /// The answer, or the error that came instead.
     pub(super) outcome: Result<Response, ClientError>,
     /// The session that `initialize` opened.
     pub(super) session: Option<HeaderValue>,

@@ -1,4 +1,4 @@
-//! What the server sends without a request, and who receives it.
+//! Messages that the server sends without a request, and their receivers.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ pub(super) struct NotificationHub {
     /// What tools were listed with.
     pub(super) listed: Listed,
     gaps: watch::Sender<Gaps>,
-    /// There is, or may yet be, a stream for what belongs to no request.
+    /// A stream for messages that belong to no request is open, or may still be opened.
     has_stream: AtomicBool,
 }
 

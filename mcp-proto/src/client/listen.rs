@@ -33,7 +33,7 @@ pub struct Interest {
     tasks: Vec<String>,
 }
 
-/// What a listener received.
+/// An event that a listener received.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ListenEvent {
@@ -57,7 +57,7 @@ pub struct Listening {
     task: Owned,
 }
 
-/// What became of the requests of a listener.
+/// The state of a listener's requests.
 #[derive(Debug, Default)]
 struct Listens {
     ids: VecDeque<RequestId>,
@@ -95,13 +95,13 @@ impl Interest {
         self
     }
 
-    /// Adds changes of a resource.
+    /// Adds changes to a resource.
     pub fn resource(mut self, uri: impl Into<String>) -> Self {
         self.uris.push(uri.into());
         self
     }
 
-    /// Adds changes of one of the caller's tasks.
+    /// Adds changes to one of the caller's tasks.
     pub fn task(mut self, id: impl Into<String>) -> Self {
         self.tasks.push(id.into());
         self
@@ -128,7 +128,7 @@ impl Interest {
         Value::Object(filter)
     }
 
-    /// Whether a notification of a legacy session is for it; others have subscribed to these.
+    /// Whether a notification of a legacy session is for this listener. `subscribed` are the session's subscriptions.
     fn covers(&self, notification: &Notification, subscribed: &BTreeMap<String, usize>) -> bool {
         let text = |name: &str| {
             let value = notification.params.get(name).and_then(Value::as_str);
@@ -187,7 +187,7 @@ impl Client {
         self.listen(Interest::new().resource(uri)).await
     }
 
-    /// Brings a new session what the one before it was asked for.
+    /// Restores the subscriptions of the previous session in a new one.
     pub(super) async fn restore(&self, speaking: &Speaking) -> Result<(), ClientError> {
         if speaking.era() == Era::Modern {
             return Ok(());
@@ -209,7 +209,7 @@ impl Client {
         Ok(())
     }
 
-    /// Takes back what was subscribed to, unless it is wanted again.
+    /// Ends these subscriptions, unless a listener wants them again.
     async fn unsubscribe(self, uris: Vec<String>) {
         for uri in uris {
             let turn = self.0.subscribing.acquire().await;
@@ -263,7 +263,7 @@ impl Listening {
         }
     }
 
-    /// The filter that the server agreed to (2026-07-28); in the legacy era the one that was asked for.
+    /// The filter that the server agreed to (2026-07-28), or in the legacy era the filter that was requested.
     #[must_use]
     pub fn agreed(&self) -> Value {
         match &self.listens {
@@ -312,7 +312,7 @@ impl Listening {
         let uris = std::mem::take(&mut self.interest.uris);
         for uri in uris {
             let client = &self.client.0;
-            // Else an unsubscribe that is on its way could arrive behind this.
+            // Otherwise a pending unsubscribe could arrive after this.
             let turn = client.subscribing.acquire();
             let turn = client.authorizing.within(client.config.timeout, turn);
             let _turn = turn.await?.map_err(|_| ClientError::Closed)?;
@@ -327,7 +327,7 @@ impl Listening {
                 .subscribed
                 .entry(uri.clone())
                 .or_default() += 1;
-            // From here on it is taken back with the handle.
+            // From here on, dropping the handle ends the subscription.
             self.interest.uris.push(uri);
         }
         Ok(())
@@ -362,7 +362,7 @@ impl Drop for Listening {
     }
 }
 
-/// Listens, and listens once more whenever that ends.
+/// Listens, and listens again whenever the request ends.
 async fn keep(client: Client, params: Value, listens: Arc<watch::Sender<Listens>>) {
     let mut failures = 0;
     loop {

@@ -31,18 +31,18 @@ const MAX_TIMEOUTS: u32 = 10;
 /// The most tools that are remembered. Results of others are not checked.
 const MAX_TOOLS: usize = 10_000;
 
-/// What tools were listed with.
+/// The remembered details of listed tools.
 #[derive(Debug, Default)]
 pub(super) struct Listed(Mutex<HashMap<String, ListedTool>>);
 
-/// What a list says of a tool.
+/// The details of a tool from a list.
 #[derive(Debug)]
 struct ListedTool {
     output: Option<Arc<Output>>,
     needs_task: bool,
 }
 
-/// What a tool says of its structured content.
+/// A tool's schema of its structured content.
 #[derive(Debug)]
 struct Output {
     schema: Value,
@@ -94,8 +94,8 @@ impl Client {
         self.list("prompts/list", "prompts").await
     }
 
-    /// All pages of a list. A refused cursor means that the list changed meanwhile; it is then read once more from the
-    /// start. They may take ten times as long as one request, and be four times as large as one message.
+    /// All pages of a list. A refused cursor means that the list has changed; it is then read once more from the
+    /// start. The pages may take ten times as long as one request, and be four times as large as one message.
     pub(super) async fn list<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -209,7 +209,7 @@ impl Listed {
         table.get(tool).is_some_and(|said| said.needs_task)
     }
 
-    /// They may be others now.
+    /// The tools may have changed.
     pub(super) fn clear(&self) {
         self.0
             .lock()

@@ -19,7 +19,7 @@ const MAX_TOOLS: usize = 10_000;
 pub(super) struct Mirrored(Mutex<HashMap<String, Vec<MirroredParam>>>);
 
 impl Mirrored {
-    /// Learns from a list of tools, and takes those out that no client may call: their annotations are wrong.
+    /// Learns from a list of tools, and removes the tools with invalid annotations, which no client may call.
     pub(super) fn learn(&self, tools: &mut Vec<Tool>) {
         let mut table = self.table();
         tools.retain(|tool| match params_to_mirror(&tool.input_schema) {

@@ -1,4 +1,4 @@
-//! What may be set about a single call.
+//! The options of a single call.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct CallOptions {
     pub(super) progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
 }
 
-/// How far a call is (schema: `ProgressNotificationParams`).
+/// The progress of a call (schema: `ProgressNotificationParams`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct Progress {
@@ -42,7 +42,7 @@ impl CallOptions {
         self
     }
 
-    /// The same, called with every report of progress, which the server is asked for. It must not block.
+    /// Asks the server for progress and sets the callback for each report. The callback must not block.
     #[must_use]
     pub fn with_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));

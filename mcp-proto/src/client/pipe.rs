@@ -1,6 +1,6 @@
 //! The client over a pair of byte streams: a child process, or a server in memory.
 //!
-//! Two tasks, so that a peer that writes while it does not read cannot lock both sides up.
+//! It uses two tasks, so that a peer that writes without reading cannot cause a deadlock.
 
 mod process;
 
@@ -63,7 +63,7 @@ struct Waiter {
     own: Option<Own>,
 }
 
-/// Gives a request up when it is dropped before the answer.
+/// Cancels a request when it is dropped before the answer.
 struct WaitingCall<'p> {
     pipe: &'p Pipe,
     request: &'p Request,
@@ -253,7 +253,7 @@ impl Waiters {
     }
 }
 
-/// What the reading task works with.
+/// The state of the reading task.
 struct Reading {
     waiting: Arc<Waiters>,
     hub: Arc<NotificationHub>,

@@ -1,4 +1,4 @@
-//! One pool of HTTP connections: HTTP/1.1 and HTTP/2, plain and over TLS, redirects within the origin alone.
+//! One pool of HTTP connections: HTTP/1.1 and HTTP/2, plain and over TLS, with redirects only within the origin.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use super::{ClientError, Trust};
 /// The most redirects of one request that are followed.
 pub(super) const MAX_REDIRECTS: usize = 5;
 
-/// How long a TCP connection may take to be made.
+/// The time limit for opening a TCP connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// How long a connection without requests is kept, and how many of them for each origin.
 const IDLE: Duration = Duration::from_secs(60);
 const MAX_IDLE: usize = 16;
 
-/// How long a connection is quiet before the system asks whether the server is there.
+/// How long a connection may be quiet before the system checks that the server is reachable.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// The longest URL that a redirect may lead to, in bytes.
@@ -34,7 +34,7 @@ const MAX_URL_BYTES: usize = 8 * 1024;
 #[derive(Debug, Clone)]
 pub(super) struct Pool(HyperClient<tls::Connector, Full<Bytes>>);
 
-/// What came of one request.
+/// The outcome of one request.
 #[derive(Debug)]
 pub(super) enum Hop {
     /// A response, whose body is still to be read.

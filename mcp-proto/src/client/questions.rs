@@ -1,4 +1,4 @@
-//! What the server asks the user, the model and the machine of a client, as types: elicitation, sampling and roots.
+//! Types for the server's questions to a client's user, model and machine: elicitation, sampling and roots.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use crate::input::{CreateMessage, CreateMessageResult, ElicitResult, Root};
 use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::version::Era;
 
-/// Something that the server wants of the user (schema: `ElicitRequest`).
+/// A question of the server to the user (schema: `ElicitRequest`).
 ///
 /// Show who asks, and let the user decline. The client opens no URL and fetches none.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,11 +32,11 @@ pub enum ElicitationKind {
         /// The fields: a flat JSON Schema of an object (`requestedSchema`).
         schema: Value,
     },
-    /// By a page to open. Show the whole URL first; to accept means that the user agreed, not that it is done.
+    /// By a page to open. Show the whole URL first. Accepting means that the user agreed, not that the task is done.
     Url {
         /// The page.
         url: String,
-        /// Names it towards clients of 2025-11-25, in `notifications/elicitation/complete`.
+        /// Identifies the elicitation for clients of 2025-11-25, in `notifications/elicitation/complete`.
         id: Option<String>,
     },
 }

@@ -8,10 +8,11 @@ use super::{CallOptions, Client, ClientError};
 use crate::jsonrpc::{Request, RequestId};
 use crate::version::Era;
 
-/// How often one request is made again.
+/// How often one request is sent again.
 const MAX_ROUNDS: usize = 32;
 
-/// The most questions of one result: each may be a dialog before a user. The library's own server asks 32 at most.
+/// The largest number of questions in one result: each may open a dialog for a user. The library's own server asks at
+/// most 32.
 const MAX_QUESTIONS: usize = 64;
 
 impl Client {

@@ -13,7 +13,7 @@ use crate::jsonrpc::{ErrorObject, Notification, Request};
 use crate::lifecycle::META_SERVER_INFO;
 use crate::version::{Era, ProtocolVersion};
 
-/// What became of asking for the modern era.
+/// The outcome of probing for the modern era.
 enum Probed {
     Modern(Option<Arc<ServerInfo>>),
     /// The era of the handshake, from this revision on.
@@ -28,7 +28,7 @@ impl Client {
         Arc::clone(&self.0.speaking.borrow())
     }
 
-    /// What the server says of itself. Asked for once where the revision was given and is modern.
+    /// The server's description of itself. If a modern revision was configured, it is requested once.
     ///
     /// # Errors
     /// As for [`Client::request`].
@@ -50,7 +50,7 @@ impl Client {
         Ok(server)
     }
 
-    /// Comes to terms with the server for the first time.
+    /// Negotiates with the server for the first time.
     pub(super) async fn settle(&self) -> Result<(), ClientError> {
         let terms = self.terms().await?;
         self.settled(terms);
@@ -136,7 +136,7 @@ impl Client {
             Probed::Silent => (ProtocolVersion::LATEST_LEGACY, true),
         };
         let shaken = self.handshake(version).await;
-        // One that was only slow to start may know no handshake.
+        // A server that was only slow to start may not support the handshake.
         if was_silent && matches!(shaken, Err(ClientError::Rpc(_))) {
             let limit = self.0.config.timeout;
             if let Ok(Ok(Probed::Modern(server))) = tokio::time::timeout(limit, self.probe()).await

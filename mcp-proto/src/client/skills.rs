@@ -14,9 +14,9 @@ use crate::skill::{SkillResource, is_frontmatter};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct ListedSkill {
-    /// Where its `SKILL.md` is.
+    /// The URI of its `SKILL.md`.
     pub uri: String,
-    /// The frontmatter of its `SKILL.md`; `name` and `description` are there.
+    /// The frontmatter of its `SKILL.md`, which includes `name` and `description`.
     pub frontmatter: Map<String, Value>,
     /// Its files.
     pub resources: SkillFiles,
@@ -29,7 +29,7 @@ pub struct ListedSkill {
 pub enum SkillFiles {
     /// Each with its digest and size.
     Listed(Vec<SkillResource>),
-    /// They are made when they are read (`"dynamic"`), so their digest is not known.
+    /// The files are generated when they are read (`"dynamic"`), so their digests are not known.
     Dynamic(String),
 }
 
@@ -101,7 +101,7 @@ impl Client {
         Ok(found)
     }
 
-    /// `resources/directory/read`, all its pages: what is in a folder, subfolders as `inode/directory`.
+    /// `resources/directory/read`, all its pages: the contents of a folder, with subfolders as `inode/directory`.
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for an answer that is not a list of resources.

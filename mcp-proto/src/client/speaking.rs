@@ -8,27 +8,27 @@ use serde_json::{Map, Value};
 use crate::lifecycle::Implementation;
 use crate::version::{Era, ProtocolVersion};
 
-/// What a server says of itself: in the modern era by `server/discover`, in the legacy one by `initialize`.
+/// A server's description of itself, from `server/discover` in the modern era and `initialize` in the legacy era.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ServerInfo {
     /// The protocol version in use.
     pub version: ProtocolVersion,
-    /// The name and version that it gives. For display: nothing may depend on it.
+    /// The name and version that it reports. They are for display: no behavior may depend on them.
     pub info: Option<Implementation>,
-    /// What it can do (schema: `ServerCapabilities`).
+    /// Its capabilities (schema: `ServerCapabilities`).
     pub capabilities: Map<String, Value>,
-    /// How it is used, for the model.
+    /// Its usage instructions for the model.
     pub instructions: Option<String>,
 }
 
-/// The terms on which client and server communicate at the moment.
+/// The current terms between client and server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Speaking {
     pub(super) version: Option<ProtocolVersion>,
     pub(super) session: Option<HeaderValue>,
     pub(super) server: Option<Arc<ServerInfo>>,
-    /// Grows each time that the two come to terms.
+    /// Grows with each negotiation.
     pub(super) generation: u64,
 }
 

@@ -11,7 +11,7 @@ use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::EXTENSION_TASKS;
 use crate::version::Era;
 
-/// How long to wait between two looks at a task, unless the server says, and within what bounds.
+/// The time between two polls of a task if the server does not set one, and its bounds.
 const POLL: Duration = Duration::from_secs(1);
 const MIN_POLL: Duration = Duration::from_millis(20);
 const MAX_POLL: Duration = Duration::from_secs(60);
@@ -19,7 +19,7 @@ const MAX_POLL: Duration = Duration::from_secs(60);
 /// The outcome of a call.
 #[derive(Debug, Clone)]
 pub enum Started {
-    /// It has ended, with the result that [`Client::call_tool`] would return.
+    /// The call has ended, with the result that [`Client::call_tool`] would return.
     Done(Value),
     /// It continues as a task.
     Task(Task),
@@ -162,7 +162,7 @@ impl Task {
                 ("completed", Era::Modern) => return Ok(status.result.unwrap_or_default()),
                 ("failed", Era::Modern) => return Err(failed(status)),
                 ("cancelled", _) => return Err(ClientError::Cancelled),
-                // The questions come on the stream of this request, which may take longer than it may.
+                // The questions arrive on the stream of this request, and answering them may exceed its time limit.
                 ("input_required", Era::Legacy) => {
                     match self.ask("tasks/result", json!({})).await {
                         Err(ClientError::Timeout(_)) => continue,

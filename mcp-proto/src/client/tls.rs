@@ -36,7 +36,7 @@ fn configuration(trust: &Trust) -> Result<ClientConfig, ClientError> {
         let found = rustls_native_certs::load_native_certs();
         let (taken, _passed_over) = roots.add_parsable_certificates(found.certs);
         if taken == 0 {
-            // What the connection then fails with says only that an authority is unknown.
+            // The later error of the connection says only that an authority is unknown.
             tracing::warn!(problems = ?found.errors, "the system has no certificates of authorities");
         }
     }

@@ -1,12 +1,12 @@
-//! Whom the client believes over HTTPS.
+//! The certificate authorities that the client trusts over HTTPS.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The certificate authorities that the client believes over HTTPS: those of the system by default.
+/// The certificate authorities that the client trusts over HTTPS: those of the system by default.
 ///
-/// Certificates are read when a client connects, and those that cannot be read are an error then. Needs the feature
-/// `tls`; without it there is plain HTTP alone.
+/// Certificates are read when a client connects. A certificate that cannot be read is an error then. Needs the feature
+/// `tls`; without it, only plain HTTP is available.
 #[derive(Clone)]
 pub struct Trust {
     pub(super) system: bool,
@@ -23,7 +23,7 @@ impl Trust {
         }
     }
 
-    /// No authority but those that [`Trust::with_pem`] adds.
+    /// Only the authorities that [`Trust::with_pem`] adds.
     #[must_use]
     pub fn only() -> Self {
         Self {
@@ -32,7 +32,7 @@ impl Trust {
         }
     }
 
-    /// The same and the certificates of this PEM text, one or several.
+    /// Adds the certificates of this PEM text, one or several.
     #[must_use]
     pub fn with_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.pem.push(pem.into().into());

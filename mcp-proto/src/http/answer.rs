@@ -1,4 +1,4 @@
-//! How a call is answered: by one JSON body, or by an event stream because it has something to say before.
+//! How a call is answered: by one JSON body, or by an event stream if it sends messages before its answer.
 
 use std::future::{Future, ready};
 use std::iter;
@@ -19,11 +19,11 @@ use crate::jsonrpc::{ErrorObject, Response};
 use crate::outbox::Outgoing;
 use crate::server::Server;
 
-/// After how many seconds a client that was refused for want of room may try again.
+/// After how many seconds a client that was refused because of a bound may try again.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 impl Exchange {
-    /// The HTTP response to a call: one JSON body if it answers before it says anything else, an event stream
+    /// The HTTP response to a call: one JSON body if its answer is its first message, an event stream
     /// otherwise.
     // Not an `async fn`, whose future would keep the exchange twice.
     pub(super) fn respond(
@@ -40,7 +40,7 @@ impl Exchange {
                     Step::Said(Outgoing::Notification(_)) | Step::Quiet if accepts.events => {
                         return self.stream(Some(step));
                     }
-                    // The client takes JSON alone, or the message is for no client of this era.
+                    // The client accepts only JSON, or the message is not for clients of this era.
                     Step::Said(_) | Step::Quiet => {}
                 }
             }
@@ -49,7 +49,7 @@ impl Exchange {
         })
     }
 
-    /// One JSON body, or the error that the client's share has no room for it.
+    /// One JSON body, or an error if it would exceed the client's share.
     fn answered(self, answer: Response) -> HttpResponse<ResponseBody> {
         let (status, id) = (status(&answer), answer.id.clone());
         match ResponseBody::answer(answer, self.into_held()) {
@@ -74,7 +74,7 @@ impl Exchange {
     }
 }
 
-/// A large answer as an event in parts, or the error that the client's share has no room for it.
+/// A large answer as an event in parts, or an error if it would exceed the client's share.
 fn large_event(answer: Response, client: &Client) -> Vec<Bytes> {
     let id = answer.id.clone();
     match in_parts(answer, client) {
@@ -109,7 +109,7 @@ pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
         }
-        // RFC 9110 §15.5.16: that it is the encoding, and which would do.
+        // RFC 9110 §15.5.16: the response states that the encoding is the cause, and which encodings are accepted.
         _ if is_encoded => {
             let identity = HeaderValue::from_static("identity");
             headers.insert(header::ACCEPT_ENCODING, identity);

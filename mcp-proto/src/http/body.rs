@@ -19,14 +19,14 @@ use crate::jsonrpc::{Response, append_all};
 #[derive(Debug)]
 pub struct ResponseBody {
     kind: Kind,
-    /// What the call holds until its answer is given to the connection.
+    /// The resources that the call holds until its answer is passed to the connection.
     held: Option<Holding>,
 }
 
 enum Kind {
     /// One short text; empty once it is written.
     Full(Bytes),
-    /// One text in parts, those that are left.
+    /// The remaining parts of one text.
     Parts(VecDeque<Bytes>),
     Events(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
@@ -50,7 +50,7 @@ impl ResponseBody {
         }
     }
 
-    /// The parts of a text that is wholly there.
+    /// The parts of a complete text.
     #[cfg(feature = "compression")]
     pub(super) fn parts(&self) -> Option<Vec<Bytes>> {
         match &self.kind {
@@ -60,7 +60,7 @@ impl ResponseBody {
         }
     }
 
-    /// Puts another text in the place of this one.
+    /// Replaces the text.
     #[cfg(feature = "compression")]
     pub(super) fn replace(&mut self, text: Bytes) {
         self.kind = Kind::Full(text);
@@ -73,8 +73,8 @@ impl ResponseBody {
         }
     }
 
-    /// The answer of a call, with what is held for it: its place until the answer is given to the connection, and the
-    /// memory of a large one until it is written.
+    /// The answer of a call, with its resources: its share of the bound on calls until the answer is passed to the
+    /// connection, and the memory of a large answer until it is written.
     pub(crate) fn answer(answer: Response, held: Holding) -> Result<Self, Over> {
         let mut body = match is_large(&answer) {
             false => Self::json(answer),

@@ -16,12 +16,12 @@ use crate::legacy::http::config::LegacyConfig;
 pub struct HttpConfig {
     /// The `Host` names that the server accepts, against DNS rebinding. Loopback names by default.
     pub hosts: Hosts,
-    /// The web pages that may call it. Such a page may also read the answers (CORS). Loopback origins by default.
+    /// The origins of web pages that may call the server and read its answers (CORS). Loopback origins by default.
     pub origins: Origins,
     /// The largest body of a POST in bytes; a larger one gets 413. 4 MiB by default.
     pub max_body_bytes: usize,
-    /// The most bytes of memory that a body may take once it is read as JSON, which is up to a hundred times its
-    /// length; one that takes more gets 413. [`MAX_TREE_BYTES`](crate::json::MAX_TREE_BYTES), 128 MiB, by default.
+    /// The most bytes of memory that a body may take after it is parsed as JSON, which is up to a hundred times its
+    /// length. A body that takes more gets 413. [`MAX_TREE_BYTES`](crate::json::MAX_TREE_BYTES), 128 MiB, by default.
     pub max_body_memory: usize,
     /// How long the body of a POST may take to arrive; then 408. 30 s by default.
     ///
@@ -131,7 +131,7 @@ impl HttpConfig {
 }
 
 impl Hosts {
-    /// What a list of names means, as on a command line: these and loopback; with `*` among them, any.
+    /// The hosts that a list from a command line allows: these names and loopback names, or any host if `*` is listed.
     ///
     /// # Errors
     /// [`InvalidName::Host`] for the first that is not a host name.
@@ -164,7 +164,7 @@ impl Hosts {
 }
 
 impl Origins {
-    /// What a list of origins means, as on a command line: these and loopback; with `*` among them, any.
+    /// The origins that a list from a command line allows: these and loopback origins, or any origin if `*` is listed.
     ///
     /// # Errors
     /// [`InvalidName::Origin`] for the first that is not an origin.

@@ -55,7 +55,7 @@ fn allowed(asked: &HeaderMap) -> HeaderValue {
     HeaderValue::from_bytes(&all).unwrap_or(REQUEST_HEADERS)
 }
 
-/// Lets the page that asks, if one does, read the response, refusals too, if it may call at all.
+/// Lets the calling page, if any, read the response or refusal, provided that it may call the server.
 pub(super) fn expose(response: &mut Response<ResponseBody>, asked: &HeaderMap, origins: &Origins) {
     let Some(origin) = head::first(asked, &ORIGIN) else {
         return;

@@ -1,4 +1,4 @@
-//! Compressed answers: which encoding a client takes (RFC 9110 §12.5.3), and the compressing.
+//! Compressed answers: which encoding a client accepts (RFC 9110 §12.5.3), and the compression.
 
 use std::io::{self, Write as _};
 
@@ -13,9 +13,9 @@ use super::body::ResponseBody;
 use crate::apart::apart;
 use crate::budget::Client;
 
-/// From how many bytes on an answer is worth compressing.
+/// The size in bytes from which an answer is worth compressing.
 const MIN: u64 = 1024;
-/// From how many bytes on compressing is work that others should not wait for: it takes about a millisecond.
+/// The size in bytes from which other tasks should not wait for the compression: it takes about a millisecond.
 const LARGE: usize = 64 * 1024;
 /// The quickest level that makes JSON much smaller.
 const ZSTD_LEVEL: i32 = 1;
@@ -43,14 +43,14 @@ impl Encoding {
         }
     }
 
-    /// The encoding that a client likes best, by the weights of its `Accept-Encoding`. `None` where it prefers the
-    /// unencoded answer, or has no such header.
+    /// The encoding that a client prefers, by the weights of its `Accept-Encoding`. `None` if it prefers the unencoded
+    /// answer or sends no such header.
     #[must_use]
     pub fn accepted(headers: &HeaderMap) -> Option<Self> {
         let any = weight(headers, "*").unwrap_or(0);
         let identity = weight(headers, "identity").unwrap_or(0);
         let weighed = Self::ALL.map(|it| (weight(headers, it.as_str()).unwrap_or(any), it));
-        // Of equal weights the last one counts.
+        // Of several encodings with the same weight, the last one is used.
         let (weight, encoding) = weighed.into_iter().max_by_key(|(weight, _)| *weight)?;
         (weight > 0 && weight >= identity).then_some(encoding)
     }
@@ -72,7 +72,7 @@ impl Encoding {
         apart(move || self.write(&parts).ok()).await.flatten()
     }
 
-    /// Says that a body is encoded so.
+    /// Sets the headers for a body in this encoding.
     pub fn mark(self, headers: &mut HeaderMap) {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static(self.as_str()));
     }
@@ -98,14 +98,14 @@ pub fn vary(headers: &mut HeaderMap) {
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
 }
 
-/// Whether an answer is one JSON text that is worth compressing for those who take it.
+/// Whether an answer is one JSON text that is worth compressing for clients that accept it.
 pub(super) fn is_due(response: &Response<ResponseBody>) -> bool {
     let bytes = response.body().size_hint().exact();
     bytes.is_some_and(Encoding::is_worth)
 }
 
-/// Compresses an answer that [is due](is_due). It stays uncompressed if its client has no room for the compressed text;
-/// the uncompressed one has room already.
+/// Compresses an answer that [is due](is_due). It stays uncompressed if the compressed text would exceed its client's
+/// share; the uncompressed text is already counted.
 pub(super) async fn encode(
     response: &mut Response<ResponseBody>,
     asked: &HeaderMap,

@@ -1,4 +1,4 @@
-//! What all requests of one service share: the server, the bounds, and who holds how much.
+//! The state that all requests of one service share: the server, the bounds, and the amounts that clients hold.
 
 use http::{Extensions, request};
 
@@ -13,7 +13,7 @@ use crate::jsonrpc::Request;
 use crate::scopes::Scopes;
 use crate::server::Server;
 
-/// The server behind a service, and what its requests have in common.
+/// The server behind a service, and the shared state of its requests.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) server: Server,

@@ -1,4 +1,4 @@
-//! One call and what it says before it answers. The exchange owns the handler's future: dropping it cancels the call.
+//! One call and its messages before the answer. The exchange owns the handler's future: dropping it cancels the call.
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use crate::budget::{Client, Held};
 use crate::jsonrpc::Response;
 use crate::outbox::{OutboxReader, Outgoing};
 
-/// A call on its way, as the stream of what it says. Its answer is the last item.
+/// A running call, as the stream of its messages. Its answer is the last item.
 pub(crate) struct Exchange {
     /// `None` once it has answered.
     call: Option<BoxFuture<'static, Response>>,
@@ -25,12 +25,12 @@ pub(crate) struct Exchange {
     held: Holding,
 }
 
-/// What a call makes the server hold, until its answer is written or given up.
+/// The resources that a call holds until its answer is written or dropped.
 #[derive(Debug)]
 pub(crate) struct Holding {
-    /// Its place among the calls.
+    /// Its share of the bound on calls.
     pub(crate) call: Held,
-    /// Its place among the listeners, if it is a listen.
+    /// Its share of the bound on listeners, if it is a `subscriptions/listen`.
     pub(crate) _listener: Option<Held>,
     /// The memory of its request.
     pub(crate) _request: Option<Held>,
@@ -43,7 +43,7 @@ impl Holding {
     }
 }
 
-/// The next thing an exchange has to say.
+/// The next item of an exchange.
 pub(crate) enum Step {
     Said(Outgoing),
     Answer(Response),
@@ -73,7 +73,7 @@ impl Exchange {
         self.held.client()
     }
 
-    /// What is held for it, once it has answered: for the body of the answer.
+    /// The resources held for the call after it has answered, for the body of the answer.
     pub(crate) fn into_held(self) -> Holding {
         self.held
     }
@@ -97,7 +97,7 @@ impl Stream for Exchange {
         // After the call, so that its last messages come before its answer.
         let sent = match self.answer {
             None => self.outgoing.poll_recv(context),
-            // No message is added any longer.
+            // No more messages are added.
             Some(_) => self.outgoing.try_recv().map_or(Poll::Pending, Poll::Ready),
         };
         if let Poll::Ready(message) = sent {

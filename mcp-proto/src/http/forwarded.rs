@@ -1,4 +1,4 @@
-//! Whom a proxy forwards a request for: `Forwarded` (RFC 7239) or `X-Forwarded-For`, believed from named proxies alone.
+//! The client behind a proxy: from `Forwarded` (RFC 7239) or `X-Forwarded-For`, which only named proxies may set.
 
 use std::net::IpAddr;
 
@@ -19,7 +19,7 @@ impl Proxies {
         Self(networks)
     }
 
-    /// Proxies as they stand on a command line: addresses such as `10.0.0.7`, and networks such as `10.0.0.0/8`.
+    /// Parses proxies from command-line arguments: addresses such as `10.0.0.7`, and networks such as `10.0.0.0/8`.
     ///
     /// # Errors
     /// The first text that is neither.
@@ -38,15 +38,15 @@ impl Proxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// The address of the client behind `peer`: the last one on the way that is not a proxy of ours. `None` where
-    /// `peer` is not one, and where no header says more.
+    /// The address of the client behind `peer`: the last one on the path that is not one of these proxies. `None` if
+    /// `peer` is not one of them, or if no header names a client.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
         if self.0.is_empty() || !self.has(peer) {
             return None;
         }
         let mut last = None;
         for hop in hops(headers) {
-            // A name in place of an address ends what can be believed.
+            // A name instead of an address ends the part that can be trusted.
             let Some(address) = hop else { break };
             last = Some(address);
             if !self.has(address) {
@@ -57,12 +57,12 @@ impl Proxies {
     }
 }
 
-/// A text that names no proxy.
+/// A text that is neither an address nor a network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an address or a network: give one such as 10.0.0.7 or 10.0.0.0/8")]
 pub struct InvalidProxy(String);
 
-/// The addresses on the way of a request, the nearest first; `None` for what is not an address.
+/// The addresses on the path of a request, nearest first; `None` for an entry that is not an address.
 fn hops(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
     let values = |name: &HeaderName| -> Vec<String> {
         let values = headers.get_all(name).iter().rev();
@@ -143,7 +143,7 @@ mod tests {
         ];
         let found = client(&["10.0.0.0/8"], "10.0.0.1", &lines);
         assert_eq!(found.as_deref(), Some("192.0.2.9"));
-        // All of the way is ours: the farthest is the client.
+        // All addresses are trusted proxies, so the farthest is the client.
         let header = [("x-forwarded-for", "10.0.0.3, 10.0.0.2")];
         let found = client(&["10.0.0.0/8"], "10.0.0.1", &header);
         assert_eq!(found.as_deref(), Some("10.0.0.3"));

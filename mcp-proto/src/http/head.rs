@@ -18,10 +18,10 @@ pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// What a modern request names, as in its body.
 pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// Up to how many headers are looked at one after the other.
+/// The largest number of headers that are searched one by one.
 const FEW: usize = 16;
 
-/// How an encoded value begins.
+/// The prefix of an encoded value.
 const SENTINEL: &str = "=?base64?";
 
 /// Checks that the headers of a modern request match its body (2026-07-28, Streamable HTTP, "Headers").
@@ -66,7 +66,7 @@ pub(crate) fn match_version(headers: &HeaderMap, version: &str) -> Result<(), Er
     Ok(())
 }
 
-/// The same for what the request names.
+/// Checks the same for the name in the request.
 pub(crate) fn match_name(headers: &HeaderMap, name: &str) -> Result<(), ErrorObject> {
     check(headers, &NAME, name, true)
 }
@@ -199,7 +199,7 @@ pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h 
         .map(str::trim_ascii)
 }
 
-/// A header's text, shortened to be quoted in an error.
+/// A header's text, shortened for an error message.
 fn shown(value: &str) -> String {
     value.chars().take(100).collect()
 }

@@ -1,4 +1,4 @@
-//! Requests of the modern era: stateless, judged by what they carry.
+//! Requests of the modern era: stateless, judged by their own contents.
 
 use http::header::HeaderMap;
 use http::{StatusCode, request};
@@ -28,7 +28,7 @@ pub(super) fn is_modern(headers: &HeaderMap, called: &Called) -> bool {
     called.is_claimed() || (called.method() != "initialize" && names_modern(headers))
 }
 
-/// The same of a notification.
+/// Whether a notification is of the modern era.
 pub(super) fn is_modern_notification(headers: &HeaderMap, notification: &Notification) -> bool {
     ModernMeta::is_claimed(&notification.params) || names_modern(headers)
 }
@@ -84,7 +84,7 @@ impl Endpoint {
         });
     }
 
-    /// Judges a request and makes a call of it, which has not begun.
+    /// Judges a request and returns a call that has not started yet.
     pub(super) fn call_modern(
         &self,
         head: &mut request::Parts,
@@ -134,7 +134,7 @@ impl Endpoint {
         client.may_answer()?;
         let mut held = held;
         if let (true, Some(held)) = (listens, &mut held) {
-            // It drops the rest as soon as it has agreed, and may stay open for days.
+            // A listen drops the rest of its request after the acknowledgment, and may stay open for days.
             held.shrink_to(MAX_SUBSCRIPTION_BYTES);
         }
         let held = Holding {

@@ -27,17 +27,17 @@ pub(crate) struct Text {
     held: Held,
 }
 
-/// What a request holds once it was read.
+/// The resources that a request holds after it was read.
 #[derive(Debug)]
 pub(crate) struct Arrived {
-    /// The memory of what was read.
+    /// The memory of the parsed request.
     pub(crate) held: Option<Held>,
     /// Its client's turn to keep a processor busy, if the request is large.
     pub(crate) turn: LongTurn,
 }
 
-/// A turn that lasts until the handling of a large request first waits for something: judging the request takes as long
-/// as reading it.
+/// A turn that lasts until the handling of a large request first waits, because judging the request takes as long as
+/// reading it.
 #[derive(Debug)]
 pub(crate) struct LongTurn(Option<Turn>);
 
@@ -52,7 +52,7 @@ impl LongTurn {
         let Some(turn) = self.0 else {
             return Either::Left(work);
         };
-        // Few calls have a turn, and the future of all others stays small.
+        // Few calls have a turn. This keeps the future of all others small.
         Either::Right(Box::pin(async move {
             let mut work = pin!(work);
             let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
@@ -65,7 +65,7 @@ impl LongTurn {
     }
 }
 
-/// From how many bytes on reading a body is work that others should not wait for: it takes about a millisecond.
+/// The size in bytes from which other tasks should not wait while a body is read: that takes about a millisecond.
 const LARGE: usize = 64 * 1024;
 
 impl Text {
@@ -102,7 +102,7 @@ impl Text {
         Ok((parsed?, Arrived { held, turn }))
     }
 
-    /// What was made of the text, and what is held for it.
+    /// The parsed value and the memory held for it.
     fn parse_here<T>(
         self,
         max: usize,
@@ -111,7 +111,7 @@ impl Text {
         let Self { bytes, held } = self;
         let meter = Meter::held_by(held, max);
         let parsed = read(&bytes, &meter);
-        // The text is not needed for what was read, which may take its time.
+        // The parsed value does not need the text and may live long.
         drop(bytes);
         (parsed, meter.into_held())
     }
@@ -121,14 +121,14 @@ impl Text {
 /// read at a limited pace, so that a longer body delays its own client and no other.
 const MAX_DISCARDED: usize = 256 * 1024 * 1024;
 
-/// After how many bytes of a refused body others come first, and for how long: it is not worth a processor.
+/// After how many bytes of a refused body other work goes first, and for how long.
 const SKIPPED_IN_A_ROW: usize = 256 * 1024;
 const SKIP_PAUSE: Duration = Duration::from_millis(1);
 
-/// A client that sends nothing of a refused body for this long does not write, and is answered.
+/// A client that sends no part of a refused body for this long is considered not to be writing, and is answered.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// For how many bytes there is room at first in a body that comes in pieces.
+/// The initial capacity, in bytes, for a body that arrives in pieces.
 const FIRST_ROOM: usize = 16 * 1024;
 
 /// Reads a whole body, counting while it reads: a length that was announced is a hint, not a promise. `client` holds
@@ -240,7 +240,7 @@ pub(super) async fn discard<B: Body>(
     skip(body, config, client).await;
 }
 
-/// Reads what is left of a body, in bounds, when it is the client's turn.
+/// Reads the rest of a body, within bounds, when it is the client's turn.
 async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Client) {
     if body.is_end_stream() {
         return;
@@ -269,7 +269,7 @@ async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Clie
     }
 }
 
-/// The length that the client announced.
+/// The body's length as the client announced it.
 fn announced(headers: &HeaderMap) -> Option<usize> {
     head::first(headers, &CONTENT_LENGTH).and_then(head::length)
 }

@@ -26,7 +26,7 @@ pub(crate) enum Rejection {
     UnsupportedEncoding,
     /// The body is larger than this many bytes.
     BodyTooLarge(usize),
-    /// What the body says takes more memory than this many bytes.
+    /// The parsed body takes more memory than this many bytes.
     BodyTooCostly(usize),
     /// The body did not arrive in time.
     BodyTimeout,
@@ -38,7 +38,7 @@ pub(crate) enum Rejection {
     Over(Over),
     /// Too many listeners of the server.
     TooManyListeners,
-    /// Its caller is not known, or may not do this.
+    /// The caller is not known or may not do this.
     Unauthorized(Box<Unauthorized>),
     /// The message or its metadata is wrong: the error says how.
     Message(StatusCode, ErrorObject),
@@ -77,7 +77,7 @@ impl Rejection {
         }
     }
 
-    /// Whether it is refused because its client holds its share.
+    /// Whether the client was refused because it holds its full share.
     pub(super) fn is_of_share(&self) -> bool {
         matches!(self, Self::Over(over) if over.is_share)
     }

@@ -1,7 +1,7 @@
 //! One HTTP request, from its head to its response.
 //!
-//! The future of this is allocated with every request. What few requests come to is boxed in it, and what many pass on
-//! is borrowed or captured: an `async fn` keeps two copies of its arguments.
+//! This future is allocated for every request. The parts that few requests reach are boxed in it. Values that many
+//! requests pass on are borrowed or captured, because an `async fn` keeps two copies of its arguments.
 
 use std::fmt::Display;
 use std::future::{Future, ready};
@@ -61,7 +61,7 @@ where
     }
 }
 
-/// What becomes of a message.
+/// How a message is handled.
 enum Next<'h> {
     Answered(Response<ResponseBody>),
     /// A modern call that begins.
@@ -110,7 +110,7 @@ impl Inner {
             return Ok(metadata);
         }
         let (verb, accepts) = head::judge(head, config, noted).map_err(without_id)?;
-        // A preflight shows no token; what it allows still needs one.
+        // A preflight carries no token. The request that it allows still needs one.
         let named = match &config.authorization {
             Some(authorization) if verb != Verb::Preflight => {
                 let admitted = Box::pin(authorization.admit(head)).await;
@@ -155,7 +155,7 @@ impl Inner {
         text.parse(self.endpoint.config.max_body_memory, read).await
     }
 
-    /// Finds out what a message comes to.
+    /// Decides how a message is handled.
     fn next<'h>(
         &'h self,
         head: &'h mut request::Parts,
@@ -185,7 +185,7 @@ impl Inner {
         })
     }
 
-    /// What is a batch if its session knows batches, and a mistake otherwise.
+    /// A body that is a batch if its session supports batches, and an error otherwise.
     async fn batch(
         &self,
         head: &mut request::Parts,
@@ -204,7 +204,7 @@ impl Inner {
         next.response().await
     }
 
-    /// The response of a refusal. A client that is refused for its share, or its name, waits for it.
+    /// The response for a refusal. It is delayed if the client holds its full share or is not authorized.
     async fn refused<B: Body>(
         &self,
         (rejection, id): Refused,

@@ -162,7 +162,7 @@ async fn accept(listener: &TcpListener, table: &Arc<Table>) -> io::Result<(TcpSt
     loop {
         let (stream, address) = match listener.accept().await {
             Ok(accepted) => accepted,
-            // Out of file descriptors, for instance: those of idle connections come back in a moment.
+            // For example, no file descriptors are left. Those of idle connections are soon free again.
             Err(error) => {
                 table.make_room();
                 return Err(error);

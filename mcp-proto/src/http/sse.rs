@@ -12,7 +12,7 @@ pub(crate) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 pub(super) const BEGIN: Bytes = Bytes::from_static(b"event: message\ndata: ");
 pub(super) const END: Bytes = Bytes::from_static(b"\n\n");
 
-/// What a stream may begin with.
+/// The byte order mark that a stream may begin with.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A notification or a request as an event.
@@ -38,7 +38,7 @@ pub(crate) fn message_after(mut lines: Vec<u8>, message: &impl Serialize) -> Byt
     lines.into()
 }
 
-/// A message that is JSON already as an event, after lines that belong to it.
+/// A message that is already JSON as an event, after lines that belong to it.
 pub(crate) fn text_after(mut lines: Vec<u8>, message: &[u8]) -> Bytes {
     lines.reserve(BEGIN.len() + message.len() + END.len());
     for part in [&BEGIN[..], message, &END] {
@@ -104,10 +104,10 @@ impl EventReader {
         }
     }
 
-    /// Reads a chunk; gives the events that it completes.
+    /// Reads a chunk and returns the events that it completes.
     ///
     /// # Errors
-    /// [`EventTooLarge`]; the stream is of no use after it.
+    /// [`EventTooLarge`]. The stream cannot be read further after it.
     pub fn push(&mut self, chunk: &[u8]) -> Result<Vec<Event>, EventTooLarge> {
         let mut events = Vec::new();
         for &byte in chunk {

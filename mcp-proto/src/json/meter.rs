@@ -1,4 +1,4 @@
-//! What a tree of JSON costs in memory, counted while it is read.
+//! The memory cost of a JSON tree, counted while it is read.
 //!
 //! A text and its tree differ in size: `{"":0}` has 6 bytes, and an object with one member takes a node of 640. The
 //! count is that of the blocks that a usual allocator (glibc) hands out for the tree, headers included.
@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use crate::budget::{Held, Over};
 
-/// What the tree of one message may cost in memory by default, in bytes: 128 MiB. A text of 10 MiB with 100,000 objects
-/// of nine members stays below it.
+/// The default limit on the memory of one message's tree, in bytes: 128 MiB. A text of 10 MiB with 100,000 objects of
+/// nine members stays below it.
 pub const MAX_TREE_BYTES: usize = 128 * 1024 * 1024;
 
-/// How many members a node of a map has room for (`std::collections::BTreeMap`).
+/// How many members fit into a node of a map (`std::collections::BTreeMap`).
 const NODE_SLOTS: usize = 11;
 /// How many members each further node brings when a map grows in order.
 const SPLIT_SLOTS: usize = 7;
@@ -23,10 +23,10 @@ const INNER: usize = LEAF + (NODE_SLOTS + 1) * size_of::<usize>();
 /// A node of a set of names.
 const NAMES: usize = block(NODE_SLOTS * size_of::<String>() + 16);
 
-/// How much more a client holds at once while a text is read.
+/// The step by which a client's amount grows while a text is read.
 const STEP: usize = 64 * 1024;
 
-/// Counts what is built of a text, and stops above an allowance.
+/// Counts the memory of the values parsed from a text, and stops above an allowance.
 #[derive(Debug)]
 pub struct Meter {
     /// How much of `granted` is not used yet.
@@ -72,7 +72,7 @@ impl Meter {
     /// What the client holds for what was built, once its text is gone.
     ///
     /// # Errors
-    /// Why it could not hold more: reading ended for that.
+    /// Why the client could not hold more, which ended the reading.
     pub fn into_held(self) -> Result<Option<Held>, Over> {
         if let Some(over) = self.over.get() {
             return Err(over);
@@ -156,7 +156,7 @@ impl Meter {
         }
     }
 
-    /// Whether this much more than is left may be used; if so, it is charged.
+    /// Whether this much beyond the remaining amount may be used. If so, it is charged.
     #[cold]
     fn has_grant(&self, bytes: usize) -> bool {
         let more = bytes - self.left.get();
@@ -168,7 +168,7 @@ impl Meter {
         let (mut held, ahead) = (held.borrow_mut(), ahead.min(self.max - granted));
         let grown = match held.grow(ahead) {
             Ok(()) => Ok(ahead),
-            // Near the bound just what is needed.
+            // Near the bound, only the needed amount is charged.
             Err(_) => held.grow(more).map(|()| more),
         };
         match grown {
@@ -185,7 +185,7 @@ impl Meter {
     }
 }
 
-/// What the allocator takes for so many bytes: a header of 8, in steps of 16, 32 at the least.
+/// The size of the allocator's block for this many bytes: with a header of 8, in steps of 16, at least 32.
 const fn block(bytes: usize) -> usize {
     match bytes {
         0 => 0,

@@ -52,7 +52,7 @@ fn is_break(byte: u8) -> bool {
     (byte == b'\n') | (byte == b'\r')
 }
 
-/// Where the first byte is that a JSON string has to escape (RFC 8259 §7).
+/// The position of the first byte that a JSON string has to escape (RFC 8259 §7).
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
     let is_plain = |block: &[u8; BLOCK]| {

@@ -37,7 +37,7 @@ struct Writer<'o> {
     is_raw: bool,
 }
 
-/// An array or an object on its way.
+/// An array or an object that is being written.
 struct OpenNode<'w, 'o> {
     writer: &'w mut Writer<'o>,
     is_first: bool,
@@ -54,7 +54,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// What is named by a variant: an object of one member.
+    /// An enum variant with data: an object of one member.
     fn open_variant(&mut self, name: &str, begin: &str, end: &'static str) -> OpenNode<'_, 'o> {
         self.out.push('{');
         push_string(self.out, name);
@@ -66,7 +66,7 @@ impl<'o> Writer<'o> {
         self.out.push_str(itoa::Buffer::new().format(value));
     }
 
-    /// What is not a number in JSON is null.
+    /// Writes a number. NaN and infinities, which JSON does not have, become null.
     fn float(&mut self, value: impl zmij::Float, is_finite: bool) {
         match is_finite {
             true => self.out.push_str(zmij::Buffer::new().format_finite(value)),

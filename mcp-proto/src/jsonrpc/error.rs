@@ -36,7 +36,7 @@ pub enum ReadError {
     Broken(MessageError),
     /// Its id is longer than [`MAX_REQUEST_ID_BYTES`], so no answer can carry it.
     LongId,
-    /// Its tree would cost more memory than it may.
+    /// Its tree would use more memory than allowed.
     TooCostly {
         /// The id, when it could be read.
         id: Option<RequestId>,
@@ -48,15 +48,15 @@ pub enum ReadError {
 impl ErrorObject {
     /// The text is not JSON.
     pub const PARSE: i64 = -32700;
-    /// JSON, but no message of MCP.
+    /// The text is JSON but not an MCP message.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// No such method here.
+    /// The method does not exist.
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The method cannot take these params.
     pub const INVALID_PARAMS: i64 = -32602;
     /// The server failed; details are in its log.
     pub const INTERNAL: i64 = -32603;
-    /// No such resource (up to 2025-11-25; later it is [`ErrorObject::INVALID_PARAMS`]).
+    /// The resource was not found (up to 2025-11-25; later revisions use [`ErrorObject::INVALID_PARAMS`]).
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
     /// The user must open URLs first (2025-11-25; later revisions use an `input_required` result).
     pub const URL_ELICITATION_REQUIRED: i64 = -32042;
@@ -141,7 +141,7 @@ impl From<MessageError> for ReadError {
 }
 
 impl From<ReadError> for MessageError {
-    /// What is too costly is −32600 too.
+    /// A message that is too costly also gets −32600.
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Broken(error) => error,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::json::{Meter, Strict, twice};
 
-/// The members that JSON-RPC knows. Others are read as strictly and forgotten.
+/// The members that JSON-RPC defines. Other members are read just as strictly and then dropped.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     pub(super) jsonrpc: Option<Value>,

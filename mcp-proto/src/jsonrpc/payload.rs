@@ -10,7 +10,7 @@ use super::{ErrorObject, FIRST_ROOM};
 use crate::budget::{Client, Held, Over};
 use crate::json;
 
-/// The room before a result: enough for ids that are numbers, or short.
+/// The space reserved before a result: enough for ids that are numbers or short strings.
 pub(super) const ENVELOPE: usize = BLANK.len();
 const BLANK: &str = "                                                                                                ";
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::payload::{ENVELOPE, Payload, Text};
 use super::{Message, Notification, Request, RequestId, Response};
 
-/// How each message begins, and what stands before its id and its result.
+/// The start of each message, and the text before its id and its result.
 const MESSAGE: &[u8] = br#"{"jsonrpc":"2.0""#;
 const ID: &[u8] = br#","id":"#;
 const RESULT: &[u8] = br#","result":"#;
@@ -109,7 +109,7 @@ pub(crate) fn append_all(answers: &[Response], text: &mut impl BufMut) {
     text.put_u8(b']');
 }
 
-/// Writes what stands before a result into the room before it, if it is enough, and what stands behind.
+/// Writes the text before a result into the space before it, if that is large enough, and the text after it.
 fn within(id: Option<&RequestId>, text: &mut String, from: usize) -> Option<Bytes> {
     let mut before = [0; ENVELOPE];
     let mut room = before.get_mut(..from.min(ENVELOPE))?;
@@ -128,7 +128,7 @@ fn within(id: Option<&RequestId>, text: &mut String, from: usize) -> Option<Byte
     Some(Bytes::from(text).split_off(start))
 }
 
-/// The most bytes that an id takes as JSON, with what stands before it.
+/// The most bytes that an id takes as JSON, with the text before it.
 fn id_size(id: Option<&RequestId>) -> usize {
     match id {
         None => 0,

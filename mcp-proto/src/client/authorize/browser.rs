@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 /// How long a person has by default.
 pub const BROWSER_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The most connections of browsers at once; others wait.
+/// The largest number of browser connections at once. Further ones wait.
 const MAX_CONNECTIONS: usize = 16;
 
 /// How long a connection may take to send a request.
@@ -39,15 +39,15 @@ pub trait Browser: fmt::Debug + Send + Sync {
     /// Where answers are to go (`redirect_uri`). It should stay the same: clients are registered with it.
     fn redirect_uri(&self) -> String;
 
-    /// Has a person open `url`, and gives the URL that the authorization server sent the browser to, unchanged. The
-    /// future is dropped when its answer is no longer needed, and should end by itself when the person does nothing.
+    /// Has a person open `url`, and returns the URL that the authorization server redirected the browser to, unchanged.
+    /// The future is dropped when its answer is no longer needed. It should end by itself if the person does nothing.
     ///
     /// # Errors
     /// Why there is no answer, in words for people.
     fn authorize<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<String, String>>;
 }
 
-/// What opens a URL, or shows it.
+/// A function that opens a URL or shows it.
 type Open = dyn Fn(&str) -> Result<(), String> + Send + Sync;
 
 /// Waits for answers on a port of this machine (RFC 8252 §7.3). The embedder opens the URL, or shows it.
@@ -89,7 +89,7 @@ impl Loopback {
     async fn wait(&self, url: &str) -> Result<String, String> {
         let state = Url::parse(url).ok().and_then(|it| state(&it));
         let state = state.ok_or("the URL to open has no state")?;
-        // Two at once would take each other's answers.
+        // Two authorizations at once would receive each other's answers.
         let _turn = self.turn.acquire().await.map_err(|it| it.to_string())?;
         (self.open)(url)?;
         let redirect = self.redirect_uri();
@@ -131,8 +131,8 @@ impl fmt::Debug for Loopback {
     }
 }
 
-/// Serves one request of one connection, and gives it if it is the answer to the request with this state: any page can
-/// send a browser here.
+/// Serves one request of one connection. Returns its URL only if it answers the request with this state, since any page
+/// can send a browser here.
 async fn serve(stream: TcpStream, redirect: &str, state: &str) -> Option<String> {
     let answer = OnceLock::new();
     let service = service_fn(|request: http::Request<Incoming>| {

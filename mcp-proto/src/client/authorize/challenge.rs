@@ -1,4 +1,4 @@
-//! What a refusal of the MCP server says: its challenges (RFC 6750 §3, RFC 9728 §5.1, RFC 9449 §7.1).
+//! The challenges in a refusal of the MCP server (RFC 6750 §3, RFC 9728 §5.1, RFC 9449 §7.1).
 
 use http::HeaderMap;
 use http::header::{HeaderValue, WWW_AUTHENTICATE};
@@ -12,23 +12,23 @@ const MAX_CHALLENGE_BYTES: usize = 8 * 1024;
 /// The error by which a server asks for a nonce in proofs (RFC 9449 §8, §9).
 pub(super) const USE_NONCE: &str = "use_dpop_nonce";
 
-/// What the challenges of a response come to. Of a parameter that several have, the first counts.
+/// The combined challenges of a response. If several contain the same parameter, the first counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Challenge {
-    /// Where the metadata of the resource is.
+    /// The URL of the resource's metadata.
     pub(super) metadata: Option<String>,
     /// What a token needs.
     pub(super) scopes: Scopes,
     pub(super) error: Option<String>,
     description: Option<String>,
-    /// Tokens bound to a key are taken.
+    /// Tokens bound to a key are accepted.
     pub(super) takes_proofs: bool,
-    /// Tokens that are bound to no key are not.
+    /// Tokens that are not bound to a key are refused.
     pub(super) wants_proofs: bool,
 }
 
 impl Challenge {
-    /// Reads what is there; what cannot be read is passed over.
+    /// Reads the challenges of a response. Unreadable parts are skipped.
     pub(super) fn read(headers: &HeaderMap) -> Self {
         let mut challenge = Self::default();
         let mut left = MAX_CHALLENGE_BYTES;
@@ -61,7 +61,7 @@ impl Challenge {
         nonce(headers).filter(|_| asks)
     }
 
-    /// What the server says about it, to be put after a sentence: at most 300 characters.
+    /// The server's explanation, to be appended to a sentence: at most 300 characters.
     pub(super) fn reason(&self) -> String {
         let said = self.description.as_ref().or(self.error.as_ref());
         let shown = |text: &String| -> String {

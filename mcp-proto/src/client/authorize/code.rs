@@ -1,4 +1,4 @@
-//! The authorization request and what comes back (OAuth 2.1 §4.1, RFC 7636, RFC 8707, RFC 9207).
+//! The authorization request and its answer (OAuth 2.1 §4.1, RFC 7636, RFC 8707, RFC 9207).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use crate::scopes::Scopes;
 /// The longest URL that an answer may be, in bytes.
 const MAX_ANSWER_BYTES: usize = 16 * 1024;
 
-/// A request that a person is to agree to.
+/// A request that a person has to approve.
 #[derive(Debug)]
 pub(super) struct Request {
-    /// What to open.
+    /// The URL to open.
     pub(super) url: Url,
     pub(super) verifier: PkceCodeVerifier,
     pub(super) redirect: RedirectUrl,
@@ -67,7 +67,7 @@ impl Request {
         })
     }
 
-    /// The code in the answer, which is the URL that the browser was sent to. `server` is the one that was asked.
+    /// The code in the answer, which is the URL that the browser was redirected to. `server` received the request.
     pub(super) fn code(&self, answer: &str, server: &ServerDocument) -> Result<String, OAuthError> {
         let wrong = |problem: &str| OAuthError::Answer(problem.to_owned());
         if answer.len() > MAX_ANSWER_BYTES {

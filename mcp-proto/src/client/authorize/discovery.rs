@@ -13,16 +13,16 @@ use crate::scopes::Scopes;
 /// How many of the authorization servers that a resource names are looked at.
 const MAX_SERVERS: usize = 16;
 
-/// What was found out about an MCP server.
+/// The metadata found for an MCP server.
 #[derive(Debug)]
 pub(super) struct Discovery {
     /// What it calls itself as a resource, to the letter.
     pub(super) resource: String,
     /// The scopes that it lists.
     pub(super) scopes: Scopes,
-    /// It takes tokens that are bound to a key.
+    /// It accepts tokens that are bound to a key.
     pub(super) takes_proofs: bool,
-    /// It takes no others.
+    /// It accepts only tokens that are bound to a key.
     pub(super) wants_proofs: bool,
     pub(super) server: ServerDocument,
 }

@@ -1,4 +1,4 @@
-//! The two documents of discovery: what a resource (RFC 9728) and an authorization server (RFC 8414) say of themselves.
+//! The two documents of discovery: the metadata of a resource (RFC 9728) and of an authorization server (RFC 8414).
 
 use oauth2::url::Url;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ impl ServerDocument {
         lists(self.dpop_signing_alg_values_supported.as_ref(), "ES256")
     }
 
-    /// How clients may prove who they are at the token endpoint: `None` if it does not say.
+    /// How clients may authenticate at the token endpoint; `None` if the document does not say.
     pub(super) fn authentication(&self) -> Option<&[String]> {
         self.token_endpoint_auth_methods_supported.as_deref()
     }

@@ -2,7 +2,7 @@
 
 use crate::client::ClientError;
 
-/// Why no token was issued: what was wrong where, and what would be right. The texts hold no token, code or secret.
+/// Why no token was issued: the place of the error, its cause and the remedy. The texts hold no token, code or secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OAuthError {
@@ -24,13 +24,13 @@ pub enum OAuthError {
         /// What the server says about it, in characters that may be shown; empty if it says nothing.
         description: String,
     },
-    /// The answer that came back by the browser is not the one that was asked for.
+    /// The answer that the browser returned does not belong to the request.
     #[error("the answer of the authorization server is not believed: {0}")]
     Answer(String),
     /// The browser step failed: the reason of the [`Browser`](super::Browser).
     #[error("the authorization in a browser failed: {0}")]
     Browser(String),
-    /// What the embedder set does not do here.
+    /// The embedder's settings do not work here.
     #[error("{0}")]
     Setup(String),
     /// The token store failed: its own reason.
@@ -68,7 +68,7 @@ impl OAuthError {
         }
     }
 
-    /// As the call of a client fails with it.
+    /// The error that a client's call returns for it.
     pub(super) fn for_call(self) -> ClientError {
         ClientError::Unauthorized(self.to_string())
     }

@@ -25,7 +25,7 @@ const MAX_SCOPE_BYTES: usize = 4 * 1024;
 /// The error code of an authorization server that does not know the client, or has forgotten it.
 const UNKNOWN_CLIENT: &str = "invalid_client";
 
-/// What an authorization server answers that may answer otherwise soon (RFC 6749 §4.1.2.1).
+/// The error codes of an authorization server for temporary failures (RFC 6749 §4.1.2.1).
 const FOR_NOW: [&str; 2] = ["server_error", "temporarily_unavailable"];
 
 impl OAuth {
@@ -126,7 +126,7 @@ impl OAuth {
             self.unregister(&tokens_key).await?;
         }
         let session = made(&client, granted?, Origin::Granted);
-        // In use before it is saved: what a person agreed to is not lost with a store that fails.
+        // It is used before it is saved, so that a failing store does not lose a person's consent.
         self.state().session = Some(Arc::clone(&session));
         self.save(&tokens_key, Some(&session.tokens)).await
     }

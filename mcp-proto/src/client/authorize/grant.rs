@@ -1,4 +1,4 @@
-//! By what a client gets tokens.
+//! The grants by which a client gets tokens.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use super::browser::Browser;
 use super::identity::RegisteredClient;
 
-/// By what a client gets tokens.
+/// The grant by which a client gets tokens.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Grant {
@@ -47,7 +47,7 @@ pub struct IdentityProvider {
 }
 
 impl FixedAssertion {
-    /// Gives this text.
+    /// Always supplies this text.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -61,7 +61,7 @@ impl Assertions for FixedAssertion {
 }
 
 impl IdentityProvider {
-    /// The provider with this issuer, where the client is `client`, and what gives a person's ID tokens of it.
+    /// The provider with this issuer, the client as registered there, and the source of a person's ID tokens.
     #[must_use]
     pub fn new(
         issuer: impl Into<String>,
@@ -76,7 +76,7 @@ impl IdentityProvider {
         }
     }
 
-    /// The same, with its token endpoint. By default its metadata says where that is (RFC 8414).
+    /// Sets the provider's token endpoint. By default it is taken from the provider's metadata (RFC 8414).
     #[must_use]
     pub fn with_token_endpoint(mut self, url: impl Into<String>) -> Self {
         self.token_endpoint = Some(url.into());

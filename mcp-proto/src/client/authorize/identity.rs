@@ -19,14 +19,14 @@ pub struct RegisteredClient {
     pub(super) proof: Proof,
 }
 
-/// How a client proves that it is the one it says.
+/// How a client proves its identity.
 #[derive(Clone)]
 pub(super) enum Proof {
     /// No proof: a public client.
     None,
-    /// By a password, as the server takes it.
+    /// By a client secret, in the way that the server accepts.
     Secret(String),
-    /// By what it signs (`private_key_jwt`).
+    /// By a signature (`private_key_jwt`).
     Key(SigningKey),
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Way {
     Jwt,
 }
 
-/// What a registration came to, as the store keeps it (RFC 7591 §3.2.1).
+/// The result of a registration, as the store keeps it (RFC 7591 §3.2.1).
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Registration {
     pub(super) client_id: String,
@@ -63,7 +63,7 @@ impl RegisteredClient {
         }
     }
 
-    /// The same, with a secret, which is sent in the way that the authorization server takes (`client_secret_basic` or
+    /// Adds a secret. It is sent in the way that the authorization server accepts (`client_secret_basic` or
     /// `client_secret_post`).
     #[must_use]
     pub fn with_secret(mut self, secret: impl Into<String>) -> Self {
@@ -71,7 +71,7 @@ impl RegisteredClient {
         self
     }
 
-    /// The same, with a key that signs for it (`private_key_jwt`, RFC 7523): the key itself is never sent.
+    /// Adds a key that signs for the client (`private_key_jwt`, RFC 7523). The key itself is never sent.
     #[must_use]
     pub fn with_key(mut self, key: SigningKey) -> Self {
         self.proof = Proof::Key(key);
@@ -80,7 +80,7 @@ impl RegisteredClient {
 }
 
 impl Registration {
-    /// Whether it is still of use for answers to this place.
+    /// Whether the registration can still be used with this redirect URI.
     pub(super) fn is_good_for(&self, redirect: &str) -> bool {
         let expires = self.client_secret_expires_at;
         self.redirect == redirect && (expires == 0 || expires > seconds())

@@ -1,4 +1,4 @@
-//! Keys of the client and what it signs with them: assertions (RFC 7523) and proofs (RFC 9449), by ES256.
+//! The client's keys, and the assertions (RFC 7523) and proofs (RFC 9449) that it signs with them, by ES256.
 
 use std::fmt;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl SigningKey {
         &self.0.pkcs8
     }
 
-    /// What proves at the token endpoint of `issuer` that the client `id` asks (RFC 7523 §3).
+    /// An assertion that authenticates the client `id` at the token endpoint of `issuer` (RFC 7523 §3).
     pub(super) fn client_assertion(&self, id: &str, issuer: &str) -> Result<String, OAuthError> {
         let now = seconds();
         let claims = json!({

@@ -25,8 +25,8 @@ struct Refresh {
 }
 
 impl OAuth {
-    /// Refreshes tokens, and has the new ones used and saved; `false` without a refresh token. The caller has the turn.
-    /// Once begun it is done, also when the caller drops it.
+    /// Refreshes tokens, then uses and saves the new ones; `false` without a refresh token. The caller has the turn.
+    /// A started refresh is completed even if the caller drops the future.
     pub(super) async fn refreshed(
         &self,
         old: Arc<Session>,
@@ -76,7 +76,7 @@ impl Refresh {
             old.needs_proofs,
             Origin::Refreshed,
         ));
-        // In use before it is saved: a store that fails must not cost the one refresh token that is still good.
+        // It is used before it is saved: a failing store must not lose the only valid refresh token.
         self.uses(Arc::clone(&session));
         store::save(&*self.store, &session.key(), Some(&session.tokens)).await
     }

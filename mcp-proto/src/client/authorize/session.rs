@@ -1,4 +1,4 @@
-//! What is known while a token is in use.
+//! The state that is kept while a token is in use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +13,7 @@ use super::key::SigningKey;
 use super::store::StoreKey;
 use super::token::Tokens;
 
-/// Tokens, and where they are from.
+/// Tokens and their origin.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) server: ServerDocument,
@@ -24,14 +24,14 @@ pub(super) struct Session {
     /// Tokens must be bound to a key.
     pub(super) needs_proofs: bool,
     origin: Origin,
-    /// The server has taken the token.
+    /// The server has accepted the token.
     has_worked: AtomicBool,
 }
 
-/// How tokens came.
+/// How the tokens were obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// They were in the store.
+    /// From the store.
     Kept,
     Refreshed,
     Granted,
@@ -57,7 +57,7 @@ impl Session {
         }
     }
 
-    /// The server has taken a request.
+    /// The server has accepted a request.
     pub(super) fn worked(&self) {
         self.has_worked.store(true, Ordering::Relaxed);
     }
@@ -66,17 +66,17 @@ impl Session {
         self.has_worked.load(Ordering::Relaxed)
     }
 
-    /// Whether refreshing its tokens could help: the server has not refused what came of that.
+    /// Whether refreshing the tokens could help: the server has not refused the result of a refresh.
     pub(super) fn may_refresh(&self) -> bool {
         self.origin != Origin::Refreshed || self.has_worked()
     }
 
-    /// The value of `Authorization`; `None` when the token has run out.
+    /// The value of `Authorization`; `None` if the token has expired.
     pub(super) fn shown(&self) -> Option<HeaderValue> {
         self.tokens.header().filter(|_| self.tokens.is_fresh())
     }
 
-    /// What signs a proof for each request.
+    /// The key that signs a proof for each request.
     pub(super) fn proving(&self) -> Option<SigningKey> {
         self.tokens.key().filter(|_| self.tokens.is_bound())
     }
@@ -88,7 +88,7 @@ impl Session {
         }
     }
 
-    /// Whether another token could be what the server wants that refused this one.
+    /// Whether another token could satisfy the server that refused this one.
     pub(super) fn may_go_on(
         &self,
         status: StatusCode,

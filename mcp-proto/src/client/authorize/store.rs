@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::error::OAuthError;
 
-/// How many values a [`MemoryStore`] keeps; the first in order goes when there are more.
+/// How many values a [`MemoryStore`] keeps. When there are more, the first in key order is removed.
 pub const MAX_STORED: usize = 1_024;
 
 /// What a value is for. Nothing of one issuer is ever used for another.
@@ -21,15 +21,15 @@ pub struct StoreKey {
     pub resource: Option<String>,
 }
 
-/// Keeps texts by their keys. They are JSON with secrets in it: keep them where passwords would be kept.
+/// Keeps texts by key. The texts are JSON and contain secrets, so store them as you would store passwords.
 pub trait TokenStore: fmt::Debug + Send + Sync {
-    /// What is kept there.
+    /// The text stored under this key.
     ///
     /// # Errors
     /// Why it cannot be read, for people.
     fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<String>, String>>;
 
-    /// Keeps this text instead of what was there; `None` forgets it.
+    /// Stores this text in place of the previous one; `None` removes it.
     ///
     /// # Errors
     /// Why it cannot be kept, for people.

@@ -39,7 +39,7 @@ const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 /// How long before its expiry a token is no longer used.
 const MARGIN: Duration = Duration::from_secs(10);
 
-/// Tokens, as the store keeps them.
+/// Tokens in the form that the store keeps.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Tokens {
     pub(super) access: String,
@@ -74,7 +74,7 @@ pub(super) enum Grant<'g> {
     },
 }
 
-/// A token endpoint, the client that asks there, and what for.
+/// A token endpoint, the client that sends the request, and what it requests.
 #[derive(Debug)]
 pub(super) struct TokenRequest<'a> {
     pub(super) web: &'a Web,
@@ -276,7 +276,7 @@ impl TokenRequest<'_> {
 }
 
 impl Tokens {
-    /// Whether the access token has not run out.
+    /// Whether the access token has not expired.
     pub(super) fn is_fresh(&self) -> bool {
         self.expires
             .is_none_or(|at| seconds() + MARGIN.as_secs() < at)
@@ -300,7 +300,7 @@ impl Tokens {
         self.is_bound
     }
 
-    /// Refuses tokens that are bound to no key, where they must be.
+    /// Refuses tokens that are not bound to a key, if they must be.
     pub(super) fn suit(
         &self,
         server: &ServerDocument,

@@ -1,4 +1,4 @@
-//! What authorization fetches: bounded, over HTTPS or within this machine, redirects within the origin alone.
+//! Bounded fetches for authorization: over HTTPS or within this machine, with redirects only within the origin.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -22,8 +22,8 @@ pub const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub(super) struct Web {
     pool: Pool,
-    /// Where the MCP server is. It may name what is there or farther out; it must not have the client look around
-    /// farther in.
+    /// The address space of the MCP server. The server may name URLs in this space or farther out. It must not make the
+    /// client probe a space farther in.
     address_space: AddressSpace,
 }
 

@@ -26,7 +26,7 @@ impl GivenUp {
         Self { cancellation }
     }
 
-    /// The answer is there.
+    /// The answer has arrived.
     pub(super) fn is_answered(&mut self) {
         self.cancellation = None;
     }

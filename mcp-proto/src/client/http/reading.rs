@@ -1,4 +1,4 @@
-//! Reading the event stream of a request to its answer, over as many connections as a legacy server makes of it.
+//! Reads the event stream of a request up to its answer, over as many connections as a legacy server spreads it.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ const FIRST_EVENT: Duration = Duration::from_secs(5);
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Where a stream is.
+/// The position in a stream.
 #[derive(Debug, Default)]
 pub(super) struct StreamPosition {
     pub(super) id: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct StreamPosition {
 /// How reading one connection ended.
 pub(super) enum End {
     Answer(Box<Response>),
-    /// The connection is over.
+    /// The connection has ended.
     Over,
 }
 
@@ -151,7 +151,7 @@ impl HttpLink {
                         }
                         self.hub.publish(notification);
                     }
-                    // What needs no thinking goes out before the answer to the call can end this.
+                    // Requests with a ready answer are answered before the answer to the call can end the reading.
                     Message::Request(asked) => match answering.at_once(&asked) {
                         Some(response) => self.respond(response, speaking).await?,
                         None => answering.take(asked),

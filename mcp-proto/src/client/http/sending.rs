@@ -1,4 +1,4 @@
-//! One HTTP request of the client: its headers, redirects within the origin, and refusals of who sends it.
+//! One HTTP request of the client: its headers, redirects within the origin, and refusals of the caller.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};

@@ -22,9 +22,9 @@ const MAX_REFUSALS: u32 = 5;
 /// How long a session must have lasted for its loss not to count with the ones before it.
 const LASTING: Duration = Duration::from_secs(60);
 
-/// What became of one attempt.
+/// The outcome of one attempt.
 enum Attempt {
-    /// A stream was there, and is over.
+    /// A stream was open and has ended.
     Over,
     /// The server has none for this session, or not for this caller.
     Never,
@@ -32,7 +32,7 @@ enum Attempt {
     Lost,
     /// It may work another time.
     Failed,
-    /// It refused, which may pass.
+    /// The server refused, perhaps temporarily.
     Refused,
 }
 

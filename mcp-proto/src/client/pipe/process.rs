@@ -59,7 +59,7 @@ impl Process {
         Ok((Self { child, captured }, stdin, stdout))
     }
 
-    /// Waits for the end of a process whose input was closed; asks it to end after `limit`, and kills it then.
+    /// Waits for the end of a process whose input was closed. After `limit` it asks the process to end, then kills it.
     pub(super) async fn close(mut self: Box<Self>, limit: Duration) -> Result<(), ClientError> {
         if tokio::time::timeout(limit, self.child.wait()).await.is_ok() {
             return Ok(());
@@ -83,7 +83,7 @@ impl Process {
         Some(String::from_utf8_lossy(last.make_contiguous()).into_owned())
     }
 
-    /// Signals the whole group, as long as its leader is there to keep its number.
+    /// Signals the whole group, as long as its leader exists and so keeps the group's number in use.
     #[cfg(unix)]
     fn signal(&self, signal: Signal) {
         use rustix::process::{Pid, Signal as Unix, kill_process_group};
@@ -101,11 +101,11 @@ impl Process {
         }
     }
 
-    /// Elsewhere the process alone is killed.
+    /// On other systems, only the process itself is killed.
     #[cfg(not(unix))]
     fn signal(&mut self, signal: Signal) {
         if matches!(signal, Signal::Kill) {
-            // It may have ended already.
+            // The process may have ended already.
             let _ = self.child.start_kill();
         }
     }
@@ -137,7 +137,7 @@ impl Drop for Captured {
     }
 }
 
-/// Reads all that comes, so that the process is not held up, and keeps the end of it.
+/// Reads all output, so that the process is not blocked, and keeps the end of it.
 async fn capture(mut stderr: impl AsyncRead + Unpin, last: Arc<Mutex<VecDeque<u8>>>) {
     let mut chunk = [0; 4 * 1024];
     while let Ok(size @ 1..) = stderr.read(&mut chunk).await {

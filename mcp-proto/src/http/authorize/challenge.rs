@@ -1,4 +1,4 @@
-//! The challenge for a refused request: it tells a client how to get a suitable token.
+//! The challenge for a refused request: it describes how a client can get a suitable token.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ pub enum Denied {
     Proof(String),
     /// The token is valid, but these scopes are missing: 403 `insufficient_scope`.
     Insufficient(Scopes),
-    /// It cannot be decided now: 503.
+    /// The decision cannot be made now: 503.
     Unavailable(String),
 }
 

@@ -190,7 +190,7 @@ impl JwtTokens {
     fn header(&self, token: &str) -> Result<Header, Denied> {
         let header =
             jsonwebtoken::decode_header(token).map_err(|problem| match problem.kind() {
-                // Nearly all that can be wrong with a header that is JSON: `none`, for instance.
+                // If the header is JSON, the cause is nearly always its algorithm, such as `none`.
                 ErrorKind::Json(problem) if problem.is_data() => self.other_algorithm(),
                 _ => Denied::Invalid("it is not a JSON Web Token".to_owned()),
             })?;

@@ -70,7 +70,7 @@ impl ProtectedResource {
             scopes_supported: self.scopes.iter().collect(),
             bearer_methods_supported: ["header"],
         };
-        // Strings alone: this cannot fail.
+        // The document contains only strings, so this cannot fail.
         serde_json::to_string(&document).unwrap_or_default()
     }
 

@@ -1,4 +1,4 @@
-//! Tokens that an operator issues. Only their hashes are in a file, so that readers of the file cannot call.
+//! Tokens that an operator issues. A file holds only their hashes, so that readers of the file cannot call the server.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -27,7 +27,7 @@ pub struct BearerTokens(RwLock<Arc<Known>>);
 pub struct InvalidTokens {
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong with it, and what would be right.
+    /// The mistake in it, and what a correct line looks like.
     pub problem: String,
 }
 
@@ -42,7 +42,7 @@ impl BearerTokens {
     /// scopes, separated by spaces. Empty lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
-    /// The first line that is wrong.
+    /// The first invalid line.
     pub fn from_text(text: &str) -> Result<Self, InvalidTokens> {
         Ok(Self(RwLock::new(Arc::new(read(text)?))))
     }

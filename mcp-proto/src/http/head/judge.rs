@@ -1,4 +1,4 @@
-//! What a request is by its headers alone, before its body is read.
+//! Classifies a request by its headers alone, before its body is read.
 
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{Method, request};
@@ -16,7 +16,7 @@ pub(crate) enum Verb {
     Preflight,
 }
 
-/// Which of the two media types of an answer the client takes.
+/// Which of the two media types of an answer the client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Accepts {
     pub(crate) json: bool,
@@ -81,19 +81,19 @@ pub(crate) fn judge(
     Ok((verb, accepts))
 }
 
-/// What is needed of the headers once they are judged: a further look at all of them costs as much as a small parse.
+/// The details of the headers that are needed later. Reading all headers again would cost as much as a small parse.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Noted {
-    /// Whether a web page asks.
+    /// Whether the request comes from a web page.
     pub(crate) has_origin: bool,
     /// The length of the body that the client announced first, in bytes.
     pub(crate) length: Option<usize>,
 }
 
-/// The headers that each request is judged by, looked at once.
+/// The headers that each request is judged by, read in one pass.
 #[derive(Default)]
 struct SeenHeaders<'h> {
-    /// The host; `None` where none is named.
+    /// The host; `None` if the request does not name one.
     host: Option<&'h HeaderValue>,
     has_two_hosts: bool,
     noted: Noted,
@@ -132,14 +132,14 @@ impl<'h> SeenHeaders<'h> {
         seen
     }
 
-    /// The host that a request is for; nothing where it names none, or two (RFC 9112 §3.2).
+    /// The host that a request is for; empty if it names no host or two hosts (RFC 9112 §3.2).
     fn host(&self) -> &'h str {
         let host = self.host.filter(|_| !self.has_two_hosts);
         let host = host.and_then(|host| host.to_str().ok());
         host.map_or("", str::trim_ascii)
     }
 
-    /// A missing `Accept` and wildcards take both: the revision binds the client here, not the server.
+    /// A missing `Accept` and wildcards accept both: here the revision binds the client, not the server.
     fn accepts(&self, headers: &HeaderMap) -> Accepts {
         match self.accept {
             None => Accepts::BOTH,
@@ -162,7 +162,7 @@ fn judge_origins(headers: &HeaderMap, config: &HttpConfig) -> Result<(), Rejecti
     Ok(())
 }
 
-/// What the values of all `Accept` headers allow; both where they are empty.
+/// The media types that all `Accept` headers allow; both if the headers are empty.
 fn accepts(headers: &HeaderMap) -> Accepts {
     let mut found = Accepts {
         json: false,
@@ -220,12 +220,12 @@ fn is_json(content_type: Option<&HeaderValue>) -> bool {
     media.eq_ignore_ascii_case(b"application/json")
 }
 
-/// The length that a `Content-Length` announces.
+/// The length in a `Content-Length` header.
 pub(crate) fn length(value: &HeaderValue) -> Option<usize> {
     value.to_str().ok()?.parse().ok()
 }
 
-/// Whether a `Content-Encoding` names any (RFC 9110 §8.4).
+/// Whether a `Content-Encoding` names an encoding (RFC 9110 §8.4).
 fn is_encoded(value: &HeaderValue) -> bool {
     value
         .as_bytes()

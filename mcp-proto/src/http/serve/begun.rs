@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use http::Version;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// What a client of HTTP/2 sends first (RFC 9113 §3.4).
+/// The first bytes that an HTTP/2 client sends (RFC 9113 §3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A stream that gives its first bytes again.
@@ -16,9 +16,9 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub(super) struct Begun<I> {
     stream: I,
     first: [u8; PREFACE.len()],
-    /// How many of the first bytes there are.
+    /// The number of first bytes.
     filled: usize,
-    /// How many of them were given.
+    /// How many of them were returned.
     given: usize,
 }
 
@@ -26,7 +26,7 @@ impl<I: AsyncRead + Unpin> Begun<I> {
     /// Reads until the version is known.
     ///
     /// # Errors
-    /// Those of the stream. The end of the stream is not an error here: HTTP finds it again.
+    /// Errors of the stream. The end of the stream is not an error here, because HTTP detects it again.
     pub(super) async fn read(stream: I) -> io::Result<(Version, Self)> {
         let mut begun = Self {
             stream,
@@ -72,7 +72,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for Begun<I> {
         if self.given < self.filled || buffer.remaining() == 0 {
             return Poll::Ready(Ok(()));
         }
-        // What follows, too: hyper doubles its buffer for a second piece.
+        // The bytes after them are read too, since hyper doubles its buffer for a second piece.
         match Pin::new(&mut self.stream).poll_read(context, buffer) {
             Poll::Ready(read) => Poll::Ready(read),
             Poll::Pending => Poll::Ready(Ok(())),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use tokio::net::TcpListener;
 
-/// Who may call a service of [`serve`](super::serve).
+/// The clients that may call a service of [`serve`](super::serve).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Callers {
     /// Programs on this machine: it listens only on loopback addresses.

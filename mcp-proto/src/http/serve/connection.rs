@@ -32,13 +32,13 @@ use super::tracked::Tracked;
 /// as much as other servers take, and all connections may have it at once.
 const MAX_BUFFER: usize = 16 * 1024;
 
-/// How often a connection is looked at in the time that a head may take.
+/// How often a connection is checked within the time limit for a head.
 ///
 /// hyper could time heads itself, with a timer and one more turn of its loop for each request: a fortieth of a small
 /// call.
 const CHECKS: u32 = 4;
 
-/// How many headers hyper takes unasked. For another number it allocates their places with each request.
+/// The number of headers that hyper accepts by default. For another number it allocates space with each request.
 const HYPER_HEADERS: usize = 100;
 
 fn http1(config: &ServeConfig) -> http1::Builder {
@@ -50,8 +50,8 @@ fn http1(config: &ServeConfig) -> http1::Builder {
     builder
 }
 
-/// Serves a connection until it ends, or until `closing` and then what runs on it has ended.
-// Not an `async fn`, whose future would keep what it is given twice.
+/// Serves a connection until it ends, or until `closing` resolves and its running requests have ended.
+// Not an `async fn`, whose future would keep two copies of its arguments.
 pub(super) fn run<H, S, B>(
     stream: TcpStream,
     admitted: Admitted,
@@ -68,7 +68,7 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut seat = admitted.connection.lane.seat();
-    // In a place of its own: a task is as large as the largest of what it ever holds.
+    // Boxed, because a task is as large as the largest value that it ever holds.
     let mut served: BoxFuture<'static, ()> = Box::pin(async move {
         let begun = Instant::now();
         let opened = open(stream, &*handshake, &admitted, &mut closing, &config);
@@ -125,7 +125,7 @@ async fn open<H: Handshake>(
     }
 }
 
-/// Serves a stream by HTTP; the client was first heard of at `since`.
+/// Serves a stream by HTTP. The client's first contact was at `since`.
 fn serve<I, S, B>(
     version: Version,
     stream: Begun<I>,
@@ -184,7 +184,7 @@ where
             tokio::select! {
                 biased;
                 () = activity.gives_way() => Signal::GiveWay,
-                // If the sender is gone, the server no longer runs. A server that ends needs no places.
+                // If the sender was dropped, the server no longer runs. A server that ends needs no free connections.
                 _ = closing.wait_for(|closing| *closing) => Signal::Close,
             }
         }));
@@ -198,7 +198,7 @@ where
                 biased;
                 ended = &mut connection => {
                     if let Err(error) = ended {
-                        // The client's doing in nearly every case: it went away or spoke no HTTP.
+                        // The client is nearly always the cause: it disconnected or did not send HTTP.
                         tracing::debug!(%error, "a connection ended with an error");
                     }
                     return;
@@ -217,7 +217,7 @@ where
                     let is_quiet = begun == begun_before && activity.running() == 0;
                     begun_before = begun;
                     quiet = if is_quiet { quiet + 1 } else { 0 };
-                    // It has sent nothing, or did not go away when asked.
+                    // The client has sent nothing, or did not disconnect when asked to.
                     if quiet >= CHECKS && (begun == 0 || quiet >= 2 * CHECKS) {
                         tracing::debug!("a connection was closed: it sent no request in time");
                         return;
@@ -238,10 +238,10 @@ where
 
 /// Signals to a connection that are not from its client.
 enum Signal {
-    /// The server ends: running requests may finish, and no new ones begin.
+    /// The server shuts down: running requests may finish, and no new ones start.
     Close,
-    /// Others need its place.
+    /// Another connection needs its slot.
     GiveWay,
-    /// It is time to look whether anything runs.
+    /// It is time to check whether any request runs.
     Check,
 }

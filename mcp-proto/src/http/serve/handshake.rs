@@ -1,4 +1,4 @@
-//! What happens on a connection before HTTP, such as a TLS handshake.
+//! The step on a connection before HTTP, such as a TLS handshake.
 
 use std::future::{Future, ready};
 use std::io;

@@ -1,4 +1,4 @@
-//! HTTP/2: a connection of it, and its streams. Behind the feature `http2`; without it `none` takes its place.
+//! HTTP/2 connections and their streams. Behind the feature `http2`; without it, the module `none` is used instead.
 
 pub(super) mod streams;
 
@@ -17,7 +17,7 @@ use super::ServeConfig;
 use super::lane::Lane;
 use streams::Streams;
 
-/// Whether connections can be of HTTP/2.
+/// Whether connections can use HTTP/2.
 pub(super) const IS_SPOKEN: bool = true;
 
 /// How many bytes of an answer a stream buffers.

@@ -26,7 +26,7 @@ struct Queue {
     tasks: Slab<Task>,
     /// How many tasks are granted or polled.
     running: usize,
-    /// The tasks that wait, in order; each once. One may be gone.
+    /// The waiting tasks in order, each once. A listed task may have been dropped.
     waiting: VecDeque<usize>,
 }
 
@@ -37,18 +37,18 @@ struct Task {
     waker: Option<Waker>,
 }
 
-/// What a task does.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing woke it.
+    /// It was not woken.
     Idle,
     /// It was woken and waits in the client's queue.
     Waiting,
     /// It was woken and may be polled: it stands in the runtime's queue.
     Granted,
-    /// It is polled.
+    /// It is being polled.
     Polled,
-    /// It was woken while it is polled.
+    /// It was woken while it is being polled.
     Woken,
 }
 
@@ -119,7 +119,7 @@ impl Queue {
             if let Some(task) = self.tasks.get_mut(key).filter(waits) {
                 task.phase = Phase::Granted;
                 self.running += 1;
-                // It was polled when it came to wait.
+                // It was polled before it began to wait.
                 return task.waker.clone();
             }
         }
@@ -142,7 +142,7 @@ impl LaneSeat {
         polled
     }
 
-    /// Whether it may be polled now; otherwise it waits.
+    /// Whether the task may be polled now; otherwise it waits.
     fn begin(&self, waker: &Waker) -> bool {
         let TaskRef { lane, key } = &*self.task;
         let mut queue = lane.queue();
@@ -187,7 +187,7 @@ impl LaneSeat {
                 if waiting.is_empty()
                     && let Some(waker) = &task.waker
                 {
-                    // No other task waits: it keeps its turn.
+                    // No other task waits, so this task keeps its turn.
                     task.phase = Phase::Granted;
                     let waker = waker.clone();
                     drop(queue);

@@ -10,8 +10,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-/// After how many bytes that were read without a wait others come first: reading and parsing as many takes some ten
-/// microseconds, and a client that sends as fast as it can would be read for milliseconds otherwise.
+/// How many bytes are read without a wait before other tasks go first. Reading and parsing this many takes some ten
+/// microseconds. Otherwise a client that sends as fast as it can would be read for milliseconds.
 const IN_A_ROW: usize = 128 * 1024;
 
 /// A connection that breaks when a write makes no progress for [too long](super::ServeConfig::write_timeout).

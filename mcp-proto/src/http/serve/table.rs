@@ -37,12 +37,12 @@ struct ClientConnections {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) peer: Peer,
-    /// Where its tasks wait.
+    /// The queue where its tasks wait.
     pub(super) lane: Lane,
     client: ClientName,
     begun: AtomicUsize,
     running: AtomicUsize,
-    /// It has to end, for another connection.
+    /// It has to end to free its slot for another connection.
     gives_way: Notify,
     place: Mutex<Option<Held>>,
 }
@@ -54,7 +54,7 @@ pub(super) struct Admitted {
     pub(super) connection: Arc<Connection>,
 }
 
-/// A request whose answer is not wholly written.
+/// A request whose answer is not completely written.
 #[derive(Debug)]
 pub(super) struct RunningRequest(Arc<Connection>);
 
@@ -73,7 +73,7 @@ impl Table {
     /// closed: the client's own, or one of the client that has most. `None` if there is no such connection.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
         let client = match self.proxies.has(address) {
-            // All of its clients come by it.
+            // All clients behind the proxy connect through it.
             true => ClientName::Unknown,
             false => ClientName::of_address(address),
         };
@@ -118,7 +118,7 @@ impl Table {
         })
     }
 
-    /// Ends a connection without a request, of the client that has most; whether there was one.
+    /// Ends a connection without a request, of the client with the most connections. Returns whether one was found.
     pub(super) fn make_room(&self) -> bool {
         let mut open = self.open();
         let place = most(&open).and_then(|most| give_way(&mut open, &most));
@@ -131,7 +131,7 @@ impl Table {
     }
 }
 
-/// Ends the oldest connection of a client that has no request, and takes its place.
+/// Ends a client's oldest connection without a request, and takes its slot.
 fn give_way(
     open: &mut HashMap<ClientName, ClientConnections>,
     client: &ClientName,
@@ -144,7 +144,7 @@ fn give_way(
     connection.take_permit()
 }
 
-/// The client that has most connections.
+/// The client with the most connections.
 fn most(open: &HashMap<ClientName, ClientConnections>) -> Option<ClientName> {
     let most = open.iter().max_by_key(|(_, own)| own.connections.len());
     most.map(|(client, _)| client.clone())
@@ -156,7 +156,7 @@ impl Connection {
         self.begun.load(Ordering::Relaxed)
     }
 
-    /// How many requests have no answer, or one that is not wholly written.
+    /// How many requests have no answer, or an answer that is not completely written.
     pub(super) fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
     }

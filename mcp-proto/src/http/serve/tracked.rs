@@ -1,4 +1,4 @@
-//! The body of a response on a connection: it says when it is over, and in HTTP/2 gives its stream a little at a time.
+//! The body of a response on a connection. It reports its end, and in HTTP/2 it passes its stream small chunks.
 
 use std::error::Error;
 use std::pin::Pin;
@@ -14,18 +14,18 @@ use crate::http::peer::Peer;
 /// How much of a body an HTTP/2 stream is given at once: what it was given cannot be taken back.
 const CHUNK: usize = 16 * 1024;
 
-/// A body and what ends with it.
+/// A body, and the values that are dropped with it.
 pub(super) struct Tracked<B> {
     body: B,
     stream: Option<Stream>,
     _running: RunningRequest,
 }
 
-/// What a body in HTTP/2 also needs.
+/// The additional state of an HTTP/2 body.
 struct Stream {
-    /// Whose answer it is.
+    /// The client that the answer is for.
     peer: Peer,
-    /// What is left of a frame that is given in chunks.
+    /// The rest of a frame that is passed on in chunks.
     rest: Bytes,
 }
 
@@ -51,7 +51,7 @@ impl<B> Tracked<B> {
 }
 
 impl Stream {
-    /// The first chunk of what is left.
+    /// The first chunk of the rest.
     fn chunk(&mut self) -> Result<Bytes, BodyError> {
         if self.rest.len() > CHUNK {
             // A part of a large text, which counts as a whole.

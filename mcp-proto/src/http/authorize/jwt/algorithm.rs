@@ -8,8 +8,8 @@ use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind, EncodingKey};
 use ring::signature as by;
 use sha2::{Digest as _, Sha256};
 
-/// How a token may be signed (RFC 7518 §3.1, RFC 8037): by key pairs alone. `none` and the algorithms of shared secrets
-/// (`HS256` and its kind) are not members, so they cannot be allowed.
+/// An algorithm that may sign a token (RFC 7518 §3.1, RFC 8037): only those with key pairs. `none` and the algorithms
+/// with shared secrets (such as `HS256`) are not members, so they cannot be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are those of the RFC")]
 pub enum SigningAlgorithm {
@@ -95,7 +95,7 @@ impl SigningAlgorithm {
     }
 }
 
-/// The names of these, as challenges and complaints give them.
+/// The names of these algorithms, for challenges and errors.
 pub(super) fn names(algorithms: &[SigningAlgorithm]) -> String {
     let names: Vec<_> = algorithms.iter().map(|it| it.name()).collect();
     names.join(" ")
@@ -114,7 +114,7 @@ pub(super) fn install() {
             compute_digest: digest,
         },
     };
-    // The process may have a provider already: that one verifies then.
+    // The process may already have a provider, which then verifies.
     let _ = PROVIDER.install_default();
 }
 

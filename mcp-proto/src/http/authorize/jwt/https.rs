@@ -1,4 +1,4 @@
-//! Keys from where an issuer publishes them, over HTTPS.
+//! Fetches keys over HTTPS from the URL where an issuer publishes them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -25,7 +25,7 @@ pub struct HttpsKeys {
     client: Client<HttpsConnector<HttpConnector>, Empty<Bytes>>,
 }
 
-/// A URL from which no keys are fetched.
+/// A URL that keys may not be fetched from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{url:?} is not a place of keys: {problem}")]
 pub struct InvalidKeysUrl {
@@ -34,7 +34,7 @@ pub struct InvalidKeysUrl {
 }
 
 impl HttpsKeys {
-    /// Fetches from `url`: one of https, or one of http on this machine (`localhost`, 127.0.0.0/8, `[::1]`).
+    /// Fetches from `url`: an https URL, or an http URL on this machine (`localhost`, 127.0.0.0/8, `[::1]`).
     ///
     /// # Errors
     /// Another URL, or the system has no trusted certificates.

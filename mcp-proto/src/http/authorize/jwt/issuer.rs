@@ -119,7 +119,7 @@ impl IssuerKeys {
         }
         match set.find(id, algorithm) {
             KeyLookup::Key(key) => Ok(key.clone()),
-            // Its key may be one that could not be fetched.
+            // The token's key may be one that could not be fetched.
             KeyLookup::UnknownId if self.state().failed => Err(unavailable()),
             KeyLookup::UnknownId => {
                 let problem = "it names a key (kid) that its issuer does not publish";
@@ -164,7 +164,7 @@ impl IssuerKeys {
         state.tried = Some(Instant::now());
         state.failed = true;
         let shared = Arc::clone(&self.state);
-        // Of no request: who goes away must not use up the one fetch of the interval.
+        // Not tied to a request: a client that disconnects must not use up the one fetch of the interval.
         let task = tokio::spawn(async move {
             let text = timeout(KEYS_TIMEOUT, fetch.fetch()).await;
             let text = text.unwrap_or_else(|_| Err("it took too long".to_owned()));

@@ -39,9 +39,9 @@ struct Document<'t> {
 /// Why a set has no key for a token.
 pub(super) enum KeyLookup<'s> {
     Key(&'s DecodingKey),
-    /// The set has no key of this id.
+    /// The set has no key with this id.
     UnknownId,
-    /// No key fits, and newer keys would not change that.
+    /// No key matches, and newer keys would not change that.
     Unfit(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! The proofs that were used already, as long as they would be good.
+//! The proofs that were already used, for as long as they would be valid.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use super::{PROOF_AGE, PROOF_SKEW};
 use crate::budget::Bound;
 use crate::http::authorize::Denied;
 
-/// Half of a SHA-256: a second text for it cannot be found.
+/// Half of a SHA-256 hash: a second text with the same value cannot be found.
 type Hash = [u8; 16];
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Used {
 }
 
 impl Inner {
-    /// Forgets the proofs that are too old to be taken.
+    /// Forgets the proofs that are too old to be accepted.
     fn forget(&mut self, now: u64) {
         while let Some((_, proof, caller)) = self.order.pop_front_if(|(until, ..)| *until < now) {
             self.proofs.remove(&proof);
