@@ -105,7 +105,7 @@ impl CallToolResult {
 }
 
 impl PreparedJson {
-    /// Appends a piece of JSON text, and the same as it stands in a JSON string, by [`json::escaped`].
+    /// Appends a piece of JSON text, and the same as it stands in a JSON string, by [`escaped`](crate::json::escaped).
     ///
     /// All pieces together must be one JSON value, UTF-8 and on one line: that is not checked.
     pub fn push(&mut self, json: Bytes, escaped: Bytes) {

@@ -48,8 +48,8 @@ pub struct MigrateArgs {
     )]
     pub to: Location,
 
-    /// Also copies new changes, until the server of the data directory has ended, or, for a database, until this command
-    /// is stopped (Ctrl-C, SIGTERM) after its servers have ended. Then it compares the rest and ends.
+    /// Also copies new changes, until the server of the data directory has ended, or, for a database, until this is
+    /// stopped (Ctrl-C, SIGTERM) after its servers have ended. Then it compares the rest and ends.
     #[arg(long)]
     pub follow: bool,
 }
