@@ -71,7 +71,11 @@ pub(super) fn run<S: Script>(
     let (mut count, mut cpu) = (0_u64, 0.0);
     let mut micros: Vec<u32> = Vec::with_capacity(1 << 16);
     loop {
-        poll.poll(&mut events, Some(QUIET))?;
+        match poll.poll(&mut events, Some(QUIET)) {
+            // A signal, such as that the run goes on after it was stopped.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            polled => polled?,
+        }
         if events.is_empty() {
             return Err(format!("no answer in {} s", QUIET.as_secs()).into());
         }
