@@ -1,4 +1,4 @@
-//! What came of a check or a replay, as data: every kind of report is written from it.
+//! The results of a check or a replay, as data from which every kind of report is written.
 
 mod baseline;
 mod case;
@@ -22,7 +22,7 @@ pub use self::case::{Case, Difference, FailedStep, Location, Outcome};
 /// The version of the format.
 const FORMAT: u32 = 1;
 
-/// What came of a check or a replay, of one target or of several.
+/// The results of a check or a replay, for one or more targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {

@@ -132,7 +132,7 @@ impl ClientCheck {
         (self.only.is_empty() || begins(&self.only)) && !begins(&self.skip)
     }
 
-    /// Lets the client do what it does, until its time is over.
+    /// Runs the client until it ends or its time limit is reached.
     async fn play(&self, url: &str, scene: Scene) -> io::Result<Ended> {
         let (program, arguments) = match &self.subject {
             Subject::Command(program, arguments) => (program, arguments),

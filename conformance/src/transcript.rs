@@ -105,7 +105,7 @@ impl Transcript {
     ///
     /// # Errors
     ///
-    /// The first thing in it that cannot be meant, with its line and member.
+    /// The first error in the text, with its line and member if known.
     pub fn parse(source: &str, text: &str) -> Result<Self, TranscriptError> {
         let mut lines = text
             .lines()

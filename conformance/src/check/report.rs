@@ -1,4 +1,4 @@
-//! What came of all rules.
+//! The results of all rules.
 
 use super::rule::{Rule, Verdict};
 use crate::probe::Revision;

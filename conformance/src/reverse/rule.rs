@@ -57,7 +57,7 @@ pub(super) fn finding(seen: impl Into<String>, request: &ReceivedRequest) -> Ver
     })
 }
 
-/// A finding in what did not come.
+/// A finding about a message that never arrived.
 pub(super) fn missing(seen: impl Into<String>) -> Verdict {
     Verdict::Finding(Finding {
         seen: seen.into(),

@@ -40,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// What a made-up token is answered.
+/// Sends a request with a made-up token and returns the exchange.
 async fn refused(bench: &mut Bench) -> Exchange {
     let message = bench.message(known(bench), json!({}));
     let raw = bench.framed(&message);

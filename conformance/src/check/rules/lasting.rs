@@ -11,7 +11,7 @@ use super::listens::{none, wanted};
 use super::{KEEP_ALIVE, MODERN, MODERN_HTTP, PRACTICE, SHOULD};
 use crate::probe::{Bench, QUIET, Watched};
 
-/// How many subscriptions are left before one more is opened.
+/// The number of subscriptions that are abandoned before another is opened.
 const LEFT: usize = 100;
 /// How long a program may take to end its subscriptions, if answers may take as long.
 const END: Duration = Duration::from_secs(5);
@@ -40,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// Asked when all others were: until then the stream is watched.
+/// Checked after all other rules, so that the stream is watched in the meantime.
 pub(super) const KEPT_ALIVE: &[Rule] = &[Rule {
     id: KEEP_ALIVE,
     level: PRACTICE,

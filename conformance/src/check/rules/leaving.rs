@@ -11,7 +11,7 @@ use super::calls::{callable, needs_nothing, nothing_to_call};
 use super::{EVERYWHERE, PRACTICE};
 use crate::probe::Bench;
 
-/// How many calls are left, at the most.
+/// The maximum number of calls that are abandoned.
 const LEFT: u32 = 20;
 /// How long a client waits before it leaves.
 const STAY: Duration = Duration::from_millis(20);

@@ -11,7 +11,7 @@ use crate::probe::{Bench, Exchange, QUIET, Raw};
 
 /// How many requests are sent at once.
 const AT_ONCE: u64 = 8;
-/// How many bytes a large message has.
+/// The size of a large message, in bytes.
 const LARGE: usize = 5 * 1024 * 1024;
 
 pub(super) const RULES: &[Rule] = &[
@@ -75,7 +75,7 @@ async fn concurrent(bench: &mut Bench) -> Verdict {
     each_has_its_own(&messages, &exchanges, bench.endpoint.is_http())
 }
 
-/// Whether each of some requests that were sent at once got the response that is its own.
+/// Whether each of several concurrent requests got its own response. Unclear if the server refused one.
 pub(super) fn each_has_its_own(messages: &[Value], exchanges: &[Exchange], http: bool) -> Verdict {
     let mut verdict = Verdict::Holds;
     for (message, exchange) in messages.iter().zip(exchanges) {

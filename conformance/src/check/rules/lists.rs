@@ -182,7 +182,7 @@ async fn unique(bench: &mut Bench, method: &str, member: &str) -> Verdict {
     Verdict::Holds
 }
 
-/// What the first tool that is wrong says of itself.
+/// A finding for the first tool that `wrong` reports a problem with.
 pub(super) fn every_tool(bench: &Bench, wrong: impl Fn(&Value) -> Option<String>) -> Verdict {
     for tool in bench.items("tools/list") {
         let name = tool

@@ -38,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// What was exchanged over a request that is one without doubt, and its method.
+/// The exchanges whose request has an id and a method, each with that method.
 fn sound(seen: &[SeenMessage]) -> impl Iterator<Item = (&str, &Exchange)> {
     seen.iter().filter_map(|(request, exchange)| {
         let request = request.as_ref()?;
