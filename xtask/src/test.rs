@@ -210,7 +210,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     passed &= timed("transcripts against the binaries, in both eras", || {
         replay(ci)
     })?;
-    passed &= timed("documentation and its commands", docs::whole)?;
+    passed &= timed("documentation and its commands", || docs::whole(ci))?;
     passed &= timed("conformance suites", || suites::whole(ci))?;
     passed &= timed("verdicts on specs, beside OpenSpec's own", || {
         oracle::whole(ci)
