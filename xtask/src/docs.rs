@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use clap::{Args, Subcommand};
 
-use crate::install::on_path;
+use crate::install::{self, on_path};
 use crate::{Result, programs, root, say};
 
 /// The folder of the site's pages.
@@ -82,16 +82,11 @@ const PROGRAMS: [&str; 4] = ["git", "bash", "curl", "jq"];
 /// Runs the checks as a step of the whole test. The judged programs are already built. With `ci` a missing program is a
 /// failure; without, the step is skipped.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
-    let mut missing = PROGRAMS.iter().filter(|name| on_path(name).is_none());
-    match missing.next() {
-        Some(name) if !ci => {
-            say(&format!(
-                "skipped: documentation and its commands: {name} is not installed"
-            ))?;
-            Ok(true)
-        }
-        Some(name) => Err(format!("{name} is not installed").into()),
-        None => check(None),
+    let missing = PROGRAMS.iter().find(|name| on_path(name).is_none());
+    let found = missing.map_or(Ok(()), |name| Err(format!("{name} not found")));
+    match install::or_report("the documentation", ci, found)? {
+        Some(()) => check(None),
+        None => Ok(!ci),
     }
 }
 

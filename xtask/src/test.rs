@@ -215,7 +215,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     passed &= timed("verdicts on specs, beside OpenSpec's own", || {
         oracle::whole(ci)
     })?;
-    passed &= timed("packages of npm and PyPI", wrappers::whole)?;
+    passed &= timed("packages of npm and PyPI", || wrappers::whole(ci))?;
     passed &= timed("REST, beside its description", || api::whole(ci))?;
     passed &= timed("the live page, in a browser", || page::whole(ci))?;
     passed &= timed("official clients", || interop::run(&arguments.clients))?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::install::on_path;
+use crate::install::{self, on_path};
 use crate::programs::{given_or_judged, judged};
 use crate::{Result, process, root, say, target};
 
@@ -25,23 +25,34 @@ pub(crate) struct Arguments {
 
 /// Builds both packages from the program and tries them. `true` when both start it and return its exit code.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    try_both(&given_or_judged(arguments.program.as_ref(), NAME)?)
+    let program = given_or_judged(arguments.program.as_ref(), NAME)?;
+    try_both(&program, tools()?)
 }
 
-/// Like [`run`], with the judged program, which is already built.
-pub(crate) fn whole() -> Result<bool> {
-    try_both(&judged(NAME))
+/// Like [`run`], with the judged program, which is already built. Without `ci` the step is skipped if a tool is missing.
+pub(crate) fn whole(ci: bool) -> Result<bool> {
+    match install::or_report("the packages", ci, tools())? {
+        Some(tools) => try_both(&judged(NAME), tools),
+        None => Ok(!ci),
+    }
 }
 
-fn try_both(program: &Path) -> Result<bool> {
+/// Python and npm.
+///
+/// # Errors
+/// Which one is missing.
+fn tools() -> std::result::Result<(PathBuf, PathBuf), String> {
+    let python = ["python3", "python"].into_iter().find_map(on_path);
+    let python = python.ok_or("python3 not found")?;
+    Ok((python, on_path("npm").ok_or("npm not found")?))
+}
+
+fn try_both(program: &Path, (python, npm): (PathBuf, PathBuf)) -> Result<bool> {
     let folder = target().join("wrappers");
     match fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
         _ => fs::create_dir_all(&folder)?,
     }
-    let python = ["python3", "python"].into_iter().find_map(on_path);
-    let python = python.ok_or("python3 not found")?;
-    let npm = on_path("npm").ok_or("npm not found")?;
     let out = folder.join("packages");
     let mut build = Command::new(&python);
     build
