@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     try_both(&program, tools()?)
 }
 
-/// Like [`run`], with the judged program, which is already built. Without `ci` the step is skipped if a tool is missing.
+/// Like [`run`], with the judged program, which is already built. Without `ci` a missing tool skips the step.
 pub(crate) fn whole(ci: bool) -> Result<bool> {
     match install::or_report("the packages", ci, tools())? {
         Some(tools) => try_both(&judged(NAME), tools),
