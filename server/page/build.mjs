@@ -72,7 +72,7 @@ function table() {
 
 use super::Asset;
 
-/// All of them.
+/// All files of the page.
 pub(super) const ASSETS: [Asset; ${assets.length}] = [
 ${assets.map(one).join('')}];
 `;
