@@ -254,7 +254,7 @@ impl Metrics {
         );
         all.register_with_unit(
             "universe_store_free",
-            "What of it nothing is in",
+            "The part of it that is free",
             bytes(),
             self.free.clone(),
         );
