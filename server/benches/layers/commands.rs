@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use futures_util::future::join_all;
 use serde_json::json;
 use tokio::runtime::Runtime;
 use universe_core::{Command, State};
 use universe_server::commands::CommandService;
 use universe_server::store::{Append, CommandId, Meta, NewEntry, Revision, Timestamp, UniverseLog};
 
+use super::beside::rate;
 use super::host::{self, Host, id};
 use super::wire::{self, Dialect};
 use super::{Rounds, Row};
@@ -67,7 +67,7 @@ fn adapter(runtime: &Runtime, universes: usize, time: Duration) -> f64 {
             };
             store.create(meta, Bytes::from_static(b"{}")).await.unwrap();
         }
-        let appended = together(time, writers, |client, until| {
+        let appended = rate(time, writers, |client, until| {
             let (store, id) = (Arc::clone(&store), id(&name(client)));
             async move {
                 let (mut head, mut done) = (Revision::GENESIS, 0);
@@ -98,7 +98,7 @@ fn service(runtime: &Runtime, universes: usize, time: Duration) -> f64 {
     let service = host::service(store);
     let rate = runtime.block_on(async {
         create(&service, universes).await;
-        let processed = together(time, CLIENTS, |client, until| {
+        let processed = rate(time, CLIENTS, |client, until| {
             let (service, id) = (service.clone(), id(&name(client % universes)));
             let tick = Command::from_value(json!({ "type": "tick", "dt": 1 })).unwrap();
             async move {
@@ -134,17 +134,4 @@ async fn create(service: &CommandService, universes: usize) {
         let created = service.create(id(&name(universe)), String::new(), State::default());
         created.await.unwrap();
     }
-}
-
-/// What so many clients do in a second, together, each as a task. Each gets its number and the time to stop, and gives
-/// its count.
-async fn together<F>(time: Duration, clients: usize, client: impl Fn(usize, Instant) -> F) -> f64
-where
-    F: Future<Output = usize> + Send + 'static,
-{
-    let start = Instant::now();
-    let tasks = (0..clients).map(|number| tokio::spawn(client(number, start + time)));
-    let done = join_all(tasks).await;
-    let total: usize = done.into_iter().map(Result::unwrap).sum();
-    total as f64 / start.elapsed().as_secs_f64()
 }

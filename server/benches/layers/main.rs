@@ -20,6 +20,9 @@
     reason = "a benchmark prints its table, and no caller takes its errors"
 )]
 
+#[expect(dead_code, reason = "the benchmarks of stores need more of it")]
+#[path = "../../../universe-store/benches/beside/mod.rs"]
+mod beside;
 mod commands;
 mod cpu;
 mod host;
@@ -31,6 +34,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
+
+use self::beside::median;
 
 /// How many rounds there are, and how long each row has in one.
 #[derive(Debug, Clone, Copy)]
@@ -83,12 +88,6 @@ impl Rounds {
             println!("{name:<44} {rate:>10.1}  {cost:>6.0}  {ratio:.2} ({least:.2}-{most:.2})");
         }
     }
-}
-
-/// The median, of what is sorted in passing.
-fn median(figures: &mut [f64]) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }
 
 /// A runtime with the settings of the server's.

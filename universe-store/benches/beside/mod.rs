@@ -110,7 +110,7 @@ impl Rounds {
 }
 
 /// The median, of what is sorted in passing.
-fn median(figures: &mut [f64]) -> f64 {
+pub(crate) fn median(figures: &mut [f64]) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
 }

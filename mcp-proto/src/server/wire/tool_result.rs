@@ -49,15 +49,7 @@ pub(crate) fn tool_result(
         out.push_str(r#","structuredContent":"#);
         out.push_str(&on_one_line(json));
     }
-    if result.is_error {
-        out.push_str(r#","isError":true"#);
-    }
-    let meta = ResultMeta::new(result.meta.as_ref(), era, server_info);
-    if !meta.is_empty() {
-        out.push_str(r#","_meta":"#);
-        meta.push_to(&mut out)?;
-    }
-    out.push('}');
+    push_end(&mut out, result, era, server_info)?;
     Ok(Payload::started(out))
 }
 
@@ -75,12 +67,7 @@ fn prepared(
     }
     before.push_str(r#""content":[{"type":"text","text":""#);
     let mut after = String::new();
-    let meta = ResultMeta::new(result.meta.as_ref(), era, server_info);
-    if !meta.is_empty() {
-        after.push_str(r#","_meta":"#);
-        meta.push_to(&mut after)?;
-    }
-    after.push('}');
+    push_end(&mut after, result, era, server_info)?;
     let is_object = json.first().is_some_and(|json| json.starts_with(b"{"));
     let mut parts = vec![Bytes::from(before)];
     parts.extend(quoted);
@@ -93,6 +80,25 @@ fn prepared(
     }
     parts.push(after.into());
     Ok(Payload::in_parts(parts))
+}
+
+/// Writes the members after the content, and the end of the result.
+fn push_end(
+    out: &mut String,
+    result: &CallToolResult,
+    era: Era,
+    server_info: &RawValue,
+) -> Result<(), ErrorObject> {
+    if result.is_error {
+        out.push_str(r#","isError":true"#);
+    }
+    let meta = ResultMeta::new(result.meta.as_ref(), era, server_info);
+    if !meta.is_empty() {
+        out.push_str(r#","_meta":"#);
+        meta.push_to(out)?;
+    }
+    out.push('}');
+    Ok(())
 }
 
 fn push_blocks(out: &mut String, content: &[ContentBlock]) -> Result<(), ErrorObject> {

@@ -1,4 +1,4 @@
-//! In the place of HTTP/2, without the feature: no connection is of it.
+//! Replaces HTTP/2 when the feature `http2` is off: no connection uses it.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -11,13 +11,13 @@ use http::Version;
 use super::ServeConfig;
 use super::lane::Lane;
 
-/// Whether connections can be of HTTP/2.
+/// Whether connections can use HTTP/2.
 pub(super) const IS_SPOKEN: bool = false;
 
-/// What there is none of.
+/// A connection over HTTP/2, which cannot exist here.
 pub(super) struct Connection<I, S>(Infallible, PhantomData<fn(I, S)>);
 
-/// Gives back what it was given: hyper refuses HTTP/2 in a connection of HTTP/1.
+/// Returns its arguments: hyper refuses HTTP/2 on a connection over HTTP/1.
 ///
 /// # Errors
 /// Always.
@@ -45,8 +45,8 @@ impl<I, S> Future for Connection<I, S> {
     }
 }
 
-/// In the place of the streams.
+/// Replaces the streams.
 pub(super) mod streams {
-    /// Nothing is noted of what a body gives.
+    /// Does nothing.
     pub(in crate::http::serve) fn note(_has_frame: bool) {}
 }
