@@ -1,10 +1,11 @@
 //! What tools give back, against their own schemas and in each era; content of every kind.
 
 use http::StatusCode;
+use mcp_proto::json::escaped;
 use mcp_proto::stdio::{StdioConfig, serve};
 use mcp_proto::{
-    Annotations, CallToolResult, ContentBlock, Icon, IconTheme, Resource, ResourceContents, Server,
-    StreamableHttpService, Tool, ToolAnnotations, ToolError,
+    Annotations, CallToolResult, ContentBlock, Icon, IconTheme, PreparedJson, Resource,
+    ResourceContents, Server, StreamableHttpService, Tool, ToolAnnotations, ToolError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,17 @@ fn server() -> Server {
         .raw_tool(tool("list"), async |(), _, _| {
             CallToolResult::structured(&json!([1, 2]))
         })
+        .raw_tool(tool("prepared"), async |(), _, _| {
+            let mut json = PreparedJson::default();
+            for piece in [r#"{"n":[1,"two"],"why":"\"#, r#""no\""}"#] {
+                json.push(piece.into(), escaped(piece).into());
+            }
+            Ok(CallToolResult::prepared(json).with_error())
+        })
+        .raw_tool(tool("unprepared"), async |(), _, _| {
+            let value = json!({"n": [1, "two"], "why": "\"no\""});
+            Ok(CallToolResult::structured(&value)?.with_error())
+        })
         .raw_tool(tool("pretty"), async |(), _, _| {
             let text = "{\n  \"says\": \"a\\nb\",\r\n\t\"n\": [\r1\n]\n}";
             Ok(CallToolResult::from_json(
@@ -101,6 +113,16 @@ async fn a_raw_result_that_breaks_its_own_schema_is_a_failure_of_the_tool() {
     }
     for result in results("right").await {
         assert_eq!(result["structuredContent"], json!({"n": 1}));
+    }
+}
+
+#[tokio::test]
+async fn json_in_prepared_parts_gives_the_same_result() {
+    let (prepared, whole) = (results("prepared").await, results("unprepared").await);
+    assert_eq!(prepared, whole);
+    for result in prepared {
+        assert_eq!(result["isError"], true, "{result}");
+        assert_eq!(result["structuredContent"]["why"], "\"no\"");
     }
 }
 
