@@ -99,6 +99,15 @@ impl Registered {
     /// that of a failure too: widely used clients check both, and throw. A failure that does not fit is sent as text
     /// alone.
     fn for_clients(&self, mut result: CallToolResult) -> CallToolResult {
+        // A failure is short, so that its parts are joined.
+        if result.is_error
+            && let Some(parts) = result.prepared.take()
+            && let Ok(json) = RawValue::from_string(parts.joined())
+        {
+            let meta = result.meta;
+            result = CallToolResult::from_json(json).with_error();
+            result.meta = meta;
+        }
         if let (true, Some(schema)) = (result.is_error, &self.output) {
             let fits = |json: &RawValue| {
                 serde_json::from_str(json.get()).is_ok_and(|content| schema.check(&content).is_ok())

@@ -102,36 +102,9 @@ impl CallToolResult {
             ..Self::default()
         }
     }
-}
 
-impl PreparedJson {
-    /// Appends a piece of JSON text, and the same as it stands in a JSON string, by [`escaped`](crate::json::escaped).
-    ///
-    /// All pieces together must be one JSON value, UTF-8 and on one line: that is not checked.
-    pub fn push(&mut self, json: Bytes, escaped: Bytes) {
-        self.json.push(json);
-        self.quoted.push(escaped);
-    }
-
-    fn size(&self) -> usize {
-        let parts = self.json.iter().chain(&self.quoted);
-        parts.map(Bytes::len).sum()
-    }
-
-    /// The JSON text as one.
-    pub(crate) fn joined(&self) -> String {
-        String::from_utf8(self.json.concat()).unwrap_or_default()
-    }
-
-    /// The pieces of the JSON text, and those of a string that has it.
-    pub(crate) fn into_parts(self) -> (Vec<Bytes>, Vec<Bytes>) {
-        (self.json, self.quoted)
-    }
-}
-
-impl CallToolResult {
-    /// As [`structured`](Self::structured), for a large JSON text that exists already, in parts. It is neither copied
-    /// nor written once more, unless it goes over pipes or as an event.
+    /// As [`structured`](Self::structured), for a large JSON text that exists already, in parts. The parts are
+    /// sent without a copy, except over pipes, as an event, and for a failure.
     #[must_use]
     pub fn prepared(json: PreparedJson) -> Self {
         Self {
@@ -162,6 +135,31 @@ impl CallToolResult {
         let typed = self.typed.as_ref().map_or(0, String::len);
         let prepared = self.prepared.as_ref().map_or(0, PreparedJson::size);
         content.sum::<usize>() + prepared + typed + self.structured_json().map_or(0, str::len)
+    }
+}
+
+impl PreparedJson {
+    /// Appends a piece of JSON text, and the same as it stands in a JSON string, by [`escaped`](crate::json::escaped).
+    ///
+    /// All pieces together must be one JSON value, UTF-8 and on one line: that is not checked.
+    pub fn push(&mut self, json: Bytes, escaped: Bytes) {
+        self.json.push(json);
+        self.quoted.push(escaped);
+    }
+
+    fn size(&self) -> usize {
+        let parts = self.json.iter().chain(&self.quoted);
+        parts.map(Bytes::len).sum()
+    }
+
+    /// The JSON text as one.
+    pub(crate) fn joined(&self) -> String {
+        String::from_utf8(self.json.concat()).unwrap_or_default()
+    }
+
+    /// The pieces of the JSON text, and those of a string that has it.
+    pub(crate) fn into_parts(self) -> (Vec<Bytes>, Vec<Bytes>) {
+        (self.json, self.quoted)
     }
 }
 

@@ -72,6 +72,14 @@ fn server() -> Server {
             }
             Ok(CallToolResult::prepared(json).with_error())
         })
+        .raw_tool(
+            tool("prepared-failed").with_output_schema(schema()),
+            async |(), _, _| {
+                let mut json = PreparedJson::default();
+                json.push(r#"{"why":"no"}"#.into(), escaped(r#"{"why":"no"}"#).into());
+                Ok(CallToolResult::prepared(json).with_error())
+            },
+        )
         .raw_tool(tool("unprepared"), async |(), _, _| {
             let value = json!({"n": [1, "two"], "why": "\"no\""});
             Ok(CallToolResult::structured(&value)?.with_error())
@@ -128,10 +136,12 @@ async fn json_in_prepared_parts_gives_the_same_result() {
 
 #[tokio::test]
 async fn a_failure_has_structure_only_where_the_output_schema_allows_it() {
-    for result in results("failed").await {
-        assert_eq!(result["isError"], true, "{result}");
-        assert!(result.get("structuredContent").is_none(), "{result}");
-        assert_eq!(result["content"][0]["text"], r#"{"why":"no"}"#);
+    for tool in ["failed", "prepared-failed"] {
+        for result in results(tool).await {
+            assert_eq!(result["isError"], true, "{result}");
+            assert!(result.get("structuredContent").is_none(), "{result}");
+            assert_eq!(result["content"][0]["text"], r#"{"why":"no"}"#);
+        }
     }
     for result in results("open").await {
         assert_eq!(result["isError"], true, "{result}");
@@ -228,7 +238,7 @@ async fn a_list_is_the_same_text_for_everybody() {
     let (first, second) = (list().await, list().await);
     assert_eq!(first.as_str().as_ptr(), second.as_str().as_ptr());
     let value = first.to_value();
-    assert_eq!(value["tools"].as_array().unwrap().len(), 10);
+    assert_eq!(value["tools"].as_array().unwrap().len(), 13);
 }
 
 #[tokio::test]
