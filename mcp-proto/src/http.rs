@@ -61,7 +61,9 @@ pub use config::{Hosts, HttpConfig, InvalidName, Origins};
 pub use encoding::{Encoding, vary};
 pub use forwarded::{InvalidProxy, Proxies};
 pub use peer::Peer;
-pub use serve::{Callers, Handshake, ServeConfig, Socket, Undecided, listen, serve, serve_with};
+pub use serve::{
+    Callers, Handshake, LongStream, ServeConfig, Socket, Undecided, listen, serve, serve_with,
+};
 pub use sse::{Event, EventReader, EventTooLarge};
 
 /// The endpoint of a [`Server`], both eras at once. Cheap to clone; clones share sessions.

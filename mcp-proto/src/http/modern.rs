@@ -139,7 +139,7 @@ impl Endpoint {
         }
         let held = Holding {
             call: client.hold(Kind::Calls, 1)?,
-            _listener: listens
+            listener: listens
                 .then(|| client.hold(Kind::Listeners, 1))
                 .transpose()?,
             _request: held,

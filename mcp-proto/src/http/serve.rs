@@ -3,6 +3,7 @@
 mod begun;
 mod callers;
 mod connection;
+mod handover;
 mod handshake;
 #[cfg(feature = "http2")]
 mod http2;
@@ -36,6 +37,7 @@ use crate::budget::Bound;
 use table::{Admitted, Table};
 
 pub use callers::{Callers, Undecided};
+pub use handover::LongStream;
 pub use handshake::Handshake;
 use handshake::Plain;
 pub use stall::Socket;

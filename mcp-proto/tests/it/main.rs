@@ -73,6 +73,7 @@ mod load;
 mod local;
 mod logging;
 mod logs;
+mod long_stream;
 mod memory;
 #[cfg(feature = "oauth")]
 mod oauth_answers;

@@ -3,10 +3,13 @@
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::Version;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::handover::Head;
 
 /// The first bytes that an HTTP/2 client sends (RFC 9113 §3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -20,6 +23,20 @@ pub(super) struct Begun<I> {
     filled: usize,
     /// How many of them were returned.
     given: usize,
+    /// It is notified when hyper has written all that it had.
+    head: Arc<Head>,
+}
+
+impl<I> Begun<I> {
+    /// The head of the response that leaves hyper.
+    pub(super) fn head(&self) -> &Arc<Head> {
+        &self.head
+    }
+
+    /// The stream alone, whose first bytes were returned.
+    pub(super) fn into_stream(self) -> I {
+        self.stream
+    }
 }
 
 impl<I: AsyncRead + Unpin> Begun<I> {
@@ -33,6 +50,7 @@ impl<I: AsyncRead + Unpin> Begun<I> {
             first: [0; PREFACE.len()],
             filled: 0,
             given: 0,
+            head: Arc::default(),
         };
         let version = poll_fn(|context| begun.poll_version(context)).await?;
         Ok((version, begun))
@@ -102,6 +120,7 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Begun<I> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.head.flushed();
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

@@ -4,12 +4,13 @@ use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Poll, ready};
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::{BoxFuture, Either};
 use futures_util::stream::FuturesUnordered;
-use http::{Request, Response, Version};
+use http::{Method, Request, Response, Version};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -22,6 +23,8 @@ use tokio::time::Instant;
 
 use super::ServeConfig;
 use super::begun::Begun;
+use super::handover::chunked::Chunked;
+use super::handover::{ForHyper, Handover, is_long};
 use super::handshake::Handshake;
 use super::http2;
 use super::stall::Socket;
@@ -69,16 +72,24 @@ where
 {
     let mut seat = admitted.connection.lane.seat();
     // Boxed, because a task is as large as the largest value that it ever holds.
-    let mut served: BoxFuture<'static, ()> = Box::pin(async move {
+    let mut served = Serving(Box::pin(async move {
         let begun = Instant::now();
         let opened = open(stream, &*handshake, &admitted, &mut closing, &config);
-        if let Some((version, stream)) = Box::pin(opened).await {
-            drop(handshake);
-            serve(version, stream, begun, admitted, service, closing, config).await;
+        let (version, stream) = Box::pin(opened).await?;
+        drop(handshake);
+        serve(version, stream, begun, admitted, service, closing, config).await
+    }));
+    let mut poll = move |context: &mut std::task::Context<'_>| {
+        while let Some(next) = ready!(served.0.as_mut().poll(context)) {
+            served = next;
         }
-    });
-    poll_fn(move |context| seat.poll(context, |context| served.as_mut().poll(context)))
+        Poll::Ready(())
+    };
+    poll_fn(move |context| seat.poll(context, &mut poll))
 }
+
+/// What a connection does, and what it does after that. So the memory of the first is free when it begins the second.
+struct Serving(BoxFuture<'static, Option<Serving>>);
 
 /// The stream for HTTP, and which version its client speaks; `None` if the connection ends before.
 async fn open<H: Handshake>(
@@ -125,7 +136,8 @@ async fn open<H: Handshake>(
     }
 }
 
-/// Serves a stream by HTTP. The client's first contact was at `since`.
+/// Serves a stream by HTTP. The client's first contact was at `since`. Returns what is left to do when a response leaves
+/// hyper.
 fn serve<I, S, B>(
     version: Version,
     stream: Begun<I>,
@@ -134,7 +146,7 @@ fn serve<I, S, B>(
     service: S,
     mut closing: watch::Receiver<bool>,
     config: Arc<ServeConfig>,
-) -> impl Future<Output = ()> + Send
+) -> impl Future<Output = Option<Serving>> + Send
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
@@ -145,18 +157,29 @@ where
     let tracking = Arc::clone(&admitted.connection);
     // HTTP/1 has no streams: hyper writes one answer after the other.
     let in_streams = http2::IS_SPOKEN && version == Version::HTTP_2;
+    let handover = Handover::new(Arc::clone(stream.head()));
+    let leaving = Arc::clone(&handover);
     let service = service_fn(move |mut request: Request<Incoming>| {
         let running = tracking.begin();
         let peer = tracking.peer.clone();
         let of_stream = in_streams.then(|| peer.clone());
+        // Others have no chunks, or no body.
+        let may_leave = request.version() == Version::HTTP_11 && request.method() != Method::HEAD;
+        let leaving = may_leave.then(|| Arc::clone(&leaving));
         request.extensions_mut().insert(peer);
         let answer = service.call(request);
         async move {
             answer.await.map(|response| {
-                response.map(|body| match of_stream {
-                    Some(peer) => Tracked::in_chunks(body, running, peer),
-                    None => Tracked::whole(body, running),
-                })
+                let leaving = leaving.filter(|_| is_long(&response));
+                let (mut head, body) = response.into_parts();
+                let body = match (of_stream, leaving) {
+                    (Some(peer), _) => ForHyper::Stays(Tracked::in_chunks(body, running, peer)),
+                    (None, None) => ForHyper::Stays(Tracked::whole(body, running)),
+                    (None, Some(handover)) => {
+                        handover.begin(Tracked::whole(body, running), &mut head.headers)
+                    }
+                };
+                Response::from_parts(head, body)
             })
         }
     });
@@ -193,23 +216,32 @@ where
         let mut quiet = (1..CHECKS)
             .take_while(|checks| every * *checks <= since.elapsed())
             .count() as u32;
-        loop {
+        let body = loop {
+            let mut left = poll_fn(|context| match Pin::new(&mut connection).poll(context) {
+                Poll::Ready(ended) => Poll::Ready(ended.map(|()| None)),
+                Poll::Pending => match handover.taken() {
+                    Some(body) => Poll::Ready(Ok(Some(body))),
+                    None => Poll::Pending,
+                },
+            });
             let signal = tokio::select! {
                 biased;
-                ended = &mut connection => {
-                    if let Err(error) = ended {
+                left = &mut left => match left {
+                    Ok(Some(body)) => break body,
+                    Ok(None) => return None,
+                    Err(error) => {
                         // The client is nearly always the cause: it disconnected or did not send HTTP.
                         tracing::debug!(%error, "a connection ended with an error");
+                        return None;
                     }
-                    return;
-                }
+                },
                 signal = signals.select_next_some() => signal,
             };
             let shuts_down = match signal {
                 Signal::Close => true,
                 Signal::GiveWay => {
                     tracing::debug!("an idle connection was closed: others need its place");
-                    return;
+                    return None;
                 }
                 Signal::Check => {
                     signals.push(Box::pin(check()));
@@ -220,7 +252,7 @@ where
                     // The client has sent nothing, or did not disconnect when asked to.
                     if quiet >= CHECKS && (begun == 0 || quiet >= 2 * CHECKS) {
                         tracing::debug!("a connection was closed: it sent no request in time");
-                        return;
+                        return None;
                     }
                     // In HTTP/1 this closes it, even in the middle of a head; in HTTP/2 the client has to close it.
                     quiet == CHECKS
@@ -232,7 +264,19 @@ where
                     Either::Right(http2) => Pin::new(&mut **http2).graceful_shutdown(),
                 }
             }
-        }
+        };
+        drop(signals);
+        let Either::Left(connection) = connection else {
+            return None;
+        };
+        let stream = connection.into_parts().io.into_inner().into_stream();
+        Some(Serving(Box::pin(async move {
+            let _admitted = admitted;
+            if let Err(error) = Chunked::new(stream, *body).await {
+                tracing::debug!(%error, "a connection ended with an error");
+            }
+            None
+        })))
     }
 }
 

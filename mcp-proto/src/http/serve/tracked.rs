@@ -68,7 +68,8 @@ impl Stream {
     }
 }
 
-type BodyError = Box<dyn Error + Send + Sync>;
+/// Any error of a body.
+pub(super) type BodyError = Box<dyn Error + Send + Sync>;
 
 impl<B> Body for Tracked<B>
 where

@@ -1,0 +1,244 @@
+//! Responses that go on for long and leave hyper: their bytes on the socket, their end, and clients that leave.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use http::{Request, Response};
+use http_body::Frame;
+use http_body_util::{BodyExt as _, StreamBody, combinators::UnsyncBoxBody};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use mcp_proto::http::{LongStream, ServeConfig, listen, serve};
+use proptest::prelude::*;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
+
+use crate::common::PATIENCE;
+
+type Part = Result<Bytes, std::io::Error>;
+
+/// A connection to a server that answers its one request with a marked body, and what the body yields.
+struct Opened {
+    connection: TcpStream,
+    body: UnboundedSender<Part>,
+}
+
+async fn opened(request: &str) -> Opened {
+    let (body, parts) = unbounded_channel();
+    let parts = Arc::new(Mutex::new(Some(parts)));
+    let service = service_fn(move |_: Request<Incoming>| {
+        let parts = parts.lock().unwrap().take().expect("one request");
+        async move { Ok::<_, Infallible>(marked(parts)) }
+    });
+    let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let never = std::future::pending();
+    tokio::spawn(serve(listener, service, ServeConfig::default(), never));
+    let mut connection = TcpStream::connect(address).await.unwrap();
+    connection.write_all(request.as_bytes()).await.unwrap();
+    Opened { connection, body }
+}
+
+fn marked(parts: UnboundedReceiver<Part>) -> Response<UnsyncBoxBody<Bytes, std::io::Error>> {
+    let parts = futures_util::stream::unfold(parts, |mut parts| async move {
+        let part = parts.recv().await?;
+        Some((part.map(Frame::data), parts))
+    });
+    let mut response = Response::new(StreamBody::new(parts.boxed()).boxed_unsync());
+    response.extensions_mut().insert(LongStream);
+    response
+}
+
+impl Opened {
+    /// The head and the rest, until the server closes.
+    async fn all(&mut self) -> (String, Vec<u8>) {
+        let mut all = Vec::new();
+        timeout(PATIENCE, self.connection.read_to_end(&mut all))
+            .await
+            .expect("the connection stays open")
+            .unwrap();
+        split(&all)
+    }
+
+    /// Reads until these bytes have come.
+    async fn until(&mut self, wanted: &str) -> String {
+        let mut read = Vec::new();
+        while !read.ends_with(wanted.as_bytes()) {
+            let byte = timeout(PATIENCE, self.connection.read_u8()).await;
+            read.push(byte.expect("it stays away").unwrap());
+        }
+        String::from_utf8(read).unwrap()
+    }
+}
+
+fn split(all: &[u8]) -> (String, Vec<u8>) {
+    let end = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+    let head = String::from_utf8(all[..end].to_vec()).unwrap();
+    (head.to_ascii_lowercase(), all[end..].to_vec())
+}
+
+/// The data of chunks up to the last one, which must be there.
+fn joined(mut chunks: &[u8]) -> Vec<u8> {
+    let mut data = Vec::new();
+    loop {
+        let line = chunks.windows(2).position(|two| two == b"\r\n").unwrap();
+        let size = std::str::from_utf8(&chunks[..line]).unwrap();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        let rest = &chunks[line + 2..];
+        data.extend_from_slice(&rest[..size]);
+        assert_eq!(&rest[size..size + 2], b"\r\n");
+        chunks = &rest[size + 2..];
+        if size == 0 {
+            assert_eq!(chunks, b"", "nothing comes after the last chunk");
+            return data;
+        }
+    }
+}
+
+const GET: &str = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+/// Frames of these sizes, which together are bytes that differ.
+fn frames(sizes: &[usize]) -> Vec<Bytes> {
+    let mut n = 0_usize;
+    let frame = |size: &usize| {
+        let bytes = (n..n + size).map(|n| (n % 251) as u8).collect();
+        n += size;
+        bytes
+    };
+    sizes.iter().map(frame).collect()
+}
+
+async fn arrive(sizes: &[usize], together: bool) {
+    let mut opened = opened(GET).await;
+    let frames = frames(sizes);
+    for frame in &frames {
+        opened.body.send(Ok(frame.clone())).unwrap();
+        if !together {
+            tokio::task::yield_now().await;
+        }
+    }
+    let (body, _) = unbounded_channel();
+    drop(std::mem::replace(&mut opened.body, body));
+    let (head, rest) = opened.all().await;
+    assert!(head.starts_with("http/1.1 200 ok\r\n"), "{head}");
+    assert!(head.contains("\r\nconnection: close\r\n"), "{head}");
+    assert!(
+        head.contains("\r\ntransfer-encoding: chunked\r\n"),
+        "{head}"
+    );
+    assert_eq!(joined(&rest), frames.concat());
+}
+
+#[tokio::test]
+async fn what_a_body_yields_arrives_in_order_and_ends() {
+    for together in [true, false] {
+        arrive(&[], together).await;
+        arrive(&[0], together).await;
+        // Many that are there at once, and ones that are written from where they are.
+        arrive(&[100; 1_000], together).await;
+        arrive(
+            &[1, 2_048, 2_049, 0, 3_000_000, 7, 100_000, 100_000],
+            together,
+        )
+        .await;
+    }
+}
+
+proptest! {
+    #[test]
+    fn frames_of_any_sizes_arrive(
+        sizes in prop::collection::vec(prop_oneof![0..40_usize, 2_000..2_100_usize, 0..50_000_usize], 0..40),
+        together: bool,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(arrive(&sizes, together));
+    }
+}
+
+#[tokio::test]
+async fn a_head_is_written_before_there_is_data() {
+    let mut opened = opened(GET).await;
+    opened.until("\r\n\r\n").await;
+    for text in ["a", "b"] {
+        opened.body.send(Ok(Bytes::from(text))).unwrap();
+        assert_eq!(opened.until("\r\n").await, "1\r\n");
+        assert_eq!(opened.until("\r\n").await, format!("{text}\r\n"));
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_the_body() {
+    let mut opened = opened(GET).await;
+    opened.until("\r\n\r\n").await;
+    drop(opened.connection);
+    timeout(PATIENCE, opened.body.closed())
+        .await
+        .expect("the body is kept");
+}
+
+#[tokio::test]
+async fn a_client_that_stops_to_send_has_left() {
+    let mut opened = opened(GET).await;
+    opened.until("\r\n\r\n").await;
+    opened.connection.shutdown().await.unwrap();
+    timeout(PATIENCE, opened.body.closed())
+        .await
+        .expect("the body is kept");
+}
+
+#[tokio::test]
+async fn a_request_behind_it_gets_no_answer() {
+    // The service panics when it is called twice.
+    let mut opened = opened(&GET.repeat(2)).await;
+    opened.until("\r\n\r\n").await;
+    opened.connection.write_all(GET.as_bytes()).await.unwrap();
+    opened.body.send(Ok(Bytes::from("still here"))).unwrap();
+    opened.until("still here\r\n").await;
+    drop(opened.body);
+    let mut rest = Vec::new();
+    let read = timeout(PATIENCE, opened.connection.read_to_end(&mut rest)).await;
+    // Its requests were not read, so the system may say that they are lost.
+    let _ = read.expect("the connection stays open");
+    assert!(rest.is_empty() || rest == b"0\r\n\r\n", "{rest:?}");
+}
+
+#[tokio::test]
+async fn a_body_that_fails_is_cut() {
+    let mut opened = opened(GET).await;
+    opened.body.send(Ok(Bytes::from("some"))).unwrap();
+    opened.until("some\r\n").await;
+    opened
+        .body
+        .send(Err(std::io::Error::other("no more")))
+        .unwrap();
+    let mut rest = Vec::new();
+    let read = timeout(PATIENCE, opened.connection.read_to_end(&mut rest)).await;
+    read.expect("the connection stays open").unwrap();
+    assert_eq!(rest, b"", "no last chunk");
+}
+
+#[tokio::test]
+async fn what_has_no_chunks_stays_with_hyper() {
+    let mut opened = opened("GET / HTTP/1.0\r\nhost: localhost\r\n\r\n").await;
+    opened.body.send(Ok(Bytes::from("old"))).unwrap();
+    let (body, _) = unbounded_channel();
+    drop(std::mem::replace(&mut opened.body, body));
+    let (head, rest) = opened.all().await;
+    assert!(!head.contains("transfer-encoding"), "{head}");
+    assert_eq!(rest, b"old");
+}
+
+#[tokio::test]
+async fn an_answer_to_head_has_no_body() {
+    let mut opened =
+        opened("HEAD / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await;
+    let (_, rest) = opened.all().await;
+    assert_eq!(rest, b"");
+    timeout(PATIENCE, opened.body.closed())
+        .await
+        .expect("the body is kept");
+}
