@@ -9,8 +9,10 @@ use crate::jsonrpc::Response;
 pub(crate) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 
 /// How an event with a message begins, and how each event ends.
-pub(super) const BEGIN: Bytes = Bytes::from_static(b"event: message\ndata: ");
-pub(super) const END: Bytes = Bytes::from_static(b"\n\n");
+const BEGIN_TEXT: &[u8] = b"event: message\ndata: ";
+const END_TEXT: &[u8] = b"\n\n";
+pub(super) const BEGIN: Bytes = Bytes::from_static(BEGIN_TEXT);
+pub(super) const END: Bytes = Bytes::from_static(END_TEXT);
 
 /// The byte order mark that a stream may begin with.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -25,23 +27,28 @@ pub(crate) fn answer(answer: &Response) -> Bytes {
     answer_after(Vec::new(), answer)
 }
 
+/// The size of an event with a message of this size, without further lines.
+pub(crate) const fn event_size(message: usize) -> usize {
+    BEGIN_TEXT.len() + message + END_TEXT.len()
+}
+
 /// A notification or a request as an event, after lines that belong to it. JSON text has no line break outside strings
 /// and none inside, so one `data` line is enough.
 pub(crate) fn message_after(mut lines: Vec<u8>, message: &impl Serialize) -> Bytes {
-    lines.extend_from_slice(&BEGIN);
+    lines.extend_from_slice(BEGIN_TEXT);
     if let Err(error) = serde_json::to_writer(&mut lines, message) {
         // Messages are made of strings and JSON values; this cannot fail short of a bug.
         tracing::error!(%error, "a message could not be serialised");
         return KEEP_ALIVE;
     }
-    lines.extend_from_slice(&END);
+    lines.extend_from_slice(END_TEXT);
     lines.into()
 }
 
 /// A message that is already JSON as an event, after lines that belong to it.
 pub(crate) fn text_after(mut lines: Vec<u8>, message: &[u8]) -> Bytes {
-    lines.reserve(BEGIN.len() + message.len() + END.len());
-    for part in [&BEGIN[..], message, &END] {
+    lines.reserve(event_size(message.len()));
+    for part in [BEGIN_TEXT, message, END_TEXT] {
         lines.extend_from_slice(part);
     }
     lines.into()
@@ -49,10 +56,10 @@ pub(crate) fn text_after(mut lines: Vec<u8>, message: &[u8]) -> Bytes {
 
 /// An answer as an event, after lines that belong to it.
 pub(crate) fn answer_after(mut lines: Vec<u8>, answer: &Response) -> Bytes {
-    lines.reserve(BEGIN.len() + answer.size_hint() + END.len());
-    lines.extend_from_slice(&BEGIN);
+    lines.reserve(event_size(answer.size_hint()));
+    lines.extend_from_slice(BEGIN_TEXT);
     answer.append_to(&mut lines);
-    lines.extend_from_slice(&END);
+    lines.extend_from_slice(END_TEXT);
     lines.into()
 }
 

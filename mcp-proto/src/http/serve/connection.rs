@@ -89,7 +89,7 @@ where
 }
 
 /// What a connection does, and what it does after that. So the memory of the first is free when it begins the second.
-struct Serving(BoxFuture<'static, Option<Serving>>);
+struct Serving(BoxFuture<'static, Option<Self>>);
 
 /// The stream for HTTP, and which version its client speaks; `None` if the connection ends before.
 async fn open<H: Handshake>(

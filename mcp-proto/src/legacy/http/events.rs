@@ -1,45 +1,48 @@
 //! Events with ids, from which a lost stream can be resumed (2025-03-26 to 2025-11-25, Streamable HTTP).
 
-use std::fmt::Display;
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::http::sse::{answer_after, message_after, text_after};
+use super::streams::{EventId, MAX_ID};
+use crate::http::sse::{answer_after, event_size, message_after, text_after};
 use crate::jsonrpc::Response;
 
 /// The comment line that opens a stream, so that its headers reach the client at once.
 pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
 
 /// A notification or a request as an event with an id.
-pub(super) fn message_with_id(id: impl Display, message: &impl Serialize) -> Bytes {
+pub(super) fn message_with_id(id: EventId, message: &impl Serialize) -> Bytes {
     message_after(id_line(id, 256), message)
 }
 
 /// The same for a message that is JSON text already.
-pub(super) fn text_with_id(id: impl Display, message: &[u8]) -> Bytes {
-    text_after(id_line(id, 0), message)
+pub(super) fn text_with_id(id: EventId, message: &[u8]) -> Bytes {
+    text_after(id_line(id, event_size(message.len())), message)
 }
 
 /// An answer as an event with an id.
-pub(super) fn answer_with_id(id: impl Display, answer: &Response) -> Bytes {
-    answer_after(id_line(id, 0), answer)
+pub(super) fn answer_with_id(id: EventId, answer: &Response) -> Bytes {
+    answer_after(id_line(id, event_size(answer.size_hint())), answer)
 }
 
 /// An event that carries only its id, so that a stream can be resumed before its first message (2025-11-25, Streamable
 /// HTTP).
-pub(super) fn priming(id: impl Display) -> Bytes {
+pub(super) fn priming(id: EventId) -> Bytes {
     format!("id: {id}\ndata: \n\n").into()
 }
 
 /// An event with the time that the client should wait before it reconnects.
-pub(super) fn retry(id: impl Display, retry: Duration) -> Bytes {
+pub(super) fn retry(id: EventId, retry: Duration) -> Bytes {
     format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis()).into()
 }
 
-fn id_line(id: impl Display, size: usize) -> Vec<u8> {
-    let mut line = format!("id: {id}\n").into_bytes();
-    line.reserve(size);
+/// The line with an id, in a buffer with room for so many bytes behind it.
+fn id_line(id: EventId, size: usize) -> Vec<u8> {
+    let mut line = Vec::with_capacity(b"id: \n".len() + MAX_ID + size);
+    line.extend_from_slice(b"id: ");
+    id.append_to(&mut line);
+    line.push(b'\n');
     line
 }

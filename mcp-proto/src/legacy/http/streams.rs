@@ -29,7 +29,7 @@ use mirror::Mirror;
 use stream::Stream;
 use table::Table;
 
-pub(super) use event_id::{EventId, StreamName};
+pub(super) use event_id::{EventId, MAX_ID, StreamName};
 pub(super) use reader::Reader;
 pub(super) use stream::Audience;
 

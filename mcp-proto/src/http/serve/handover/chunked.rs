@@ -18,6 +18,9 @@ const COPIED: usize = 2 * 1024;
 /// How many bytes of copied frames are gathered for one write.
 const GATHERED: usize = 8 * 1024;
 
+/// The most bytes of the line with the size of a chunk.
+const SIZE_LINE: usize = 16 + 2;
+
 /// The rest of a connection: its last body, whose head was written.
 pub(in crate::http::serve) struct Chunked<I, B> {
     connection: I,
@@ -96,8 +99,14 @@ where
         if data.is_empty() {
             return Ok(());
         }
+        let copied = if data.len() > COPIED {
+            0
+        } else {
+            data.len() + 2
+        };
+        self.gathered.reserve(SIZE_LINE + copied);
         write!(self.gathered, "{:x}\r\n", data.len())?;
-        if data.len() > COPIED {
+        if copied == 0 {
             (self.large, self.end) = (data, b"\r\n");
         } else {
             self.gathered.extend_from_slice(&data);

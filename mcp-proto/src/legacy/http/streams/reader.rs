@@ -72,6 +72,10 @@ impl Reader {
             return Some(opening);
         }
         loop {
+            // Most often there is one.
+            if let StreamRead::Event(event) = self.stream.find(self.key) {
+                return Some(event);
+            }
             let mut news = pin!(self.stream.said());
             // Before the check, so that later events wake this task.
             news.as_mut().enable();
