@@ -4,6 +4,7 @@ mod batch;
 mod calls;
 pub(crate) mod config;
 mod detached;
+mod event_id;
 mod events;
 mod exchange;
 mod followed;

@@ -136,8 +136,8 @@ async fn open<H: Handshake>(
     }
 }
 
-/// Serves a stream by HTTP. The client's first contact was at `since`. Returns what is left to do when a response leaves
-/// hyper.
+/// Serves a stream by HTTP. The client's first contact was at `since`. Returns what is left to do when a response
+/// leaves hyper.
 fn serve<I, S, B>(
     version: Version,
     stream: Begun<I>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::streams::{EventId, MAX_ID};
+use super::event_id::{EventId, MAX_ID};
 use crate::http::sse::{answer_after, event_size, message_after, text_after};
 use crate::jsonrpc::Response;
 

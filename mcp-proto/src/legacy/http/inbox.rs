@@ -8,9 +8,9 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use http::{Extensions, Response as HttpResponse, StatusCode, request};
 
+use super::event_id::EventId;
 use super::live::Reading;
 use super::refusal::Refusal;
-use super::streams::EventId;
 use super::{Inner, Legacy};
 use crate::context::{ClientSide, Context, Incoming};
 use crate::http::answer::empty;

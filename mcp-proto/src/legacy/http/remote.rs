@@ -11,9 +11,9 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use http::Response;
 use serde_json::Value;
 
+use super::event_id::EventId;
 use super::events::CONNECTED;
 use super::refusal::Refusal;
-use super::streams::EventId;
 use super::{Legacy, events};
 use crate::budget::{Client, Held, Kind};
 use crate::http::answer::open_stream;

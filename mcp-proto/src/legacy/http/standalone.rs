@@ -10,11 +10,12 @@ use http::header::{HeaderMap, HeaderName};
 use http::{Response, request};
 use tokio::time::{Instant, Sleep};
 
+use super::event_id::EventId;
 use super::events::CONNECTED;
 use super::followed::Followed;
 use super::refusal::Refusal;
 use super::sessions::{Held, Hold};
-use super::streams::{Audience, EventId, Opened, Reader, Standalone};
+use super::streams::{Audience, Opened, Reader, Standalone};
 use super::{Legacy, events, session_id};
 use crate::budget::{self, Client, Kind};
 use crate::http::answer::open_stream;

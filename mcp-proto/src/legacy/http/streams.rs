@@ -2,7 +2,6 @@
 //! which exist, and for how long those without a reader are kept.
 
 mod alone;
-mod event_id;
 mod mirror;
 mod reader;
 mod ring;
@@ -19,6 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::config::LegacyConfig;
+use super::event_id::{EventId, StreamName};
 use super::events;
 use crate::budget::{Bound, Client, Over};
 use crate::jsonrpc::RequestId;
@@ -29,7 +29,6 @@ use mirror::Mirror;
 use stream::Stream;
 use table::Table;
 
-pub(super) use event_id::{EventId, MAX_ID, StreamName};
 pub(super) use reader::Reader;
 pub(super) use stream::Audience;
 

@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::http::serve::tracked::BodyError;
 
-/// Up to how many bytes the data of a frame is copied, so that frames that are there together are one write. Larger data
-/// is written from where it is.
+/// Up to how many bytes the data of a frame is copied, so that frames that are there together are one write. Larger
+/// data is written from where it is.
 const COPIED: usize = 2 * 1024;
 
 /// How many bytes of copied frames are gathered for one write.

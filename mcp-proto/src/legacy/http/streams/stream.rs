@@ -8,13 +8,13 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-use super::event_id::{EventId, StreamName};
 use super::ring::Ring;
 use super::speaker::Speaker;
 use super::unwritten::{News, Unwritten};
 use crate::budget::{Client, Over};
 use crate::http::sse::KEEP_ALIVE;
 use crate::jsonrpc::RequestId;
+use crate::legacy::http::event_id::{EventId, StreamName};
 use crate::legacy::http::refusal::Refusal;
 
 /// The most events that may wait for a connection before their writer waits.

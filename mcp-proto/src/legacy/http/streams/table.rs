@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::event_id::StreamName;
 use super::stream::Stream;
 use crate::budget::{Bound, Client};
+use crate::legacy::http::event_id::StreamName;
 use crate::legacy::session::SessionId;
 
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 /// The name of a stream: its kind, and 64 random bits, so that it cannot be guessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::legacy::http) struct StreamName {
+pub(super) struct StreamName {
     kind: Kind,
     key: u64,
 }
@@ -22,18 +22,18 @@ enum Kind {
 
 /// The id of one event: `<stream>-<number>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::legacy::http) struct EventId {
-    pub(in crate::legacy::http) stream: StreamName,
+pub(super) struct EventId {
+    pub(super) stream: StreamName,
     /// Counted from 1 in its stream.
-    pub(in crate::legacy::http) number: u64,
+    pub(super) number: u64,
 }
 
 /// The most bytes of an event id: the kind and the key of its stream, a hyphen and a number.
-pub(in crate::legacy::http) const MAX_ID: usize = 1 + 16 + 1 + 20;
+pub(super) const MAX_ID: usize = 1 + 16 + 1 + 20;
 
 /// The text is not one of our event ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::legacy::http) struct NoEventId;
+pub(super) struct NoEventId;
 
 impl StreamName {
     pub(super) fn of_calls() -> Self {
@@ -53,7 +53,7 @@ impl StreamName {
         }
     }
 
-    pub(in crate::legacy::http) fn is_standalone(self) -> bool {
+    pub(super) fn is_standalone(self) -> bool {
         self.kind == Kind::Standalone
     }
 }
@@ -61,7 +61,7 @@ impl StreamName {
 impl EventId {
     /// Appends its text, which is at most [`MAX_ID`] bytes. Each event of each stream has one: formatting it would be a
     /// tenth of what an event costs.
-    pub(in crate::legacy::http) fn append_to(self, line: &mut Vec<u8>) {
+    pub(super) fn append_to(self, line: &mut Vec<u8>) {
         let Self { stream, number } = self;
         line.push(stream.kind.letter());
         let digits = (0..16).rev().map(|digit| stream.key >> (4 * digit) & 15);
