@@ -84,14 +84,24 @@ impl Reader {
                 StreamRead::End => return None,
                 StreamRead::Nothing => {}
             }
-            poll_fn(|context| {
-                // An event that is written now is read at once.
-                match self.stream.speak(Some(self.key), context) {
-                    Poll::Ready(()) => Poll::Ready(()),
-                    Poll::Pending => news.as_mut().poll(context),
+            let found = poll_fn(|context| {
+                if self.stream.speak(Some(self.key), context).is_ready() {
+                    return Poll::Ready(StreamRead::Nothing);
                 }
-            })
-            .await;
+                // An event that is written now is read at once.
+                match self.stream.find(self.key) {
+                    StreamRead::Nothing => {
+                        let news = news.as_mut().poll(context);
+                        news.map(|()| StreamRead::Nothing)
+                    }
+                    found => Poll::Ready(found),
+                }
+            });
+            match found.await {
+                StreamRead::Event(event) => return Some(event),
+                StreamRead::End => return None,
+                StreamRead::Nothing => {}
+            }
         }
     }
 }

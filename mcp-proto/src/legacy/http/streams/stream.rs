@@ -217,7 +217,10 @@ impl Stream {
             number,
         });
         self.state().ring.push(event);
-        self.news.notify_waiters();
+        // A reader that runs the speaker looks for events after it. To notify it here would wake its task once more.
+        if self.speaker().is_none() {
+            self.news.notify_waiters();
+        }
         number
     }
 
