@@ -28,7 +28,7 @@ const TESTS: Step = Step {
 };
 
 /// Names of tests and of test modules that are skipped. Each test takes seconds to minutes.
-const LEFT_OUT: [&str; 41] = [
+const LEFT_OUT: [&str; 49] = [
     // These test a whole table of rules, transcripts, entries or bytes.
     "each_broken_server_breaks_its_rule",
     "each_broken_server_on_pipes_breaks_its_rule",
@@ -48,6 +48,15 @@ const LEFT_OUT: [&str; 41] = [
     "every_flipped_bit_and_every_length_is_refused",
     "the_corpus_is_large_and_breaks_every_rule",
     "names_without_end_are_cut_everywhere",
+    "any_text_is_answered",
+    "route::full::",
+    "mcp::once::",
+    // These have large universes, or documents that unpack to very much.
+    "every_way_reads_a_large_universe_as_it_is_after_each_change",
+    "parts_are_shared_and_those_with_a_change_written_again",
+    "deep::",
+    "zips_that_are_bombs",
+    "a_document_that_unpacks_to_very_much_is_refused",
     // These fill tables up to their limits.
     "sessions_that_are_never_ended_are_bounded",
     "sessions_without_delete_are_bounded",
@@ -92,6 +101,7 @@ mod tests {
             "mcp-proto",
             "server",
             "services",
+            "universe-core",
             "universe-store",
         ];
         for member in members {
@@ -99,7 +109,7 @@ mod tests {
         }
         for name in LEFT_OUT {
             let wanted = match name.strip_suffix("::") {
-                Some(module) => format!("mod {module};"),
+                Some(path) => format!("mod {};", path.rsplit("::").next().unwrap_or(path)),
                 None => format!("fn {name}"),
             };
             assert!(source.contains(&wanted), "{name}");
