@@ -1,7 +1,9 @@
 //! Responses that go on for long and leave hyper: their bytes on the socket, their end, and clients that leave.
 
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
@@ -10,9 +12,9 @@ use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use mcp_proto::http::{LongStream, ServeConfig, listen, serve};
+use mcp_proto::http::{Handshake, LongStream, ServeConfig, Socket, listen, serve_with};
 use proptest::prelude::*;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -28,6 +30,77 @@ struct Opened {
 }
 
 async fn opened(request: &str) -> Opened {
+    opened_by(request, Short { most: None }).await
+}
+
+/// Connections that take few bytes at a time, and often make their writer wait.
+#[derive(Debug, Clone, Copy)]
+struct Short {
+    most: Option<usize>,
+}
+
+struct ShortStream {
+    socket: Socket,
+    most: Option<usize>,
+    waits: bool,
+}
+
+impl Handshake for Short {
+    type Stream = ShortStream;
+
+    async fn shake(&self, socket: Socket) -> std::io::Result<ShortStream> {
+        Ok(ShortStream {
+            socket,
+            most: self.most,
+            waits: false,
+        })
+    }
+}
+
+impl AsyncRead for ShortStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.socket).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for ShortStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        let Some(most) = self.most else {
+            return Pin::new(&mut self.socket).poll_write(context, bytes);
+        };
+        self.waits = !self.waits;
+        if self.waits {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let bytes = &bytes[..bytes.len().min(most)];
+        Pin::new(&mut self.socket).poll_write(context, bytes)
+    }
+
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(context)
+    }
+
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(context)
+    }
+}
+
+async fn opened_by(request: &str, handshake: Short) -> Opened {
     let (body, parts) = unbounded_channel();
     let parts = Arc::new(Mutex::new(Some(parts)));
     let service = service_fn(move |_: Request<Incoming>| {
@@ -37,7 +110,8 @@ async fn opened(request: &str) -> Opened {
     let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
     let never = std::future::pending();
-    tokio::spawn(serve(listener, service, ServeConfig::default(), never));
+    let config = ServeConfig::default();
+    tokio::spawn(serve_with(listener, handshake, service, config, never));
     let mut connection = TcpStream::connect(address).await.unwrap();
     connection.write_all(request.as_bytes()).await.unwrap();
     Opened { connection, body }
@@ -112,8 +186,8 @@ fn frames(sizes: &[usize]) -> Vec<Bytes> {
     sizes.iter().map(frame).collect()
 }
 
-async fn arrive(sizes: &[usize], together: bool) {
-    let mut opened = opened(GET).await;
+async fn arrive(sizes: &[usize], together: bool, most: Option<usize>) {
+    let mut opened = opened_by(GET, Short { most }).await;
     let frames = frames(sizes);
     for frame in &frames {
         opened.body.send(Ok(frame.clone())).unwrap();
@@ -136,13 +210,14 @@ async fn arrive(sizes: &[usize], together: bool) {
 #[tokio::test]
 async fn what_a_body_yields_arrives_in_order_and_ends() {
     for together in [true, false] {
-        arrive(&[], together).await;
-        arrive(&[0], together).await;
+        arrive(&[], together, None).await;
+        arrive(&[0], together, None).await;
         // Many that are there at once, and ones that are written from where they are.
-        arrive(&[100; 1_000], together).await;
+        arrive(&[100; 1_000], together, None).await;
         arrive(
             &[1, 2_048, 2_049, 0, 3_000_000, 7, 100_000, 100_000],
             together,
+            None,
         )
         .await;
     }
@@ -153,9 +228,23 @@ proptest! {
     fn frames_of_any_sizes_arrive(
         sizes in prop::collection::vec(prop_oneof![0..40_usize, 2_000..2_100_usize, 0..50_000_usize], 0..40),
         together: bool,
+        most in prop::option::of(1..9_000_usize),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(arrive(&sizes, together));
+        runtime.block_on(arrive(&sizes, together, most));
+    }
+}
+
+#[tokio::test]
+async fn frames_arrive_over_a_connection_that_takes_few_bytes_at_a_time() {
+    // A write may end anywhere, also between large data and the end of its chunk.
+    for most in [1, 7, 3_000] {
+        arrive(
+            &[3_000, 10, 3_000, 3_000, 0, 2_048, 5_000],
+            true,
+            Some(most),
+        )
+        .await;
     }
 }
 

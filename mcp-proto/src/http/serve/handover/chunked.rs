@@ -35,7 +35,7 @@ pub(in crate::http::serve) struct Chunked<I, B> {
     end: &'static [u8],
     /// The body has no more frames.
     has_ended: bool,
-    /// Whether the client may still leave unseen: it has sent nothing since its request.
+    /// Whether it is watched for the client leaving: the client has sent nothing since its request.
     watches: bool,
 }
 
@@ -76,7 +76,8 @@ where
 
     /// Takes the frames that are there. `Pending` if the body has no more for now, whether any was taken or not.
     fn poll_gather(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while self.gathered.len() < GATHERED && self.large.is_empty() && !self.has_ended {
+        // Nothing is gathered before the end of a large chunk, which would be written behind it.
+        while self.gathered.len() < GATHERED && self.end.is_empty() && !self.has_ended {
             match ready!(Pin::new(&mut self.body).poll_frame(context)) {
                 Some(Ok(frame)) => {
                     // Trailers of an endless body do not come.
