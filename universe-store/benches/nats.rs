@@ -4,8 +4,12 @@
 //! command is a message; or all write one universe, and a node appends what waits as one message, as the writer of the
 //! universe server does. The plain client does what `nats bench js pub sync` does: it publishes messages with bodies of
 //! the same size, over as many connections, each waiting for its acknowledgement, and says nothing of what it expects.
-//! That tool itself is in no package of Debian. The expecting client does the same, but names the message that each is
-//! to follow, as the port must: what it is slower by, comparing and setting costs by itself.
+//! The expecting client does the same, but names the message that each is to follow, as the port must: what it is
+//! slower by, comparing and setting costs by itself.
+//!
+//! `nats bench js pub sync` itself runs as well if the program `nats` is found: 64 clients, each of which publishes one
+//! command as a message and waits for its acknowledgement, to 64 subjects or to one. It cannot publish for a given time,
+//! so a short run says how many messages take about that long.
 //!
 //! `cargo bench -p universe-store --features nats --bench nats -- 9 5 3/always` makes 9 rounds of 5 seconds for each
 //! side, on three servers that write all to their disks; without the last word, all rows.
@@ -25,6 +29,7 @@ mod fleet;
 
 use std::cell::RefCell;
 use std::error::Error as _;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,6 +44,9 @@ use universe_store::nats::{NatsOptions, NatsStore};
 use self::beside::{BODY, Rounds, Work, commands, rate};
 use self::fleet::{Fleet, Settings};
 
+/// The messages of a short run of `nats bench`.
+const SHORT: usize = 2_000;
+
 fn main() {
     let Some(rounds) = Rounds::wanted(5, Duration::from_secs(2)) else {
         return;
@@ -49,8 +57,12 @@ fn main() {
         .collect();
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
     println!(
-        "servers/sync/nodes/universes    ours/s    plain/s  ratio (min-max)   expecting/s  ratio (min-max)"
+        "servers/sync/nodes/universes    ours/s    plain/s  ratio (min-max)   expecting/s  ratio (min-max)  nats bench/s  ratio (min-max)"
     );
+    let has_tool = Command::new("nats").arg("--version").output().is_ok();
+    if !has_tool {
+        println!("without nats bench: there is no program nats");
+    }
     for (count, is_durable) in [(1, true), (3, true), (1, false), (3, false)] {
         let sync = if is_durable { "always" } else { "2min" };
         for work in Work::SHARED {
@@ -77,11 +89,19 @@ fn main() {
                 runtime.block_on(messages(&url, count, work, expects, rounds.each))
             };
             let (mut plain, mut expecting) = (|| messages(false), || messages(true));
-            rounds.compare(
-                &format!("{row:<28}"),
-                ours,
-                &mut [&mut plain, &mut expecting],
-            );
+            let mut tool = || {
+                let rate = tool(&fleet, work, SHORT);
+                tool(
+                    &fleet,
+                    work,
+                    SHORT + (rate * rounds.each.as_secs_f64()) as usize,
+                )
+            };
+            let mut others: Vec<&mut dyn FnMut() -> f64> = vec![&mut plain, &mut expecting];
+            if has_tool {
+                others.push(&mut tool);
+            }
+            rounds.compare(&format!("{row:<28}"), ours, &mut others);
         }
     }
 }
@@ -94,6 +114,32 @@ async fn appends(url: &str, work: Work, time: Duration) -> f64 {
         opened.push(Arc::new(NatsStore::open(url, &options).await.unwrap()));
     }
     commands(opened, work, time).await
+}
+
+/// Messages a second by `nats bench`, which publishes so many.
+fn tool(fleet: &Fleet, work: Work, messages: usize) -> f64 {
+    let servers: Vec<_> = (0..fleet.count()).map(|n| fleet.host(n)).collect();
+    let (clients, size, copies) = (work.clients, BODY.len(), fleet.count());
+    let subjects = match work.universes {
+        1 => String::new(),
+        universes => format!("--multisubject --multisubjectmax={universes}"),
+    };
+    let options = format!(
+        "bench js pub sync tool-{0} --stream tool-{0} --create --purge --storage file --replicas {copies} \
+         --clients {clients} --msgs {messages} --size {size} --no-progress {subjects} --server {1}",
+        work.universes,
+        servers.join(",")
+    );
+    let run = Command::new("nats")
+        .args(options.split_whitespace())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    let rate = said
+        .split_once("aggregated stats: ")
+        .and_then(|(_, rest)| rest.split_whitespace().next())
+        .and_then(|rate| rate.replace(',', "").parse().ok());
+    rate.unwrap_or_else(|| panic!("{run:?}"))
 }
 
 /// The same in messages of a plain client, which may name the message that each is to follow.

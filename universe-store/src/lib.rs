@@ -28,6 +28,7 @@ mod tail;
 mod timestamp;
 #[cfg(any(feature = "nats", feature = "postgres"))]
 mod tls;
+mod turns;
 
 use std::time::Duration;
 
@@ -50,6 +51,7 @@ pub use self::nats::NatsStore;
 pub use self::postgres::PostgresStore;
 pub use self::sqlite::SqliteStore;
 pub use self::timestamp::Timestamp;
+pub use self::turns::Turns;
 
 /// The maximum size of one write, in bytes: all its bodies and names together (256 MiB).
 pub const MAX_WRITE: usize = 256 << 20;

@@ -24,7 +24,7 @@ use super::texts::TextPlace;
 use super::writers::WriterSlot;
 use super::{Change, CommandService, ServiceError};
 use crate::metrics;
-use crate::store::{AppendError, DeleteError, Revision, UniverseId};
+use crate::store::{AppendError, DeleteError, Revision, Turns, UniverseId};
 
 /// How often a batch is tried when another writer extended the log, or the store cannot say whether the batch landed.
 const ATTEMPTS: usize = 5;
@@ -38,12 +38,15 @@ pub(super) struct Writer {
     snapshot: Option<oneshot::Receiver<usize>>,
     /// The revisions that other writers reach, if the store is shared.
     hints: Option<Hints>,
+    /// The turns with other writers, if the store is shared.
+    turns: Option<Turns>,
     /// The number of jobs in the last batch.
     answered: usize,
 }
 
 impl Writer {
     pub(super) fn new(service: CommandService, id: UniverseId, slot: WriterSlot) -> Self {
+        let is_shared = service.store().is_shared();
         Self {
             service,
             id,
@@ -51,6 +54,7 @@ impl Writer {
             loaded: None,
             snapshot: None,
             hints: None,
+            turns: is_shared.then(Turns::default),
             answered: 0,
         }
     }
@@ -123,7 +127,10 @@ impl Writer {
         } else {
             ATTEMPTS
         };
-        for attempt in 0..attempts {
+        for _ in 0..attempts {
+            if let Some(turns) = &mut self.turns {
+                turns.begin().await;
+            }
             let full = match self.full(max_bytes).await {
                 Ok(full) => full,
                 Err(error) => return self.give_up(jobs, &error),
@@ -159,10 +166,15 @@ impl Writer {
                 metrics::appended(start.elapsed());
             }
             match appended {
-                Ok(()) => return self.commit(jobs.drain(..batch.outcomes.len()).collect(), batch),
+                Ok(()) => {
+                    if let Some(turns) = self.turns.as_mut().filter(|_| !batch.entries.is_empty()) {
+                        turns.won();
+                    }
+                    return self.commit(jobs.drain(..batch.outcomes.len()).collect(), batch);
+                }
                 // Another process wrote: read the new entries and process the jobs again on the new state.
                 Err(AppendError::Conflict { .. }) if is_shared => {
-                    refresh::pause(attempt).await;
+                    self.lose_turn().await;
                     if let Err(error) = self.catch_up().await {
                         return self.give_up(jobs, &error);
                     }

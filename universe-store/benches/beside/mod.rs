@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future::join_all;
 use universe_store::{
-    Append, AppendError, CommandId, Meta, NewEntry, Revision, Timestamp, UniverseId, UniverseLog,
+    Append, AppendError, CommandId, Meta, NewEntry, Revision, Timestamp, Turns, UniverseId,
+    UniverseLog,
 };
 
 /// The body of each command.
@@ -150,9 +151,11 @@ where
     total as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Appends batches until the time is over; after a conflict the same batch to what was found.
+/// Appends batches until the time is over. After a conflict it waits for its turn and appends the same batch to what is
+/// there then, as the server does.
 async fn write(store: Arc<dyn UniverseLog>, id: UniverseId, batch: usize, until: Instant) -> usize {
-    let (mut head, mut done) = (Revision::GENESIS, 0);
+    let (mut head, mut done, mut turns) = (Revision::GENESIS, 0, Turns::default());
+    let mut hints = store.hints(&id);
     while Instant::now() < until {
         let entry = || NewEntry {
             command_id: CommandId::random(),
@@ -165,12 +168,17 @@ async fn write(store: Arc<dyn UniverseLog>, id: UniverseId, batch: usize, until:
             entries: (0..batch).map(|_| entry()).collect(),
             name: None,
         };
+        turns.begin().await;
         match store.append(&id, append).await {
             Ok(appended) => {
+                turns.won();
                 head = appended.revision;
                 done += batch;
             }
-            Err(AppendError::Conflict { head: found }) => head = found.revision,
+            Err(AppendError::Conflict { .. }) => {
+                turns.lost(&mut hints).await;
+                head = store.record(&id).await.unwrap().head.revision;
+            }
             // As the server does with what many write.
             Err(AppendError::Unavailable) => {}
             Err(error) => panic!("{error}"),

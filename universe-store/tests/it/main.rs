@@ -32,6 +32,7 @@ mod tasks;
 #[cfg(feature = "postgres")]
 mod tls;
 mod torn;
+mod turns;
 
 use std::time::Duration;
 

@@ -14,9 +14,6 @@ use crate::store::{ReadError, Record, Revision, UniverseLog};
 /// How often a batch is tried when others write too. Each failed try means that another writer's batch succeeded.
 pub(super) const ATTEMPTS: usize = 64;
 
-/// The longest pause before the next try, in microseconds. The first pause is at most a sixteenth of it.
-const LONGEST_PAUSE: u64 = 16_000;
-
 /// The pause before hints are requested again after they ended, for example because the store is unavailable.
 const HINTS_PAUSE: Duration = Duration::from_secs(1);
 
@@ -37,6 +34,16 @@ impl Writer {
         let store = self.service.store();
         if self.hints.is_none() && self.loaded.is_some() && store.is_shared() {
             self.hints = Some(store.hints(&self.id));
+        }
+    }
+
+    /// Waits until the other writer that was first gives way.
+    pub(super) async fn lose_turn(&mut self) {
+        self.listen();
+        if let (Some(turns), Some(hints)) = (&mut self.turns, &mut self.hints)
+            && !turns.lost(hints).await
+        {
+            self.refresh(None).await;
         }
     }
 
@@ -135,10 +142,4 @@ async fn follow(store: &dyn UniverseLog, loaded: &mut Loaded, record: &Record) -
 /// Whether a universe in memory matches the log.
 pub(in crate::commands) fn is_current(universe: &Universe, record: &Record) -> bool {
     universe.revision == record.head.revision && universe.created_at == record.meta.created_at
-}
-
-/// Waits for the other writer: a random time, whose upper bound grows with the number of failed tries.
-pub(super) async fn pause(attempt: usize) {
-    let most = LONGEST_PAUSE.min(LONGEST_PAUSE / 16 * (attempt as u64 + 1));
-    tokio::time::sleep(Duration::from_micros(fastrand::u64(0..most))).await;
 }
