@@ -8,8 +8,8 @@
 //! slower by, comparing and setting costs by itself.
 //!
 //! `nats bench js pub sync` itself runs as well if the program `nats` is found: 64 clients, each of which publishes one
-//! command as a message and waits for its acknowledgement, to 64 subjects or to one. It cannot publish for a given time,
-//! so a short run says how many messages take about that long.
+//! command as a message and waits for its acknowledgement, to 64 subjects or to one. It cannot publish for a given
+//! time, so a short run says how many messages take about that long.
 //!
 //! `cargo bench -p universe-store --features nats --bench nats -- 9 5 3/always` makes 9 rounds of 5 seconds for each
 //! side, on three servers that write all to their disks; without the last word, all rows.
