@@ -1,10 +1,11 @@
 //! The result of commands, in the form that was asked for.
 
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde::ser::Error as _;
+use serde_json::value::RawValue;
 use universe_core::{Event, Findings};
 
-use super::{Changes, FITTING_BYTES, fit};
+use super::{Changes, FITTING_BYTES};
 use crate::commands::Processed;
 use crate::offload;
 
@@ -109,16 +110,18 @@ impl<'a> CommandAnswer<'a> {
             ResultForm::Events | ResultForm::State => None,
         };
         let next_state = match form {
-            ResultForm::Fitting => fit::within(state, FITTING_BYTES),
-            ResultForm::State => Some(to_raw_value(state)?),
+            ResultForm::Fitting => state.to_json_within(FITTING_BYTES)?,
+            ResultForm::State => Some(state.to_json()?),
             ResultForm::Changes | ResultForm::Events => None,
         };
+        let next_state = next_state.map(String::from_utf8).transpose();
+        let next_state = next_state.map_err(serde_json::Error::custom)?;
         Ok(Self {
             revision: Some(revision.0),
             time: Some(state.time()),
             events: &processed.events,
             changes,
-            next_state,
+            next_state: next_state.map(RawValue::from_string).transpose()?,
             warnings,
         })
     }

@@ -22,13 +22,31 @@ impl State {
         self.write_json(&mut out).map(|()| out)
     }
 
+    /// The universe as JSON text if that has at most `max` bytes. Otherwise little more than that is written.
+    ///
+    /// # Errors
+    /// As [`write_json`](Self::write_json).
+    pub fn to_json_within(&self, max: usize) -> Result<Option<Vec<u8>>, serde_json::Error> {
+        let mut out = Vec::new();
+        let is_within = self.write_within(&mut out, max)? && out.len() <= max;
+        Ok(is_within.then_some(out))
+    }
+
     /// Appends the universe as JSON text: the same bytes as with serde, many times faster.
     ///
     /// # Errors
     /// None in practice: the keys of a state are strings, and its numbers come from JSON.
     pub fn write_json(&self, out: &mut Vec<u8>) -> WriteResult {
+        self.write_within(out, usize::MAX).map(drop)
+    }
+
+    /// The same, and stops with false after the body with which it has more bytes than `max`.
+    fn write_within(&self, out: &mut Vec<u8>, max: usize) -> Result<bool, serde_json::Error> {
         begin_stars(out)?;
         for (index, (id, star)) in self.stars.iter().enumerate() {
+            if out.len() > max {
+                return Ok(false);
+            }
             if index > 0 {
                 out.push(b',');
             }
@@ -36,7 +54,8 @@ impl State {
         }
         self.write_others(out)?;
         self.write_time(out)?;
-        self.write_extra(out)
+        self.write_extra(out)?;
+        Ok(true)
     }
 
     /// What stands between the last body and the time.

@@ -233,7 +233,12 @@ proptest! {
         .unwrap();
         run(&mut state, commands, false);
         // What is written by itself is what serde writes.
-        prop_assert_eq!(state.to_json().unwrap(), serde_json::to_vec(&state).unwrap());
+        let written = state.to_json().unwrap();
+        prop_assert_eq!(&written, &serde_json::to_vec(&state).unwrap());
+        for max in 0..written.len() {
+            prop_assert_eq!(state.to_json_within(max).unwrap(), None);
+        }
+        prop_assert_eq!(state.to_json_within(written.len()).unwrap(), Some(written));
     }
 }
 

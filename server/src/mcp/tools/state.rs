@@ -139,14 +139,16 @@ pub(super) async fn call(
 /// The whole state and its size in bytes. The text of a large state is kept.
 fn whole(universe: &Universe, small: bool) -> Result<(CallToolResult, usize), ToolError> {
     let Universe { state, text, .. } = universe;
+    let mut prepared = PreparedJson::default();
     if small {
-        let result = CallToolResult::structured(state)?;
-        let json = result.structured_content.as_deref();
-        let bytes = json.map_or(0, |json| json.get().len());
-        return Ok((result, bytes));
+        let json = state.to_json().map_err(|_| ToolError::internal())?;
+        let json = String::from_utf8(json).map_err(|_| ToolError::internal())?;
+        let bytes = json.len();
+        let escaped = escaped(&json);
+        prepared.push(json.into(), escaped.into());
+        return Ok((CallToolResult::prepared(prepared), bytes));
     }
     let written = text.write(state).map_err(|_| ToolError::internal())?;
-    let mut prepared = PreparedJson::default();
     for part in written.parts() {
         let escaped = part.escaped(escaped);
         prepared.push(Bytes::from_owner(part.clone()), Bytes::from_owner(escaped));
