@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
+use super::Bounds;
 use super::ring::Ring;
 use super::speaker::Speaker;
 use super::unwritten::{News, Unwritten};
@@ -65,11 +66,18 @@ struct Reading {
     until: Option<u64>,
 }
 
+/// An event that was appended.
+pub(super) struct Pushed {
+    pub(super) number: u64,
+    /// Whether its client, or all clients together, exceed the bound of kept bytes.
+    pub(super) is_over: bool,
+}
+
 /// The reader of a stream, as the task that writes it sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::legacy::http) enum Audience {
-    /// A connection. `room`: not too many events wait for it.
-    Here { room: bool },
+    /// A connection. `room`: not too many events wait for it. `wants_id`: it came when there was no event for it.
+    Here { room: bool, wants_id: bool },
     /// No connection, but the client may reconnect. `room`: the events since then are fewer than may be kept.
     Away { room: bool },
     /// No connection, and no client may reconnect.
@@ -208,8 +216,9 @@ impl Stream {
         wake_waiting(state);
     }
 
-    /// Appends an event. Only one task does so, which keeps the numbers in order.
-    pub(super) fn push(&self, event: impl FnOnce(EventId) -> Bytes) -> u64 {
+    /// Appends an event and forgets old ones, as [`trim`](Self::trim) does. Returns its number. Only one task does so,
+    /// which keeps the numbers in order.
+    pub(super) fn push(&self, event: impl FnOnce(EventId) -> Vec<u8>, bounds: &Bounds) -> Pushed {
         let number = self.state().ring.next();
         // A large answer takes time to write, and a reader may need the lock meanwhile.
         let event = event(EventId {
@@ -218,18 +227,18 @@ impl Stream {
         });
         let mut state = self.state();
         state.ring.push(event);
+        let is_over = state.trim(bounds);
         // A reader that runs the speaker looks for events after it. To notify it here would wake its task once more.
         if self.speaker().is_none() {
             wake_waiting(state);
         }
-        number
+        Pushed { number, is_over }
     }
 
-    /// Forgets old events, but none that the connection has yet to read.
-    pub(super) fn trim(&self, max_events: usize, max_bytes: usize) {
-        let mut state = self.state();
-        let needed = state.needed();
-        state.ring.trim(max_events, max_bytes, needed);
+    /// Forgets old events, but none that the connection has yet to read. Returns whether its client, or all clients
+    /// together, still exceed the bound of kept bytes.
+    pub(super) fn trim(&self, bounds: &Bounds) -> bool {
+        self.state().trim(bounds)
     }
 
     /// Forgets everything except the events that a connection has yet to read, even the last event.
@@ -281,6 +290,7 @@ impl Stream {
             _ if state.forgotten => Audience::Gone,
             Some(reader) if reader.until.is_none() => Audience::Here {
                 room: said - reader.next < MAX_UNHEARD,
+                wants_id: state.wants_id,
             },
             _ => Audience::Away {
                 room: said - state.unheard < max_events as u64,
@@ -418,6 +428,12 @@ impl Stream {
 }
 
 impl State {
+    fn trim(&mut self, bounds: &Bounds) -> bool {
+        let needed = self.needed();
+        self.ring.trim(bounds.events, bounds.stream_bytes, needed);
+        self.ring.is_over()
+    }
+
     /// The number of the first event that a connection has yet to read. A connection that is to be closed delays
     /// nothing: its client reconnects for the rest.
     fn needed(&self) -> u64 {
