@@ -37,8 +37,8 @@ impl Speaker {
         }
     }
 
-    /// Runs it if `is_turn` returns true and it was woken; ready when it is done. `is_turn` is checked while no other task
-    /// can run it, so the task whose turn it is is the one that is woken.
+    /// Runs it if `is_turn` returns true and it was woken; ready when it is done. `is_turn` is checked while no other
+    /// task can run it, so the task whose turn it is is the one that is woken.
     pub(super) fn poll(&self, context: &Context<'_>, is_turn: impl FnOnce() -> bool) -> Poll<()> {
         // A future that panicked is dropped and not run again.
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);

@@ -237,8 +237,8 @@ async fn a_session_that_ends_ends_what_listens_for_it() {
     }
 }
 
-/// Each time that a connection is lost, a task continues to listen. It ends when the next connection comes, even if that
-/// is lost before the task has run.
+/// Each time that a connection is lost, a task continues to listen. It ends when the next connection comes, even if
+/// that is lost before the task has run.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_comes_and_goes_leaves_one_task() {
     let service = service(HttpConfig::default());
