@@ -1,14 +1,17 @@
 //! Streams whose clients do not reconnect leave nothing behind. The tests use the service and inspect the tables.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::{Map, Value, json};
 
+use super::{Reader, Stream};
 use crate::budget::{Bound, Kind};
 use crate::context::Context;
 use crate::http::{HttpConfig, ResponseBody, StreamableHttpService};
+use crate::legacy::http::event_id::StreamName;
 use crate::legacy::session::SessionId;
 use crate::server::Server;
 use crate::tool::{CallToolResult, Tool, ToolError};
@@ -266,6 +269,36 @@ async fn a_client_that_comes_and_goes_leaves_one_task() {
     assert_eq!(response.status(), 204);
     settle().await;
     assert_eq!((tasks(), listeners(&service)), (before, 0));
+}
+
+/// A reader that waits is woken for an event, for the reader that replaces it, and for the end.
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_waits_is_woken_for_all_that_concerns_it() {
+    let service = service(HttpConfig::default());
+    let (head, ()) = Request::new(()).into_parts();
+    let name = StreamName::of_calls();
+    let stream = Arc::new(Stream::new(name, &service.client(&head)));
+    let push = |event: &str| stream.push(|_| event.into(), &service.legacy().0.streams.bounds);
+    let read = |reader: Reader| {
+        let read = reader.into_body().collect();
+        tokio::spawn(tokio::time::timeout(Duration::from_secs(1), read))
+    };
+
+    let first = read(Reader::take_up(Arc::clone(&stream)).unwrap());
+    settle().await;
+    push("one");
+    settle().await;
+    push("two");
+    settle().await;
+    let second = read(Reader::resume(Arc::clone(&stream), 1).unwrap());
+    let first = first.await.unwrap().expect("it was not woken");
+    assert_eq!(first.unwrap().to_bytes(), "onetwo");
+    settle().await;
+    push("three");
+    settle().await;
+    stream.end();
+    let second = second.await.unwrap().expect("it was not woken");
+    assert_eq!(second.unwrap().to_bytes(), "twothree");
 }
 
 #[tokio::test(start_paused = true)]
