@@ -205,9 +205,10 @@ fn host_of(authority: &str) -> &str {
         let ends_well = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
         return if ends_well { address } else { authority };
     }
-    match authority.rsplit_once(':') {
+    let host = authority.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    match host.strip_suffix(':') {
         // More than one colon and no brackets: an IPv6 address as it stands in a list.
-        Some((host, port)) if !host.contains(':') && is_port(port) => host,
+        Some(host) if host.bytes().all(|byte| byte != b':') => host,
         _ => authority,
     }
 }

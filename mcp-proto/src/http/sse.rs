@@ -19,12 +19,12 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A notification or a request as an event.
 pub(crate) fn message(message: &impl Serialize) -> Bytes {
-    message_after(Vec::with_capacity(256), message)
+    message_after(Vec::with_capacity(256), message).into()
 }
 
 /// An answer as an event.
 pub(crate) fn answer(answer: &Response) -> Bytes {
-    answer_after(Vec::new(), answer)
+    answer_after(Vec::new(), answer).into()
 }
 
 /// The size of an event with a message of this size, without further lines.
@@ -34,33 +34,33 @@ pub(crate) const fn event_size(message: usize) -> usize {
 
 /// A notification or a request as an event, after lines that belong to it. JSON text has no line break outside strings
 /// and none inside, so one `data` line is enough.
-pub(crate) fn message_after(mut lines: Vec<u8>, message: &impl Serialize) -> Bytes {
+pub(crate) fn message_after(mut lines: Vec<u8>, message: &impl Serialize) -> Vec<u8> {
     lines.extend_from_slice(BEGIN_TEXT);
     if let Err(error) = serde_json::to_writer(&mut lines, message) {
         // Messages are made of strings and JSON values; this cannot fail short of a bug.
         tracing::error!(%error, "a message could not be serialised");
-        return KEEP_ALIVE;
+        return KEEP_ALIVE.into();
     }
     lines.extend_from_slice(END_TEXT);
-    lines.into()
+    lines
 }
 
 /// A message that is already JSON as an event, after lines that belong to it.
-pub(crate) fn text_after(mut lines: Vec<u8>, message: &[u8]) -> Bytes {
+pub(crate) fn text_after(mut lines: Vec<u8>, message: &[u8]) -> Vec<u8> {
     lines.reserve(event_size(message.len()));
     for part in [BEGIN_TEXT, message, END_TEXT] {
         lines.extend_from_slice(part);
     }
-    lines.into()
+    lines
 }
 
 /// An answer as an event, after lines that belong to it.
-pub(crate) fn answer_after(mut lines: Vec<u8>, answer: &Response) -> Bytes {
+pub(crate) fn answer_after(mut lines: Vec<u8>, answer: &Response) -> Vec<u8> {
     lines.reserve(event_size(answer.size_hint()));
     lines.extend_from_slice(BEGIN_TEXT);
     answer.append_to(&mut lines);
     lines.extend_from_slice(END_TEXT);
-    lines.into()
+    lines
 }
 
 /// One event of a stream.

@@ -13,6 +13,7 @@ mod live;
 mod refusal;
 mod remote;
 mod sessions;
+mod signal;
 mod standalone;
 mod streams;
 

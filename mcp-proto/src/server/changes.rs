@@ -43,7 +43,8 @@ pub(crate) struct Interest {
 
 /// The broadcast of a server.
 pub(crate) struct Changes {
-    sender: broadcast::Sender<Arc<Sent>>,
+    /// `None` is sent when the server closes.
+    sender: broadcast::Sender<Option<Arc<Sent>>>,
     matcher: Option<Matcher>,
     closed: watch::Sender<bool>,
     permits: Arc<Semaphore>,
@@ -64,7 +65,7 @@ pub(crate) struct Listener {
 
 #[derive(Debug)]
 struct Subscription {
-    receiver: broadcast::Receiver<Arc<Sent>>,
+    receiver: broadcast::Receiver<Option<Arc<Sent>>>,
     permits: Arc<Semaphore>,
     /// `None` while no client is connected to be notified.
     permit: Option<OwnedSemaphorePermit>,
@@ -83,7 +84,7 @@ impl Changes {
 
     pub(super) fn send(&self, change: Change) {
         // Fails only without listeners, which is fine.
-        let _ = self.sender.send(Arc::new(Sent::new(change)));
+        let _ = self.sender.send(Some(Arc::new(Sent::new(change))));
     }
 
     /// Marks that from now on updates may be of interest. Never taken back: legacy subscriptions live in sessions.
@@ -97,6 +98,8 @@ impl Changes {
 
     pub(super) fn close(&self) {
         self.closed.send_replace(true);
+        // Wakes those that wait for a change. Fails only without listeners.
+        let _ = self.sender.send(None);
     }
 
     /// Starts to listen from now on; `None` when every permit is taken. A listener without interests takes none.
@@ -141,18 +144,21 @@ impl Listener {
             if let Some(notification) = self.pending.pop_front() {
                 return Some(notification);
             }
-            let change = tokio::select! {
-                biased;
-                _ = self.closed.wait_for(|closed| *closed) => return None,
-                change = next_change(&mut self.subscription) => change,
+            let Some(subscription) = &mut self.subscription else {
+                self.closed().await;
+                return None;
             };
-            match change {
-                Ok(sent) => self.receive(&sent),
-                Err(broadcast::error::RecvError::Lagged(missed)) => {
-                    let skipped = self.subscription.as_mut().map_or(0, Subscription::skip);
+            // Cheaper than to wait for it, too, which each change would do again. A close after this is sent as well.
+            if *self.closed.borrow() {
+                return None;
+            }
+            match subscription.receiver.recv().await {
+                Ok(Some(sent)) => self.receive(&sent),
+                Err(broadcast::error::RecvError::Lagged(missed)) if !*self.closed.borrow() => {
+                    let skipped = subscription.skip();
                     self.queue_everything(Some(missed.saturating_add(skipped)));
                 }
-                Err(broadcast::error::RecvError::Closed) => return None,
+                Ok(None) | Err(_) => return None,
             }
         }
     }
@@ -289,14 +295,5 @@ impl fmt::Debug for Listener {
             .debug_struct("Listener")
             .field("interest", &self.interest)
             .finish_non_exhaustive()
-    }
-}
-
-async fn next_change(
-    subscription: &mut Option<Subscription>,
-) -> Result<Arc<Sent>, broadcast::error::RecvError> {
-    match subscription {
-        Some(subscription) => subscription.receiver.recv().await,
-        None => std::future::pending().await,
     }
 }

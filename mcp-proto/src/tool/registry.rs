@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -27,7 +28,7 @@ const MAX_NAME: usize = 128;
 #[derive(Clone, Default)]
 pub(crate) struct ToolRegistry {
     tools: Vec<ToolEntry>,
-    by_name: HashMap<String, usize>,
+    by_name: HashMap<String, usize, RandomState>,
     /// Whether a tool with parameters that headers repeat exists or existed.
     mirrors: bool,
     /// The application's own error for arguments that do not match.

@@ -162,11 +162,13 @@ impl Driving {
         loop {
             match self.stream.audience() {
                 Audience::Gone => return,
-                Audience::Here { room } => {
+                Audience::Here { room, wants_id } => {
                     if self.away.take().is_some() {
                         self.calls.rejoin();
                     }
-                    self.prime();
+                    if wants_id {
+                        self.prime();
+                    }
                     if !room {
                         tokio::select! {
                             biased;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::event_id::{EventId, MAX_ID};
+use super::event_id::EventId;
 use crate::http::sse::{answer_after, event_size, message_after, text_after};
 use crate::jsonrpc::Response;
 
@@ -13,34 +13,34 @@ use crate::jsonrpc::Response;
 pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
 
 /// A notification or a request as an event with an id.
-pub(super) fn message_with_id(id: EventId, message: &impl Serialize) -> Bytes {
+pub(super) fn message_with_id(id: EventId, message: &impl Serialize) -> Vec<u8> {
     message_after(id_line(id, 256), message)
 }
 
 /// The same for a message that is JSON text already.
-pub(super) fn text_with_id(id: EventId, message: &[u8]) -> Bytes {
+pub(super) fn text_with_id(id: EventId, message: &[u8]) -> Vec<u8> {
     text_after(id_line(id, event_size(message.len())), message)
 }
 
 /// An answer as an event with an id.
-pub(super) fn answer_with_id(id: EventId, answer: &Response) -> Bytes {
+pub(super) fn answer_with_id(id: EventId, answer: &Response) -> Vec<u8> {
     answer_after(id_line(id, event_size(answer.size_hint())), answer)
 }
 
 /// An event that carries only its id, so that a stream can be resumed before its first message (2025-11-25, Streamable
 /// HTTP).
-pub(super) fn priming(id: EventId) -> Bytes {
+pub(super) fn priming(id: EventId) -> Vec<u8> {
     format!("id: {id}\ndata: \n\n").into()
 }
 
 /// An event with the time that the client should wait before it reconnects.
-pub(super) fn retry(id: EventId, retry: Duration) -> Bytes {
+pub(super) fn retry(id: EventId, retry: Duration) -> Vec<u8> {
     format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis()).into()
 }
 
 /// The line with an id, in a buffer with room for so many bytes behind it.
 fn id_line(id: EventId, size: usize) -> Vec<u8> {
-    let mut line = Vec::with_capacity(b"id: \n".len() + MAX_ID + size);
+    let mut line = Vec::with_capacity(b"id: \n".len() + id.size() + size);
     line.extend_from_slice(b"id: ");
     id.append_to(&mut line);
     line.push(b'\n');

@@ -14,6 +14,7 @@ use crate::http::head::Accepts;
 use crate::jsonrpc::{Message, Response};
 use crate::outbox::Outgoing;
 use futures_util::{Stream, StreamExt as _};
+use tokio::time::Instant;
 
 /// A running call of a session, as the stream of its messages. Its answer or its cancellation is the last item.
 pub(super) struct Exchange {
@@ -195,7 +196,7 @@ impl Exchange {
     /// A running call keeps its session from expiring.
     fn touch(&mut self) {
         if let Some(hold) = &mut self.hold {
-            hold.hold.touch();
+            hold.hold.touch(Instant::now());
         }
     }
 }

@@ -2,18 +2,16 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use foldhash::fast::RandomState;
-use futures_util::task::AtomicWaker;
-
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use crate::jsonrpc::{RequestId, Response};
 use crate::legacy::http::refusal::Refusal;
+use crate::legacy::http::signal::Signal;
 use crate::legacy::session::SessionId;
 
 /// The most calls that a list may have capacity for if it is kept for the next session.
@@ -63,12 +61,6 @@ struct Cancel(Arc<Signal>);
 /// Where a call finds out that it is cancelled.
 #[derive(Debug)]
 pub(super) struct Cancelled(Arc<Signal>);
-
-#[derive(Debug, Default)]
-struct Signal {
-    given: AtomicBool,
-    waiting: AtomicWaker,
-}
 
 /// Holds the entry of a call; dropping it ends the entry.
 #[derive(Debug)]
@@ -197,16 +189,12 @@ impl Live {
 impl Cancelled {
     /// Whether the call is cancelled.
     pub(super) fn is_given(&self) -> bool {
-        self.0.given.load(Ordering::Acquire)
+        self.0.is_given()
     }
 
     /// Ready once it is.
     pub(super) fn poll(&self, context: &Context<'_>) -> Poll<()> {
-        self.0.waiting.register(context.waker());
-        match self.is_given() {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        }
+        self.0.poll_given(context)
     }
 }
 
@@ -218,8 +206,7 @@ impl Drop for Reading {
 
 impl Drop for Cancel {
     fn drop(&mut self) {
-        self.0.given.store(true, Ordering::Release);
-        self.0.waiting.wake();
+        self.0.give();
     }
 }
 

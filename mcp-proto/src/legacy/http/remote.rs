@@ -76,7 +76,7 @@ impl Legacy {
         let primes = session.protocol_version.has_polling();
         let opening = match primes {
             // One client in use forgets its last id when it reconnects.
-            true => events::priming(last),
+            true => events::priming(last).into(),
             false => CONNECTED,
         };
         let remote = Remote {
@@ -175,7 +175,7 @@ impl Remote {
             self.last.number += 1;
             let error = ErrorObject::new(ErrorObject::INTERNAL, SERVER_ENDED);
             let answer = RpcResponse::error(Some(request), error);
-            let text = events::answer_with_id(self.last, &answer);
+            let text = Bytes::from(events::answer_with_id(self.last, &answer));
             self.ready.push_back(text.clone());
             write.events.push(StreamEvent {
                 number: self.last.number,

@@ -114,8 +114,7 @@ impl Sessions {
 
 impl Hold {
     /// Counts as a use of the session. Called whenever a message was sent or the keep-alive is due.
-    pub(super) fn touch(&mut self) {
-        let now = Instant::now();
+    pub(super) fn touch(&mut self, now: Instant) {
         if self.asking.is_some() || now.duration_since(self.touched) < self.interval {
             return;
         }

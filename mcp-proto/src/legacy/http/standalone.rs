@@ -170,13 +170,9 @@ impl Listening {
         let mut quiet = pin!(tokio::time::sleep(self.keep_alive));
         let mut said = Instant::now();
         loop {
-            if self.stream.has_session_changed() {
-                self.is_stale = true;
-                self.hold.ask_now();
-            }
             let (here, room) = match self.stream.audience() {
                 Audience::Gone => return,
-                Audience::Here { room } => {
+                Audience::Here { room, wants_id } => {
                     if self.away.take().is_some() {
                         said = Instant::now();
                         self.stream.unkeep();
@@ -186,7 +182,7 @@ impl Listening {
                             return;
                         }
                     }
-                    if self.primes {
+                    if wants_id && self.primes {
                         self.stream.prime();
                     }
                     (true, room)
@@ -207,7 +203,12 @@ impl Listening {
             };
             tokio::select! {
                 biased;
-                () = self.stream.changed() => {}
+                () = self.stream.changed() => {
+                    if self.stream.has_session_changed() {
+                        self.is_stale = true;
+                        self.hold.ask_now();
+                    }
+                }
                 Some(()) = self.elsewhere.next() => {
                     (self.is_stale, self.is_late) = (true, true);
                     self.hold.ask_now();
@@ -232,14 +233,14 @@ impl Listening {
                     self.say(&change);
                     if here {
                         said = Instant::now();
-                        self.hold.touch();
+                        self.hold.touch(said);
                     }
                 }
                 () = over(&mut self.away) => return,
                 () = &mut quiet, if here => {
                     let now = Instant::now();
                     if now >= said + self.keep_alive {
-                        self.hold.touch();
+                        self.hold.touch(now);
                         self.stream.keep_alive();
                         said = now;
                     }
@@ -258,7 +259,7 @@ impl Listening {
             Box::pin(self.heed(&session)).await;
         }
         while !self.is_stale
-            && self.stream.audience() == (Audience::Here { room: true })
+            && matches!(self.stream.audience(), Audience::Here { room: true, .. })
             && let Some(Some(change)) = self.listener.next().now_or_never()
         {
             self.say(&change);

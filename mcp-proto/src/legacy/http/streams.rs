@@ -15,8 +15,6 @@ mod unwritten;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
-
 use super::config::LegacyConfig;
 use super::event_id::{EventId, StreamName};
 use super::events;
@@ -204,11 +202,13 @@ impl Opened {
     }
 
     /// Appends an event and returns its number.
-    pub(super) fn push(&self, event: impl FnOnce(EventId) -> Bytes) -> u64 {
-        let number = self.stream.push(event);
-        self.trim();
+    pub(super) fn push(&self, event: impl FnOnce(EventId) -> Vec<u8>) -> u64 {
+        let pushed = self.stream.push(event, &self.streams.bounds);
+        if pushed.is_over {
+            self.make_room();
+        }
         self.note();
-        number
+        pushed.number
     }
 
     /// The answer to a request is about to be sent.
@@ -238,11 +238,13 @@ impl Opened {
     /// Forgets events beyond the bounds. Those that a connection has yet to read are kept until it has read them or is
     /// closed.
     pub(super) fn trim(&self) {
-        let bounds = &self.streams.bounds;
-        self.stream.trim(bounds.events, bounds.stream_bytes);
-        if !self.stream.is_over() {
-            return;
+        if self.stream.trim(&self.streams.bounds) {
+            self.make_room();
         }
+    }
+
+    /// Makes room for its events by dropping streams without a reader, or does not keep them.
+    fn make_room(&self) {
         let is_over = || self.stream.is_over();
         self.streams.make_room(&self.stream.client(), is_over);
         if self.stream.is_over() {

@@ -1,48 +1,44 @@
 //! A standalone stream that no connection reads: a task continues to write it.
 
-use std::pin::pin;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
 use super::stream::Stream;
 
 /// Runs the speaker of a stream while no connection reads it, until this is dropped.
-struct Alone(Arc<Stream>);
+struct Alone {
+    stream: Arc<Stream>,
+    /// Its turn ends when a connection comes.
+    key: u64,
+}
 
 /// Continues without a connection until there is one; for a stream that has a speaker.
-pub(super) fn go_on(stream: &Arc<Stream>) {
+pub(super) fn go_on(stream: &Arc<Stream>, key: u64) {
     if let Some(speaker) = stream.speaker() {
-        let alone = Alone(Arc::clone(stream));
+        let stream = Arc::clone(stream);
+        let alone = Alone { stream, key };
         speaker.runtime().spawn(async move { alone.run().await });
     }
 }
 
 impl Alone {
     async fn run(&self) {
-        let stream = &self.0;
-        loop {
-            // A new connection is reported as news.
-            let mut news = pin!(stream.said());
-            news.as_mut().enable();
-            if stream.is_read() {
-                return;
+        poll_fn(|context| {
+            if self.stream.poll_turn_over(self.key, context).is_ready() {
+                return Poll::Ready(());
             }
-            let step = std::future::poll_fn(|context| match stream.speak(None, context) {
-                Poll::Ready(()) => Poll::Ready(true),
-                Poll::Pending => news.as_mut().poll(context).map(|()| false),
-            });
-            if step.await {
-                return;
-            }
-        }
+            self.stream.speak(self.key, context)
+        })
+        .await;
     }
 }
 
 impl Drop for Alone {
     fn drop(&mut self) {
         // The runtime ends: the speaker holds the stream, and the stream holds the speaker.
-        if !self.0.is_read()
-            && let Some(speaker) = self.0.speaker()
+        if self.stream.is_turn(self.key)
+            && let Some(speaker) = self.stream.speaker()
         {
             speaker.end();
         }

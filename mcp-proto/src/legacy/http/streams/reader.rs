@@ -1,16 +1,14 @@
 //! The reading end of a stream, as the body of a response.
 
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
 
 use super::alone;
-use super::stream::{Stream, StreamRead};
+use super::stream::Stream;
 use crate::http::body::ResponseBody;
 use crate::legacy::http::refusal::Refusal;
 
@@ -60,56 +58,35 @@ impl Reader {
 
     /// The body that reads it.
     pub(in crate::legacy::http) fn into_body(self) -> ResponseBody {
-        ResponseBody::events(stream::unfold(self, |mut reader| async move {
-            let event = reader.next().await?;
-            Some((event, reader))
+        let mut reader = Some(self);
+        ResponseBody::events(stream::poll_fn(move |context| {
+            let event = match &mut reader {
+                Some(reader) => ready!(reader.poll_next(context)),
+                None => None,
+            };
+            if event.is_none() {
+                // It leaves the stream at its end, even if the response is kept.
+                reader = None;
+            }
+            Poll::Ready(event)
         }))
     }
 
     /// The next event, or a comment if there was none for a long time; `None` at the end.
-    async fn next(&mut self) -> Option<Bytes> {
+    fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(opening) = self.opening.take() {
-            return Some(opening);
+            return Poll::Ready(Some(opening));
         }
-        loop {
-            // Most often there is one.
-            if let StreamRead::Event(event) = self.stream.find(self.key) {
-                return Some(event);
-            }
-            let mut news = pin!(self.stream.said());
-            // Before the check, so that later events wake this task.
-            news.as_mut().enable();
-            match self.stream.find(self.key) {
-                StreamRead::Event(event) => return Some(event),
-                StreamRead::End => return None,
-                StreamRead::Nothing => {}
-            }
-            let found = poll_fn(|context| {
-                if self.stream.speak(Some(self.key), context).is_ready() {
-                    return Poll::Ready(StreamRead::Nothing);
-                }
-                // An event that is written now is read at once.
-                match self.stream.find(self.key) {
-                    StreamRead::Nothing => {
-                        let news = news.as_mut().poll(context);
-                        news.map(|()| StreamRead::Nothing)
-                    }
-                    found => Poll::Ready(found),
-                }
-            });
-            match found.await {
-                StreamRead::Event(event) => return Some(event),
-                StreamRead::End => return None,
-                StreamRead::Nothing => {}
-            }
-        }
+        // First, so that an event that is written now is read at once. When it is done, the stream has ended.
+        let _done = self.stream.speak(self.key, context);
+        self.stream.poll_next(self.key, context)
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        if self.stream.left(self.key) {
-            alone::go_on(&self.stream);
+        if let Some(key) = self.stream.left(self.key) {
+            alone::go_on(&self.stream, key);
         }
     }
 }

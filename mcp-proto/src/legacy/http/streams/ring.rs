@@ -10,9 +10,6 @@ use crate::budget::{Client, Held, Kind, Over};
 /// accounting of the text.
 const OVERHEAD: usize = 96;
 
-/// Up to this length a text is copied, so that it takes no more memory than it needs.
-const SMALL: usize = 1024;
-
 /// A ring does not shrink below this capacity.
 const FEW: usize = 16;
 
@@ -62,11 +59,9 @@ impl Ring {
         self.first
     }
 
-    pub(super) fn push(&mut self, event: Bytes) {
-        let event = match event.len() {
-            0..=SMALL => Bytes::copy_from_slice(&event),
-            _ => event,
-        };
+    pub(super) fn push(&mut self, event: Vec<u8>) {
+        // It takes no more memory than it needs.
+        let event = Bytes::from(event.into_boxed_slice());
         // Small ones are never refused: an open connection has only a few events yet to read.
         self.held.overdraw(event.len() + OVERHEAD);
         self.events.push_back(event);

@@ -1,13 +1,13 @@
 //! One stream of a session: its latest events, its writer, and the one connection that reads it.
 
+use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use tokio::sync::Notify;
-use tokio::sync::futures::Notified;
 
+use super::Bounds;
 use super::ring::Ring;
 use super::speaker::Speaker;
 use super::unwritten::{News, Unwritten};
@@ -16,6 +16,7 @@ use crate::http::sse::KEEP_ALIVE;
 use crate::jsonrpc::RequestId;
 use crate::legacy::http::event_id::{EventId, StreamName};
 use crate::legacy::http::refusal::Refusal;
+use crate::legacy::http::signal::Signal;
 
 /// The most events that may wait for a connection before their writer waits.
 const MAX_UNHEARD: u64 = 16;
@@ -25,10 +26,8 @@ const MAX_UNHEARD: u64 = 16;
 pub(in crate::legacy::http) struct Stream {
     name: StreamName,
     state: Mutex<State>,
-    /// Wakes readers.
-    news: Notify,
     /// Wakes the task that writes the stream.
-    changed: Notify,
+    changed: Signal,
     /// The writer of a standalone stream. The streams of calls are written by their tasks.
     speaker: OnceLock<Speaker>,
 }
@@ -37,8 +36,10 @@ pub(in crate::legacy::http) struct Stream {
 struct State {
     ring: Ring,
     reader: Option<Reading>,
-    /// The key of the next reader.
-    next_key: u64,
+    /// Whose turn it is to run the speaker: the key of the latest reader, or of the task that continues without one.
+    turn: u64,
+    /// Wakes the one whose turn it is, when there is something to read or its turn is over.
+    waiting: Option<Waker>,
     /// The number of the first event that no reader has received.
     unheard: u64,
     /// A reader came for which there is no event. An event would give it an id for reconnecting.
@@ -57,7 +58,6 @@ struct State {
 
 #[derive(Debug)]
 struct Reading {
-    key: u64,
     /// The number of the first event that it receives.
     first: u64,
     /// The number of the next event that it receives.
@@ -66,22 +66,22 @@ struct Reading {
     until: Option<u64>,
 }
 
+/// An event that was appended.
+pub(super) struct Pushed {
+    pub(super) number: u64,
+    /// Whether its client, or all clients together, exceed the bound of kept bytes.
+    pub(super) is_over: bool,
+}
+
 /// The reader of a stream, as the task that writes it sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::legacy::http) enum Audience {
-    /// A connection. `room`: not too many events wait for it.
-    Here { room: bool },
+    /// A connection. `room`: not too many events wait for it. `wants_id`: it came when there was no event for it.
+    Here { room: bool, wants_id: bool },
     /// No connection, but the client may reconnect. `room`: the events since then are fewer than may be kept.
     Away { room: bool },
     /// No connection, and no client may reconnect.
     Gone,
-}
-
-/// The next item for a reader.
-pub(super) enum StreamRead {
-    Event(Bytes),
-    Nothing,
-    End,
 }
 
 impl Stream {
@@ -91,7 +91,8 @@ impl Stream {
             state: Mutex::new(State {
                 ring: Ring::new(client),
                 reader: None,
-                next_key: 0,
+                turn: 0,
+                waiting: None,
                 unheard: 1,
                 wants_id: false,
                 is_quiet: false,
@@ -100,8 +101,7 @@ impl Stream {
                 forgotten: false,
                 unwritten: Unwritten::default(),
             }),
-            news: Notify::new(),
-            changed: Notify::new(),
+            changed: Signal::default(),
             speaker: OnceLock::new(),
         }
     }
@@ -116,24 +116,33 @@ impl Stream {
         self.speaker.get()
     }
 
-    /// Runs the speaker, for the reader of this key or without a reader; ready when the speaker is done.
-    pub(super) fn speak(&self, key: Option<u64>, context: &mut Context<'_>) -> Poll<()> {
-        let Some(speaker) = self.speaker() else {
-            return Poll::Pending;
-        };
-        let is_turn = || self.state().reader.as_ref().map(|reader| reader.key) == key;
-        speaker.poll(context, is_turn)
+    /// Runs the speaker if it was woken, for the one of this key; ready when the speaker is done.
+    pub(super) fn speak(&self, key: u64, context: &Context<'_>) -> Poll<()> {
+        match self.speaker() {
+            Some(speaker) => speaker.poll(context, || self.is_turn(key)),
+            None => Poll::Pending,
+        }
     }
 
-    /// Whether a connection reads it.
-    pub(super) fn is_read(&self) -> bool {
-        self.state().reader.is_some()
+    /// Whether it is the turn of the one of this key.
+    pub(super) fn is_turn(&self, key: u64) -> bool {
+        self.state().turn == key
+    }
+
+    /// Ready when it is not the turn of the one of this key any more.
+    pub(super) fn poll_turn_over(&self, key: u64, context: &Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        if state.turn != key {
+            return Poll::Ready(());
+        }
+        state.wait(context);
+        Poll::Pending
     }
 
     /// The session has changed in the store: notifies the writer of the stream.
     pub(super) fn change_session(&self) {
         self.state().session_changed = true;
-        self.changed.notify_one();
+        self.changed.give();
     }
 
     /// Whether the session has changed since this was asked.
@@ -175,8 +184,7 @@ impl Stream {
             );
         }
         let key = state.read_from(first.max(after + 1));
-        drop(state);
-        self.wake();
+        self.wake(state);
         Ok(key)
     }
 
@@ -191,44 +199,46 @@ impl Stream {
         }
         let next = state.unheard.max(state.ring.first());
         let key = state.read_from(next);
-        drop(state);
-        self.wake();
+        self.wake(state);
         Ok(key)
     }
 
-    fn wake(&self) {
-        // Wakes the previous reader, if any, and the task that writes.
-        self.news.notify_waiters();
-        self.changed.notify_one();
+    /// Wakes the one that waits, which may be the previous reader, and the task that writes.
+    fn wake(&self, state: MutexGuard<'_, State>) {
+        wake_waiting(state);
+        self.changed.give();
     }
 
     /// Sends a comment to the reader, if there is nothing else to read.
     pub(super) fn keep_alive(&self) {
-        self.state().is_quiet = true;
-        self.news.notify_waiters();
+        let mut state = self.state();
+        state.is_quiet = true;
+        wake_waiting(state);
     }
 
-    /// Appends an event. Only one task does so, which keeps the numbers in order.
-    pub(super) fn push(&self, event: impl FnOnce(EventId) -> Bytes) -> u64 {
+    /// Appends an event and forgets old ones, as [`trim`](Self::trim) does. Returns its number. Only one task does so,
+    /// which keeps the numbers in order.
+    pub(super) fn push(&self, event: impl FnOnce(EventId) -> Vec<u8>, bounds: &Bounds) -> Pushed {
         let number = self.state().ring.next();
         // A large answer takes time to write, and a reader may need the lock meanwhile.
         let event = event(EventId {
             stream: self.name,
             number,
         });
-        self.state().ring.push(event);
+        let mut state = self.state();
+        state.ring.push(event);
+        let is_over = state.trim(bounds);
         // A reader that runs the speaker looks for events after it. To notify it here would wake its task once more.
         if self.speaker().is_none() {
-            self.news.notify_waiters();
+            wake_waiting(state);
         }
-        number
+        Pushed { number, is_over }
     }
 
-    /// Forgets old events, but none that the connection has yet to read.
-    pub(super) fn trim(&self, max_events: usize, max_bytes: usize) {
-        let mut state = self.state();
-        let needed = state.needed();
-        state.ring.trim(max_events, max_bytes, needed);
+    /// Forgets old events, but none that the connection has yet to read. Returns whether its client, or all clients
+    /// together, still exceed the bound of kept bytes.
+    pub(super) fn trim(&self, bounds: &Bounds) -> bool {
+        self.state().trim(bounds)
     }
 
     /// Forgets everything except the events that a connection has yet to read, even the last event.
@@ -247,8 +257,11 @@ impl Stream {
 
     /// No more events will follow.
     pub(super) fn end(&self) {
-        self.state().ended = true;
-        self.news.notify_waiters();
+        // The writer has ended, or waits once more. A waker would keep the memory of its task.
+        self.changed.forget();
+        let mut state = self.state();
+        state.ended = true;
+        wake_waiting(state);
     }
 
     /// No client may reconnect. `cut`: the current reader is cut off too.
@@ -260,9 +273,7 @@ impl Stream {
             state.ended = true;
             state.ring.forget_before(u64::MAX);
         }
-        drop(state);
-        self.news.notify_waiters();
-        self.changed.notify_one();
+        self.wake(state);
     }
 
     /// Whether nothing is kept, so that a client that reconnects would receive nothing.
@@ -279,6 +290,7 @@ impl Stream {
             _ if state.forgotten => Audience::Gone,
             Some(reader) if reader.until.is_none() => Audience::Here {
                 room: said - reader.next < MAX_UNHEARD,
+                wants_id: state.wants_id,
             },
             _ => Audience::Away {
                 room: said - state.unheard < max_events as u64,
@@ -292,19 +304,17 @@ impl Stream {
         std::mem::take(&mut state.wants_id) && state.reader.is_some()
     }
 
-    /// Resolves when an event is written or readers change, from the moment it is enabled.
-    pub(super) fn said(&self) -> Notified<'_> {
-        self.news.notified()
-    }
-
     /// Waits for another audience, or for more room. For one task.
     pub(super) async fn changed(&self) {
-        self.changed.notified().await;
+        poll_fn(|context| self.changed.poll_taken(context)).await;
     }
 
-    /// The next item for a reader.
-    pub(super) fn find(&self, key: u64) -> StreamRead {
+    /// The next item for the reader of this key; `None` at the end.
+    pub(super) fn poll_next(&self, key: u64, context: &Context<'_>) -> Poll<Option<Bytes>> {
         let mut state = self.state();
+        if state.turn != key {
+            return Poll::Ready(None);
+        }
         let State {
             ring,
             reader: Some(reader),
@@ -314,19 +324,22 @@ impl Stream {
             ..
         } = &mut *state
         else {
-            return StreamRead::End;
+            return Poll::Ready(None);
         };
         let goes = |until| reader.next > until || reader.next < ring.first();
-        if reader.key != key || reader.until.is_some_and(goes) {
-            return StreamRead::End;
+        if reader.until.is_some_and(goes) {
+            return Poll::Ready(None);
         }
         let was_quiet = std::mem::take(is_quiet);
         let Some(event) = ring.get(reader.next) else {
-            return match (*ended, was_quiet) {
-                (true, _) => StreamRead::End,
-                (false, true) => StreamRead::Event(KEEP_ALIVE),
-                (false, false) => StreamRead::Nothing,
-            };
+            if *ended {
+                return Poll::Ready(None);
+            }
+            if was_quiet {
+                return Poll::Ready(Some(KEEP_ALIVE));
+            }
+            state.wait(context);
+            return Poll::Pending;
         };
         let event = event.clone();
         let was_full = ring.next() - reader.next >= MAX_UNHEARD;
@@ -334,9 +347,9 @@ impl Stream {
         *unheard = reader.next.max(*unheard);
         drop(state);
         if was_full {
-            self.changed.notify_one();
+            self.changed.give();
         }
-        StreamRead::Event(event)
+        Poll::Ready(Some(event))
     }
 
     /// Its client has read up to the event of this number and continues in another process. The connection here that
@@ -350,8 +363,7 @@ impl Stream {
             .is_some_and(|reader| reader.first <= number)
         {
             state.reader = None;
-            drop(state);
-            self.wake();
+            self.wake(state);
         }
     }
 
@@ -394,20 +406,19 @@ impl Stream {
         self.state().unwritten.written(next);
     }
 
-    /// A reader has left. Returns whether no connection reads now because of that.
-    pub(super) fn left(&self, key: u64) -> bool {
+    /// A reader has left. If it was its turn, returns the key of the task that continues without a connection.
+    pub(super) fn left(&self, key: u64) -> Option<u64> {
         let mut state = self.state();
-        if state
-            .reader
-            .as_ref()
-            .is_some_and(|reader| reader.key == key)
-        {
-            state.reader = None;
-            drop(state);
-            self.changed.notify_one();
-            return true;
+        if state.turn != key {
+            return None;
         }
-        false
+        state.reader = None;
+        // It would keep the memory of the connection's task.
+        state.waiting = None;
+        let next = state.next_turn();
+        drop(state);
+        self.changed.give();
+        Some(next)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -417,6 +428,12 @@ impl Stream {
 }
 
 impl State {
+    fn trim(&mut self, bounds: &Bounds) -> bool {
+        let needed = self.needed();
+        self.ring.trim(bounds.events, bounds.stream_bytes, needed);
+        self.ring.is_over()
+    }
+
     /// The number of the first event that a connection has yet to read. A connection that is to be closed delays
     /// nothing: its client reconnects for the rest.
     fn needed(&self) -> u64 {
@@ -426,15 +443,36 @@ impl State {
     }
 
     fn read_from(&mut self, next: u64) -> u64 {
-        self.next_key += 1;
         self.is_quiet = false;
         self.wants_id = next == self.ring.next() && !self.ended;
         self.reader = Some(Reading {
-            key: self.next_key,
             first: next,
             next,
             until: None,
         });
-        self.next_key
+        self.next_turn()
+    }
+
+    /// The key of the one whose turn it is from now on. The caller wakes the previous one.
+    fn next_turn(&mut self) -> u64 {
+        self.turn += 1;
+        self.turn
+    }
+
+    /// The one whose turn it is waits. Under the same lock as turns change, so that no other one is kept waiting.
+    fn wait(&mut self, context: &Context<'_>) {
+        match &mut self.waiting {
+            Some(waiting) => waiting.clone_from(context.waker()),
+            None => self.waiting = Some(context.waker().clone()),
+        }
+    }
+}
+
+/// Wakes the one whose turn it is or was.
+fn wake_waiting(mut state: MutexGuard<'_, State>) {
+    let waiting = state.waiting.take();
+    drop(state);
+    if let Some(waiting) = waiting {
+        waiting.wake();
     }
 }

@@ -1,14 +1,17 @@
 //! Streams whose clients do not reconnect leave nothing behind. The tests use the service and inspect the tables.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::{Map, Value, json};
 
-use crate::budget::Bound;
+use super::{Reader, Stream};
+use crate::budget::{Bound, Kind};
 use crate::context::Context;
 use crate::http::{HttpConfig, ResponseBody, StreamableHttpService};
+use crate::legacy::http::event_id::StreamName;
 use crate::legacy::session::SessionId;
 use crate::server::Server;
 use crate::tool::{CallToolResult, Tool, ToolError};
@@ -83,13 +86,17 @@ async fn call(service: &StreamableHttpService, session: &str, seconds: u64) -> R
 fn sizes(service: &StreamableHttpService) -> (usize, usize, usize) {
     let streams = &service.legacy().0.streams;
     let (sessions, kept) = streams.table().sizes();
+    (sessions, kept, amount(service, Kind::KeptBytes))
+}
+
+fn listeners(service: &StreamableHttpService) -> usize {
+    amount(service, Kind::Listeners)
+}
+
+/// The amount that the one client of the tests holds.
+fn amount(service: &StreamableHttpService, kind: Kind) -> usize {
     let (head, ()) = Request::new(()).into_parts();
-    let client = service.client(&head);
-    (
-        sessions,
-        kept,
-        client.amount(crate::budget::Kind::KeptBytes),
-    )
+    service.client(&head).amount(kind)
 }
 
 /// Lets every task continue as far as it can at this instant.
@@ -210,6 +217,88 @@ async fn a_connection_that_was_let_go_and_does_not_read_keeps_no_more_than_other
     let rest = tokio::time::timeout(Duration::from_secs(1), unread.into_body().collect());
     let rest = rest.await.expect("it does not end").unwrap().to_bytes();
     assert!(!String::from_utf8_lossy(&rest).contains("result"));
+}
+
+/// What listens for a session holds a place among the listeners, which must be free once the session has ended.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_ends_ends_what_listens_for_it() {
+    let service = service(HttpConfig::default());
+    for is_polled in [true, false] {
+        let session = session(&service).await;
+        let open = send(&service, Method::GET, Some(&session), &Value::Null).await;
+        let mut body = open.into_body();
+        body.frame().await.unwrap().unwrap();
+        assert_eq!(listeners(&service), 1);
+        let response = send(&service, Method::DELETE, Some(&session), &Value::Null).await;
+        assert_eq!(response.status(), 204);
+        if is_polled {
+            assert!(body.frame().await.is_none());
+        }
+        drop(body);
+        settle().await;
+        assert_eq!(listeners(&service), 0, "{is_polled}");
+    }
+}
+
+/// Each time that a connection is lost, a task continues to listen. It ends when the next connection comes, even if
+/// that is lost before the task has run.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_comes_and_goes_leaves_one_task() {
+    let service = service(HttpConfig::default());
+    let session = session(&service).await;
+    let tasks = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    let before = tasks();
+    let get = || send(&service, Method::GET, Some(&session), &Value::Null);
+    for settles in [true, false] {
+        for _ in 0..20 {
+            let open = get().await;
+            assert_eq!(open.status(), 200);
+            if settles {
+                settle().await;
+                assert_eq!(tasks(), before, "the connection listens");
+            }
+        }
+        settle().await;
+        assert_eq!(tasks(), before + 1);
+    }
+    let response = send(&service, Method::DELETE, Some(&session), &Value::Null).await;
+    assert_eq!(response.status(), 204);
+    settle().await;
+    assert_eq!((tasks(), listeners(&service)), (before, 0));
+}
+
+/// A reader that waits is woken for an event, for the reader that replaces it, and for the end.
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_waits_is_woken_for_all_that_concerns_it() {
+    let service = service(HttpConfig::default());
+    let (head, ()) = Request::new(()).into_parts();
+    let name = StreamName::of_calls();
+    let stream = Arc::new(Stream::new(name, &service.client(&head)));
+    let push = |event: &str| stream.push(|_| event.into(), &service.legacy().0.streams.bounds);
+    let read = |reader: Reader| {
+        let read = reader.into_body().collect();
+        tokio::spawn(tokio::time::timeout(Duration::from_secs(1), read))
+    };
+
+    let first = read(Reader::take_up(Arc::clone(&stream)).unwrap());
+    settle().await;
+    push("one");
+    settle().await;
+    push("two");
+    settle().await;
+    let second = read(Reader::resume(Arc::clone(&stream), 1).unwrap());
+    let first = first.await.unwrap().expect("it was not woken");
+    assert_eq!(first.unwrap().to_bytes(), "onetwo");
+    settle().await;
+    push("three");
+    settle().await;
+    stream.end();
+    let second = second.await.unwrap().expect("it was not woken");
+    assert_eq!(second.unwrap().to_bytes(), "twothree");
 }
 
 #[tokio::test(start_paused = true)]
