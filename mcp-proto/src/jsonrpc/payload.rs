@@ -20,6 +20,8 @@ pub struct Payload {
     pub(super) text: Text,
     /// The amount that its client holds for it, if it is large.
     held: Option<Arc<Held>>,
+    /// It is the result of a tool that failed.
+    is_failure: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -72,6 +74,7 @@ impl Payload {
         Self {
             text: Text::Parts(Arc::new(PartsText { parts, whole })),
             held: None,
+            is_failure: false,
         }
     }
 
@@ -79,7 +82,18 @@ impl Payload {
         Self {
             text: Text::Own { text, from },
             held: None,
+            is_failure: false,
         }
+    }
+
+    /// The same payload, as the result of a tool that may have failed.
+    pub(crate) fn of_tool(self, is_failure: bool) -> Self {
+        Self { is_failure, ..self }
+    }
+
+    /// Whether it is the result of a tool that failed.
+    pub(crate) fn is_failure(&self) -> bool {
+        self.is_failure
     }
 
     /// The same payload; its clones share the text.

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 #[cfg(feature = "http")]
 use http::Extensions;
-use serde::Deserialize;
 #[cfg(feature = "http")]
 use serde_json::Value;
 
@@ -21,9 +20,6 @@ use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::method::Method as LegacyMethod;
 use crate::lifecycle::Implementation;
 use crate::version::{Era, ProtocolVersion};
-
-/// The largest size in bytes of a tool's failure: larger results are not checked for one.
-const FAILURE_BYTES: usize = 64 * 1024;
 
 /// A request that has ended. Except for `uri`, `client` and the traces, which the client chooses, all names are known
 /// to the server, so there are few different ones.
@@ -135,11 +131,8 @@ impl Begun {
         match outcome {
             Err(error) => observed.report(Some(OperationError::Code(error.code)), 0),
             Ok(payload) => {
-                let size = payload.size();
-                let failed = observed.named.tool.is_some()
-                    && size <= FAILURE_BYTES
-                    && is_failure(payload.as_str());
-                observed.report(failed.then_some(OperationError::Tool), size);
+                let failed = payload.is_failure().then_some(OperationError::Tool);
+                observed.report(failed, payload.size());
             }
         }
     }
@@ -257,13 +250,4 @@ impl Inner {
             tracing::error!("the observer of requests panicked");
         }
     }
-}
-
-fn is_failure(result: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Result {
-        #[serde(default, rename = "isError")]
-        is_error: bool,
-    }
-    serde_json::from_str(result).is_ok_and(|Result { is_error }| is_error)
 }

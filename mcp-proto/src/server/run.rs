@@ -156,7 +156,8 @@ impl Server {
         result: &CallToolResult,
         version: ProtocolVersion,
     ) -> Result<Payload, ErrorObject> {
-        wire::tool_result(result, version, &self.0.info_json)
+        let written = wire::tool_result(result, version, &self.0.info_json)?;
+        Ok(written.of_tool(result.is_error))
     }
 
     /// Writes a result of about this size on a blocking thread, at most as many at once as there are processors; on the

@@ -13,7 +13,7 @@ use crate::entity::Id;
 use crate::family::Family;
 
 /// The approximate number of bytes of bodies in a part. A command causes one or a few parts to be written again.
-const PART: usize = 256 << 10;
+const PART: usize = 512 << 10;
 
 /// A part that has grown to this many bytes is divided.
 const LARGEST: usize = 2 * PART;
