@@ -18,7 +18,7 @@ fn whole(state: &State) -> String {
 
 fn add(id: &str) -> Value {
     json!({ "type": "addStar", "id": id, "payload": {
-        "name": "x".repeat(4_000), "mass": 1, "radius": 1, "color": "#FFFFFF", "parentId": null,
+        "name": "x".repeat(8_000), "mass": 1, "radius": 1, "color": "#FFFFFF", "parentId": null,
         "orbitalDistance": 0, "orbitalSpeed": 0, "bodyType": "star",
     } })
 }
