@@ -14,12 +14,12 @@ const TURN: (Duration, u32) = (Duration::from_millis(20), 20);
 const TURN_ALONE: (Duration, u32) = (Duration::from_millis(200), 100);
 
 /// The pause after a turn. The others begin theirs in it.
-const PAUSE: (Duration, u32) = (Duration::from_millis(6), 8);
+const PAUSE: (Duration, u32) = (Duration::from_millis(6), 6);
 
 /// How long a log is quiet before a writer whose append was refused tries again. A random time up to [`SPREAD`] is
 /// added, so that of several writers one is first. It is shorter for a writer that was refused more often.
-const QUIET: (Duration, u32) = (Duration::from_millis(1), 2);
-const SPREAD: (Duration, u32) = (Duration::from_millis(3), 2);
+const QUIET: (Duration, u32) = (Duration::from_millis(1), 1);
+const SPREAD: (Duration, u32) = (Duration::from_millis(2), 2);
 
 /// How long a writer gives way after it last saw that another one writes.
 const MEMORY: Duration = Duration::from_secs(1);
@@ -32,7 +32,7 @@ const SLOWEST: Duration = Duration::from_millis(100);
 /// [Compare-and-set](crate::UniverseLog::append) decides which append is next, and favours the writer that was just
 /// first: it knows the new head before all others. The others would find another head each time, for nothing and
 /// perhaps for long. So a writer pauses after some 30 ms of appends if it has seen others, and after some 250 ms if it
-/// has not. A writer whose append was refused waits until the log is quiet. All times are longer if appends are slow.
+/// has not. A writer whose append was refused twice waits until the log is quiet. All times are longer if appends are slow.
 /// The order of appends does not depend on any of this: a pause that is missed costs a conflict.
 #[derive(Debug, Default)]
 pub struct Turns {
@@ -73,15 +73,19 @@ impl Turns {
         self.refused = 0;
     }
 
-    /// After an append that found another head: waits for the end of the other writer's turn, at most for the time of
-    /// two turns. The [hints](crate::UniverseLog::hints) show that the other writer goes on. Returns whether there may
+    /// After an append that found another head: from the second one in a row on, waits for the end of the other writer's
+    /// turn, at most for the time of two turns. The [hints](crate::UniverseLog::hints) show that the other writer goes on. Returns whether there may
     /// be more of them.
     pub async fn lost(&mut self, mut hints: impl Stream<Item = Revision> + Unpin) -> bool {
         let now = self.answered();
         (self.others, self.turn) = (Some(now), None);
         self.refused = self.refused.saturating_add(1);
+        // Most writers have pauses of their own, in which the next try succeeds.
+        let Some(more @ 1..) = self.refused.checked_sub(1) else {
+            return true;
+        };
         let spread = self.time(SPREAD).mul_f64(fastrand::f64());
-        let quiet = self.time(QUIET) + spread / self.refused;
+        let quiet = self.time(QUIET) + spread / more;
         let longest = now + 2 * self.time(TURN);
         loop {
             match tokio::time::timeout(quiet, hints.next()).await {
