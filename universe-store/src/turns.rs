@@ -32,8 +32,8 @@ const SLOWEST: Duration = Duration::from_millis(100);
 /// [Compare-and-set](crate::UniverseLog::append) decides which append is next, and favours the writer that was just
 /// first: it knows the new head before all others. The others would find another head each time, for nothing and
 /// perhaps for long. So a writer pauses after some 30 ms of appends if it has seen others, and after some 250 ms if it
-/// has not. A writer whose append was refused twice waits until the log is quiet. All times are longer if appends are slow.
-/// The order of appends does not depend on any of this: a pause that is missed costs a conflict.
+/// has not. A writer whose append was refused twice waits until the log is quiet. All times are longer if appends are
+/// slow. The order of appends does not depend on any of this: a pause that is missed costs a conflict.
 #[derive(Debug, Default)]
 pub struct Turns {
     /// When an append was last refused because another writer was first.
@@ -73,9 +73,9 @@ impl Turns {
         self.refused = 0;
     }
 
-    /// After an append that found another head: from the second one in a row on, waits for the end of the other writer's
-    /// turn, at most for the time of two turns. The [hints](crate::UniverseLog::hints) show that the other writer goes on. Returns whether there may
-    /// be more of them.
+    /// After an append that found another head. From the second one in a row on, it waits for the end of the other
+    /// writer's turn, at most for the time of two turns. The [hints](crate::UniverseLog::hints) show that the other
+    /// writer goes on. Returns whether there may be more of them.
     pub async fn lost(&mut self, mut hints: impl Stream<Item = Revision> + Unpin) -> bool {
         let now = self.answered();
         (self.others, self.turn) = (Some(now), None);
