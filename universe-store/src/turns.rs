@@ -81,11 +81,11 @@ impl Turns {
         (self.others, self.turn) = (Some(now), None);
         self.refused = self.refused.saturating_add(1);
         // Most writers have pauses of their own, in which the next try succeeds.
-        let Some(more @ 1..) = self.refused.checked_sub(1) else {
+        if self.refused == 1 {
             return true;
-        };
+        }
         let spread = self.time(SPREAD).mul_f64(fastrand::f64());
-        let quiet = self.time(QUIET) + spread / more;
+        let quiet = self.time(QUIET) + spread / (self.refused - 1);
         let longest = now + 2 * self.time(TURN);
         loop {
             match tokio::time::timeout(quiet, hints.next()).await {
