@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use bytes::Bytes;
 
@@ -71,6 +71,8 @@ pub struct Client(Arc<Account>);
 #[derive(Debug)]
 struct Account {
     name: ClientName,
+    /// The name as text, once it was asked for.
+    text: OnceLock<Option<Arc<str>>>,
     turns: Turns,
     held: [AtomicUsize; KINDS],
     budget: Arc<Shared>,
@@ -143,6 +145,7 @@ impl Budget {
         accounts.sweep();
         let account = Arc::new(Account {
             name: name.clone(),
+            text: OnceLock::new(),
             turns: Turns::default(),
             held: Default::default(),
             budget: Arc::clone(&self.0),
@@ -219,6 +222,12 @@ impl Client {
     /// The client's identity.
     pub(crate) fn name(&self) -> &ClientName {
         &self.0.name
+    }
+
+    /// The client as text; `None` if it is not identified. Clones share it.
+    pub(crate) fn text(&self) -> Option<Arc<str>> {
+        let text = self.0.text.get_or_init(|| self.0.name.text());
+        text.clone()
     }
 
     /// The share of a bound that it may hold: a client that is not identified may hold all of it.

@@ -65,7 +65,7 @@ impl IncomingMessage {
     /// As [`Message::from_slice_within`].
     pub(crate) fn read(text: &[u8], meter: &Meter) -> Result<Self, ReadError> {
         if let Some(call) = CallToolRequest::read(text, meter) {
-            return Ok(Self::Request(Called::Tool(call.into())));
+            return Ok(Self::Request(Called::Tool(call)));
         }
         Ok(match Message::from_slice_within(text, meter)? {
             Message::Request(request) => Self::Request(request.into()),
@@ -77,16 +77,17 @@ impl IncomingMessage {
 
 impl CallToolRequest {
     /// Reads one call; `None` where the text is anything else. Then nothing was counted.
-    fn read(text: &[u8], meter: &Meter) -> Option<Self> {
+    fn read(text: &[u8], meter: &Meter) -> Option<Box<Self>> {
         if text.len() > MAX_BYTES || !text.starts_with(b"{") {
             return None;
         }
+        let text = std::str::from_utf8(text).ok()?;
         let before = meter.used();
-        let read = json::parse(text, ReadCall(meter));
-        if read.is_err() {
+        let read = json::from_text(text, ReadCall(meter)).ok().flatten();
+        if read.is_none() {
             meter.go_back_to(before);
         }
-        read.ok()
+        read
     }
 }
 

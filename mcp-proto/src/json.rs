@@ -49,16 +49,27 @@ pub(crate) fn parse<'t, S: DeserializeSeed<'t>>(
             error.valid_up_to()
         ))
     })?;
+    from_text(text, seed).map_err(|error| {
+        if error.is_data() {
+            JsonError::Refused(error.to_string())
+        } else {
+            JsonError::Syntax(format!("the message is not JSON: {error}"))
+        }
+    })
+}
+
+/// Reads one JSON text with `seed`, for callers that do not need words for an error.
+///
+/// # Errors
+/// As [`parse`], in serde's words.
+pub(crate) fn from_text<'t, S: DeserializeSeed<'t>>(
+    text: &'t str,
+    seed: S,
+) -> serde_json::Result<S::Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    seed.deserialize(&mut deserializer)
-        .and_then(|value| deserializer.end().map(|()| value))
-        .map_err(|error| {
-            if error.is_data() {
-                JsonError::Refused(error.to_string())
-            } else {
-                JsonError::Syntax(format!("the message is not JSON: {error}"))
-            }
-        })
+    let value = seed.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
 }
 
 /// Reads one JSON text and counts the memory of its tree with `meter`.

@@ -24,7 +24,7 @@ pub(crate) mod wire;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -45,7 +45,7 @@ use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::scopes::Wanted;
 use crate::skill::Skills;
 use crate::task::Tasks;
-use crate::version::Era;
+use crate::version::{Era, ProtocolVersion};
 use extension::ExtensionMethods;
 use operation::Begun;
 use rounds::Rounds;
@@ -84,6 +84,8 @@ struct Inner {
     skills: Option<RwLock<Skills>>,
     /// The result of `server/discover`.
     discover: Option<Payload>,
+    /// The result of `initialize` for each revision, once a client has asked for it.
+    initialized: [OnceLock<Payload>; ProtocolVersion::ALL.len()],
     /// Decides whether a resource may be subscribed to, if the resources themselves do not.
     on_subscribe: Option<SubscribeCheck>,
     changes: Changes,
@@ -195,6 +197,10 @@ impl Server {
 
     pub(crate) fn tasks(&self) -> Option<&Arc<Tasks>> {
         self.0.tasks.as_ref()
+    }
+
+    pub(crate) fn initialized(&self, version: ProtocolVersion) -> Option<&OnceLock<Payload>> {
+        self.0.initialized.get(version as usize)
     }
 
     pub(crate) fn page_size(&self) -> usize {

@@ -13,13 +13,13 @@ use crate::json::{Meter, Strict};
 use crate::jsonrpc::{MAX_REQUEST_ID_BYTES, RequestId};
 use crate::lifecycle::ModernMeta;
 
-/// Reads a whole message.
+/// Reads a whole message; `None` where it is no plain call. The rest is not read then, which is an error of its own.
 pub(super) struct ReadCall<'m>(pub(super) &'m Meter);
 
 /// Reads its params.
 struct ReadParams<'m>(&'m Meter);
 
-/// Reads the one text that may stand here.
+/// Reads a text, and returns whether it is this one.
 struct Exactly(&'static str);
 
 /// Reads the id of a request.
@@ -32,6 +32,9 @@ enum Member {
     Id,
     Method,
     Params,
+    /// A message other than a request has these.
+    #[serde(other)]
+    Other,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +58,7 @@ struct Params {
 }
 
 impl<'de> DeserializeSeed<'de> for ReadCall<'_> {
-    type Value = CallToolRequest;
+    type Value = Option<Box<CallToolRequest>>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -63,7 +66,7 @@ impl<'de> DeserializeSeed<'de> for ReadCall<'_> {
 }
 
 impl<'de> Visitor<'de> for ReadCall<'_> {
-    type Value = CallToolRequest;
+    type Value = Option<Box<CallToolRequest>>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a call of a tool")
@@ -73,14 +76,22 @@ impl<'de> Visitor<'de> for ReadCall<'_> {
         let (mut version, mut method, mut id, mut params) = (None, None, None, None);
         while let Some(member) = read.next_key::<Member>()? {
             match member {
-                Member::Jsonrpc => put(&mut version, read.next_value_seed(Exactly("2.0"))?)?,
+                Member::Jsonrpc => match read.next_value_seed(Exactly("2.0"))? {
+                    true => put(&mut version, ())?,
+                    false => return Ok(None),
+                },
                 Member::Id => put(&mut id, read.next_value_seed(ReadId)?)?,
-                Member::Method => put(&mut method, read.next_value_seed(Exactly(TOOLS_CALL))?)?,
+                // Other messages are as frequent as calls, and an error costs as much as a small parse.
+                Member::Method => match read.next_value_seed(Exactly(TOOLS_CALL))? {
+                    true => put(&mut method, ())?,
+                    false => return Ok(None),
+                },
+                Member::Other => return Ok(None),
                 Member::Params => put(&mut params, read.next_value_seed(ReadParams(self.0))?)?,
             }
         }
         let (Some(()), Some(()), Some(id), Some(params)) = (version, method, id, params) else {
-            return Err(unusual());
+            return Ok(None);
         };
         let Params {
             name,
@@ -88,13 +99,16 @@ impl<'de> Visitor<'de> for ReadCall<'_> {
             modern,
             meta,
         } = params;
-        Ok(CallToolRequest {
+        let Some(name) = name else {
+            return Ok(None);
+        };
+        Ok(Some(Box::new(CallToolRequest {
             id,
-            name: name.ok_or_else(unusual)?,
+            name,
             arguments,
             modern,
             meta,
-        })
+        })))
     }
 }
 
@@ -141,25 +155,22 @@ impl<'de> Visitor<'de> for ReadParams<'_> {
 }
 
 impl<'de> DeserializeSeed<'de> for Exactly {
-    type Value = ();
+    type Value = bool;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
 impl Visitor<'_> for Exactly {
-    type Value = ();
+    type Value = bool;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.0)
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        match text == self.0 {
-            true => Ok(()),
-            false => Err(unusual()),
-        }
+    fn visit_str<E: Error>(self, text: &str) -> Result<bool, E> {
+        Ok(text == self.0)
     }
 }
 

@@ -1,6 +1,7 @@
 //! `initialize`: the request that opens a session, and its result.
 
 use std::io;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -40,13 +41,22 @@ struct InitializeResult<'a> {
 }
 
 impl Server {
-    /// The result of `initialize`; the transport creates the session.
+    /// The result of `initialize`; the transport creates the session. It is written when a client first asks for it.
     pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
-        Payload::of(&InitializeResult {
+        let written = self.initialized(version);
+        if let Some(result) = written.and_then(OnceLock::get) {
+            return Ok(result.clone());
+        }
+        let result = Payload::of(&InitializeResult {
             protocol_version: version,
             capabilities: &self.capabilities().for_version(version),
             server_info: self.info(),
             instructions: self.instructions(),
+        });
+        let result = result?.shared();
+        Ok(match written {
+            Some(written) => written.get_or_init(|| result).clone(),
+            None => result,
         })
     }
 }
@@ -55,13 +65,21 @@ impl InitializeParams {
     /// Reads and checks the params: −32602 without the strings `protocolVersion`, `clientInfo.name` and
     /// `clientInfo.version`, or above [`MAX_CLIENT_BYTES`] or [`MAX_CAPABILITY_VALUES`].
     pub(crate) fn read(request: Request) -> Result<Self, ErrorObject> {
-        let mut params = request.params;
-        let Some(Value::String(protocol_version)) = params.remove("protocolVersion") else {
+        let (mut protocol_version, mut capabilities, mut client_info) = (None, None, None);
+        for (member, value) in request.params {
+            match &*member {
+                "protocolVersion" => protocol_version = Some(value),
+                "capabilities" => capabilities = Some(value),
+                "clientInfo" => client_info = Some(value),
+                _ => {}
+            }
+        }
+        let Some(Value::String(protocol_version)) = protocol_version else {
             return Err(ErrorObject::invalid_params(
                 "initialize needs params.protocolVersion, a string",
             ));
         };
-        let capabilities = match params.remove("capabilities") {
+        let capabilities = match capabilities {
             None | Some(Value::Null) => Value::Object(Map::new()),
             Some(Value::Object(capabilities)) => {
                 if let Some(path) = malformed_capability(&capabilities) {
@@ -82,8 +100,7 @@ impl InitializeParams {
                 "params.capabilities has more than {MAX_CAPABILITY_VALUES} values"
             )));
         }
-        let mut client_info = params
-            .remove("clientInfo")
+        let mut client_info: Implementation = client_info
             .and_then(|client| serde_json::from_value(client).ok())
             .ok_or_else(|| {
                 ErrorObject::invalid_params(

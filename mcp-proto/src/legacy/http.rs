@@ -382,7 +382,7 @@ impl Legacy {
         let result = self.0.endpoint.server.initialize(version)?;
         let mut session = Session::new(version, params.client_info, params.capabilities);
         session.principal = principal(head);
-        session.client = client.name().text();
+        session.client = client.text();
         // Our ids are UUIDs, which are always valid header values.
         let header =
             HeaderValue::from_str(session.id.as_str()).map_err(|_| Refusal::StoreUnavailable)?;

@@ -125,7 +125,9 @@ impl SessionId {
     /// A new random id.
     #[must_use]
     pub fn random() -> Self {
-        Self(uuid::Uuid::new_v4().to_string().into())
+        let mut text = uuid::Uuid::encode_buffer();
+        let text = uuid::Uuid::new_v4().hyphenated().encode_lower(&mut text);
+        Self(Arc::from(&*text))
     }
 
     /// The id as a client sent it. Any visible ASCII is accepted; only an id that a store knows gives access.

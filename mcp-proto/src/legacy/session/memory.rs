@@ -52,7 +52,7 @@ struct Table {
     /// so a use costs one hash lookup. It is refiled when it is found at the old end of either list.
     used: Filed,
     /// How many sessions each client has.
-    clients: HashMap<Arc<str>, usize>,
+    clients: HashMap<Arc<str>, usize, RandomState>,
     kinds: Kinds,
 }
 

@@ -58,6 +58,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             methods: self.methods,
             skills: self.skills.map(RwLock::new),
             discover: None,
+            initialized: Default::default(),
             on_subscribe: self.on_subscribe,
             changes: Changes::new(self.max_listeners, self.matcher),
             tasks: self
