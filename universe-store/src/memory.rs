@@ -422,7 +422,7 @@ impl Tail {
             if self.page.len() == 0
                 && let Some(changed) = &mut self.changed
             {
-                // An error means closed: turning the page tells why.
+                // An error means closed: turning the page shows why.
                 let _closed = changed.changed().await;
             }
         }

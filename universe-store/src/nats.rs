@@ -3,7 +3,7 @@
 //! The log of an id is a subject of one stream. An append is one message, with all its entries, and names the sequence
 //! of the message that it follows: the server stores it only if that is still the last of its subject. The header of
 //! each message has all that is known of the universe, so the last one is its head. Large bodies, bases and snapshots
-//! are in pieces in a stream of their own. Each node hears of all logs by one consumer, which has the headers alone:
+//! are in pieces in a stream of their own. Each node follows all logs by one consumer, which has the headers alone:
 //! they are hints, and a reader finds by revisions what it has missed.
 
 mod bodies;

@@ -1,4 +1,4 @@
-//! What a message says in its header, so that the last one of a log tells all of a universe but its bodies; and entries
+//! What a message says in its header, so that the last one of a log has all of a universe but its bodies; and entries
 //! as they are in its body.
 
 use async_nats::{HeaderMap, header};

@@ -185,7 +185,7 @@ impl Link {
         (link, task)
     }
 
-    /// The connection; `None` when there is none for a while.
+    /// The connection, which may have to be made first; `None` if that takes too long.
     pub(super) async fn client(&self) -> Option<Arc<Client>> {
         let mut current = self.current.clone();
         let usable = |client: &Option<Arc<Client>>| {
@@ -213,7 +213,7 @@ impl Link {
     }
 }
 
-/// Has a connection hear what it is to hear; whether it does.
+/// Makes a connection listen to its channels. Returns whether it does.
 async fn listen(
     client: &Client,
     handler: Option<&NotificationHandler>,

@@ -395,7 +395,7 @@ impl Ledger {
         self.heads.insert(id.clone(), slot);
     }
 
-    /// Reads anew what is remembered besides heads, and forgets those.
+    /// Reads again what is remembered besides heads, and forgets the heads.
     fn recall(&mut self) -> rusqlite::Result<()> {
         self.heads.clear();
         let last: i64 = self.get("SELECT coalesce(max(seq), 0) FROM log", [], |row| {

@@ -26,7 +26,7 @@ const GROUP: usize = 512;
 /// no write delays others by more than its own time.
 const HEAVY: usize = 512 << 10;
 
-/// Entries that nobody sees any more removed along with other writes, and with nothing else to do.
+/// How many entries that no reader sees any more are removed along with other writes, and when nothing else is to do.
 const SWEEP_BUSY: u32 = 64;
 const SWEEP_IDLE: u32 = 1_024;
 
@@ -88,7 +88,7 @@ impl Writer {
 
     /// Lets the queue run empty and waits for that, at most [`DRAIN`].
     pub(super) fn close(&self) {
-        // A thread that has ended does not hear it.
+        // A thread that has ended needs no message.
         let _sent = self.queue.send(None);
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         // Under the lock, so that of two who close both return at the end.

@@ -79,7 +79,7 @@ async fn a_directory_in_use_is_refused_until_it_is_free() {
         .unwrap();
     assert_eq!(next_entry(&mut forgotten).await.revision, Revision(1));
     subject.store = None;
-    let store = open(&dir).expect("nobody uses it, though a tail was forgotten");
+    let store = open(&dir).expect("no process uses it, though a tail was forgotten");
     assert_eq!(
         store.record(&id("sol")).await.unwrap().head.revision,
         Revision(1)
@@ -112,7 +112,7 @@ async fn a_store_is_closed_whoever_still_holds_it() {
     });
     tokio::time::timeout(super::HANG, ended)
         .await
-        .expect("its end is told");
+        .expect("its end is reported");
     let answers = futures_util::future::join_all(queued).await;
     let landed = (1..)
         .zip(&answers)
@@ -240,7 +240,7 @@ async fn a_writer_that_fails_makes_everything_unavailable_and_nothing_hang() {
     assert_eq!(next(&mut tail).await, Some(Err(TailError::Unavailable)));
     tokio::time::timeout(super::HANG, ended)
         .await
-        .expect("its end is told");
+        .expect("its end is reported");
     let failed = log.append(&sol, after(1, vec![entry("two")])).await;
     assert_eq!(failed, Err(AppendError::Unavailable));
     assert_eq!(log.record(&sol).await, Err(ReadError::Unavailable));

@@ -129,7 +129,7 @@ async fn write(
     written
 }
 
-/// Reads up to where it is told, and goes on after what it has seen whenever the store was away.
+/// Reads up to the given revision, and goes on after what it has seen whenever the store was away.
 async fn read(
     node: &dyn UniverseLog,
     id: &UniverseId,

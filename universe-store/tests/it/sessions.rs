@@ -34,7 +34,7 @@ async fn what_one_node_does_to_a_session_the_other_sees() {
             assert!(matches!(changed, Ok(Some(_))), "{changed:?}");
         }
         assert_eq!(a.load("name").await, Ok(Some(b"8".to_vec())));
-        // Each hears of what the other does, and not of what it does itself.
+        // Each sees what the other does, and not what it does itself.
         let (mut at_a, mut at_b) = (a.hints("name"), b.hints("name"));
         b.insert("other", None, b"0").await.unwrap();
         b.change("other", &add).await.unwrap();

@@ -111,7 +111,7 @@ impl Batch {
         }
     }
 
-    /// Answers everything, and tells readers. Gives back what met a head that has come to fit since.
+    /// Answers everything, and wakes readers. Returns the jobs that were refused by a head that fits them since.
     pub(super) fn settle(self, channels: &Channels) -> Vec<Job> {
         let mut again = Vec::new();
         for (job, fate) in self.0 {

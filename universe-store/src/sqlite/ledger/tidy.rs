@@ -21,8 +21,8 @@ const SWEEP_PER_ENTRY: u32 = 2;
 const ROWS_PER_PAGE: u32 = 4;
 
 impl Ledger {
-    /// Removes up to `rows` entries that nobody sees any more, twice as many as the open transaction appends if that is
-    /// more, or else gives back to the system some of the file's room.
+    /// Removes up to `rows` entries that no reader sees any more, or twice as many as the open transaction appends if
+    /// that is more. If there are none, gives some of the file's space back to the system.
     pub(in crate::sqlite) fn tidy(&mut self, rows: u32) -> rusqlite::Result<()> {
         if self.sweeping {
             return self.sweep(rows.max(self.appended.saturating_mul(SWEEP_PER_ENTRY)));
@@ -35,7 +35,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes all entries that nobody sees any more and writes the whole file afresh. Gives the sizes before and
+    /// Removes all entries that no reader sees any more and writes the whole file afresh. Gives the sizes before and
     /// after.
     pub(in crate::sqlite) fn compact(&mut self) -> rusqlite::Result<(Size, Size)> {
         let before = schema::sizes(&self.connection)?;
