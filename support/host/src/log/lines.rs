@@ -11,6 +11,9 @@ use std::time::Duration;
 /// further lines are dropped, and counted.
 const MAX_WAITING: usize = 1024 * 1024;
 
+/// Waiting lines are written together, up to this many bytes and a line.
+const AT_ONCE: usize = 64 * 1024;
+
 /// About how many bytes a waiting line takes besides its text.
 const OVERHEAD: usize = 64;
 
@@ -81,16 +84,27 @@ impl Write for &Lines {
 
 /// Writes lines until the last. Where stderr is no longer read, they are lost.
 fn write(messages: &Receiver<Message>, counts: &Counts) {
-    for message in messages {
-        let line = match message {
-            Message::Line(line) => line,
-            Message::End(ended) => {
-                let _ = ended.send(());
-                return;
+    let mut text = Vec::new();
+    while let Ok(first) = messages.recv() {
+        let (mut next, mut size, mut end) = (Some(first), 0, None);
+        while let Some(message) = next.take() {
+            match message {
+                Message::Line(line) => {
+                    size += line.len() + OVERHEAD;
+                    text.extend_from_slice(&line);
+                }
+                Message::End(ended) => end = Some(ended),
             }
-        };
-        let _ = io::stderr().lock().write_all(&line);
-        let size = line.len() + OVERHEAD;
+            if end.is_none() && text.len() < AT_ONCE {
+                next = messages.try_recv().ok();
+            }
+        }
+        let _ = io::stderr().lock().write_all(&text);
+        text.clear();
         counts.waiting_bytes.fetch_sub(size, Ordering::Relaxed);
+        if let Some(ended) = end {
+            let _ = ended.send(());
+            return;
+        }
     }
 }
