@@ -13,7 +13,8 @@ use crate::json::{Meter, Strict};
 use crate::jsonrpc::{MAX_REQUEST_ID_BYTES, RequestId};
 use crate::lifecycle::ModernMeta;
 
-/// Reads a whole message; `None` where it is no plain call. The rest is not read then, which is an error of its own.
+/// Reads a whole message. `None` if it is not a plain call, or an error: the rest of another message is not read, and
+/// serde_json then misses its end.
 pub(super) struct ReadCall<'m>(pub(super) &'m Meter);
 
 /// Reads its params.
