@@ -85,7 +85,7 @@ struct Inner {
     /// The result of `server/discover`.
     discover: Option<Payload>,
     /// The result of `initialize` for each revision, once a client has asked for it.
-    initialized: [OnceLock<Payload>; ProtocolVersion::ALL.len()],
+    initialized: [OnceLock<Result<Payload, ErrorObject>>; ProtocolVersion::ALL.len()],
     /// Decides whether a resource may be subscribed to, if the resources themselves do not.
     on_subscribe: Option<SubscribeCheck>,
     changes: Changes,
@@ -199,7 +199,11 @@ impl Server {
         self.0.tasks.as_ref()
     }
 
-    pub(crate) fn initialized(&self, version: ProtocolVersion) -> Option<&OnceLock<Payload>> {
+    /// Where the result of `initialize` is kept.
+    pub(crate) fn initialized(
+        &self,
+        version: ProtocolVersion,
+    ) -> Option<&OnceLock<Result<Payload, ErrorObject>>> {
         self.0.initialized.get(version as usize)
     }
 

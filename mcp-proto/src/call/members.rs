@@ -13,8 +13,8 @@ use crate::json::{Meter, Strict};
 use crate::jsonrpc::{MAX_REQUEST_ID_BYTES, RequestId};
 use crate::lifecycle::ModernMeta;
 
-/// Reads a whole message. `None` if it is not a plain call, or an error: the rest of another message is not read, and
-/// serde_json then misses its end.
+/// Reads a whole message. The result is `None` or an error if it is not a plain call. The rest of such a message is not
+/// read, and serde_json reports the missing end.
 pub(super) struct ReadCall<'m>(pub(super) &'m Meter);
 
 /// Reads its params.
@@ -77,21 +77,18 @@ impl<'de> Visitor<'de> for ReadCall<'_> {
         let (mut version, mut method, mut id, mut params) = (None, None, None, None);
         while let Some(member) = read.next_key::<Member>()? {
             match member {
-                Member::Jsonrpc => match read.next_value_seed(Exactly("2.0"))? {
-                    true => put(&mut version, ())?,
-                    false => return Ok(None),
-                },
+                Member::Jsonrpc => put(&mut version, read.next_value_seed(Exactly("2.0"))?)?,
                 Member::Id => put(&mut id, read.next_value_seed(ReadId)?)?,
-                // Other messages are as frequent as calls, and an error costs as much as a small parse.
-                Member::Method => match read.next_value_seed(Exactly(TOOLS_CALL))? {
-                    true => put(&mut method, ())?,
-                    false => return Ok(None),
-                },
-                Member::Other => return Ok(None),
+                Member::Method => put(&mut method, read.next_value_seed(Exactly(TOOLS_CALL))?)?,
                 Member::Params => put(&mut params, read.next_value_seed(ReadParams(self.0))?)?,
+                Member::Other => return Ok(None),
+            }
+            // Other messages are as frequent as calls, and an error costs as much as a small parse.
+            if method == Some(false) {
+                return Ok(None);
             }
         }
-        let (Some(()), Some(()), Some(id), Some(params)) = (version, method, id, params) else {
+        let (Some(true), Some(true), Some(id), Some(params)) = (version, method, id, params) else {
             return Ok(None);
         };
         let Params {

@@ -1,7 +1,6 @@
 //! `initialize`: the request that opens a session, and its result.
 
 use std::io;
-use std::sync::OnceLock;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -43,21 +42,19 @@ struct InitializeResult<'a> {
 impl Server {
     /// The result of `initialize`; the transport creates the session. It is written when a client first asks for it.
     pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
-        let written = self.initialized(version);
-        if let Some(result) = written.and_then(OnceLock::get) {
-            return Ok(result.clone());
+        let write = || {
+            let result = Payload::of(&InitializeResult {
+                protocol_version: version,
+                capabilities: &self.capabilities().for_version(version),
+                server_info: self.info(),
+                instructions: self.instructions(),
+            });
+            result.map(Payload::shared)
+        };
+        match self.initialized(version) {
+            Some(written) => written.get_or_init(write).clone(),
+            None => write(),
         }
-        let result = Payload::of(&InitializeResult {
-            protocol_version: version,
-            capabilities: &self.capabilities().for_version(version),
-            server_info: self.info(),
-            instructions: self.instructions(),
-        });
-        let result = result?.shared();
-        Ok(match written {
-            Some(written) => written.get_or_init(|| result).clone(),
-            None => result,
-        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Lines on their way to stderr: code that logs never waits for the reader of the log.
 
 use std::io::{self, Write};
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -86,8 +87,8 @@ impl Write for &Lines {
 fn write(messages: &Receiver<Message>, counts: &Counts) {
     let mut text = Vec::new();
     while let Ok(first) = messages.recv() {
-        let (mut next, mut size, mut end) = (Some(first), 0, None);
-        while let Some(message) = next.take() {
+        let (mut size, mut end) = (0, None);
+        for message in iter::once(first).chain(messages.try_iter()) {
             match message {
                 Message::Line(line) => {
                     size += line.len() + OVERHEAD;
@@ -95,8 +96,8 @@ fn write(messages: &Receiver<Message>, counts: &Counts) {
                 }
                 Message::End(ended) => end = Some(ended),
             }
-            if end.is_none() && text.len() < AT_ONCE {
-                next = messages.try_recv().ok();
+            if end.is_some() || text.len() >= AT_ONCE {
+                break;
             }
         }
         let _ = io::stderr().lock().write_all(&text);

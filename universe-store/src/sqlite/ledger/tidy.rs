@@ -22,7 +22,7 @@ const ROWS_PER_PAGE: u32 = 4;
 
 impl Ledger {
     /// Removes up to `rows` entries that no reader sees any more, or twice as many as the open transaction appends if
-    /// that is more. If there are none, gives some of the file's space back to the system.
+    /// that is more. When no such entries are left, some unused space of the file is returned to the system.
     pub(in crate::sqlite) fn tidy(&mut self, rows: u32) -> rusqlite::Result<()> {
         if self.sweeping {
             return self.sweep(rows.max(self.appended.saturating_mul(SWEEP_PER_ENTRY)));
