@@ -39,7 +39,7 @@ use table::{Admitted, Table};
 pub use callers::{Callers, Undecided};
 pub use handover::LongStream;
 pub use handshake::Handshake;
-use handshake::Plain;
+use handshake::Opening;
 pub use stall::Socket;
 
 /// The bounds of [`serve`].
@@ -104,7 +104,7 @@ where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    serve_with(listener, Plain, service, config, shutdown).await
+    serve_by(Opening::Plain, listener, service, config, shutdown).await
 }
 
 /// [`serve`] on the streams that `handshake` returns for connections.
@@ -128,9 +128,29 @@ where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    let opening = Opening::By(Box::new(handshake));
+    serve_by(opening, listener, service, config, shutdown).await
+}
+
+async fn serve_by<S, B>(
+    opening: Opening,
+    listener: TcpListener,
+    service: S,
+    config: ServeConfig,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), Undecided>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send,
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     config.callers.judge(&listener)?;
     let (closing, closed) = watch::channel(false);
-    let (config, handshake) = (Arc::new(config), Arc::new(handshake));
+    let (config, opening) = (Arc::new(config), Arc::new(opening));
     let workers = Handle::current().metrics().num_workers();
     let table = Table::new(config.connections, config.proxies.clone(), workers);
     let accept = || accept(&listener, &table);
@@ -138,7 +158,7 @@ where
         connection::run(
             stream,
             admitted,
-            Arc::clone(&handshake),
+            Arc::clone(&opening),
             service.clone(),
             closed.clone(),
             Arc::clone(&config),

@@ -10,14 +10,14 @@ use http::Version;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::handover::Head;
+use super::handshake::Stream;
 
 /// The first bytes that an HTTP/2 client sends (RFC 9113 §3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A stream that gives its first bytes again.
-#[derive(Debug)]
-pub(super) struct Begun<I> {
-    stream: I,
+pub(super) struct Begun {
+    stream: Stream,
     first: [u8; PREFACE.len()],
     /// The number of first bytes.
     filled: usize,
@@ -27,24 +27,22 @@ pub(super) struct Begun<I> {
     head: Arc<Head>,
 }
 
-impl<I> Begun<I> {
+impl Begun {
     /// The head of the response that leaves hyper.
     pub(super) fn head(&self) -> &Arc<Head> {
         &self.head
     }
 
     /// The stream alone, whose first bytes were returned.
-    pub(super) fn into_stream(self) -> I {
+    pub(super) fn into_stream(self) -> Stream {
         self.stream
     }
-}
 
-impl<I: AsyncRead + Unpin> Begun<I> {
     /// Reads until the version is known.
     ///
     /// # Errors
     /// Errors of the stream. The end of the stream is not an error here, because HTTP detects it again.
-    pub(super) async fn read(stream: I) -> io::Result<(Version, Self)> {
+    pub(super) async fn read(stream: Stream) -> io::Result<(Version, Self)> {
         let mut begun = Self {
             stream,
             first: [0; PREFACE.len()],
@@ -74,7 +72,7 @@ impl<I: AsyncRead + Unpin> Begun<I> {
     }
 }
 
-impl<I: AsyncRead + Unpin> AsyncRead for Begun<I> {
+impl AsyncRead for Begun {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -98,7 +96,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for Begun<I> {
     }
 }
 
-impl<I: AsyncWrite + Unpin> AsyncWrite for Begun<I> {
+impl AsyncWrite for Begun {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

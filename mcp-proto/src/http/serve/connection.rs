@@ -16,7 +16,6 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -25,7 +24,7 @@ use super::ServeConfig;
 use super::begun::Begun;
 use super::handover::chunked::Chunked;
 use super::handover::{ForHyper, Handover, is_long};
-use super::handshake::Handshake;
+use super::handshake::Opening;
 use super::http2;
 use super::stall::Socket;
 use super::table::Admitted;
@@ -55,16 +54,15 @@ fn http1(config: &ServeConfig) -> http1::Builder {
 
 /// Serves a connection until it ends, or until `closing` resolves and its running requests have ended.
 // Not an `async fn`, whose future would keep two copies of its arguments.
-pub(super) fn run<H, S, B>(
+pub(super) fn run<S, B>(
     stream: TcpStream,
     admitted: Admitted,
-    handshake: Arc<H>,
+    opening: Arc<Opening>,
     service: S,
     mut closing: watch::Receiver<bool>,
     config: Arc<ServeConfig>,
 ) -> impl Future<Output = ()> + Send
 where
-    H: Handshake,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
     B: Body<Data = Bytes> + Send + Unpin + 'static,
@@ -74,9 +72,9 @@ where
     // Boxed, because a task is as large as the largest value that it ever holds.
     let mut served = Serving(Box::pin(async move {
         let begun = Instant::now();
-        let opened = open(stream, &*handshake, &admitted, &mut closing, &config);
+        let opened = open(stream, &opening, &admitted, &mut closing, &config);
         let (version, stream) = Box::pin(opened).await?;
-        drop(handshake);
+        drop(opening);
         serve(version, stream, begun, admitted, service, closing, config).await
     }));
     let mut poll = move |context: &mut std::task::Context<'_>| {
@@ -92,16 +90,16 @@ where
 struct Serving(BoxFuture<'static, Option<Self>>);
 
 /// The stream for HTTP, and which version its client speaks; `None` if the connection ends before.
-async fn open<H: Handshake>(
+async fn open(
     socket: TcpStream,
-    handshake: &H,
+    opening: &Opening,
     admitted: &Admitted,
     closing: &mut watch::Receiver<bool>,
     config: &ServeConfig,
-) -> Option<(Version, Begun<H::Stream>)> {
+) -> Option<(Version, Begun)> {
     let opened = async {
         let socket = Socket::new(socket, config.write_timeout);
-        let shaken = tokio::time::timeout(config.handshake_timeout, handshake.shake(socket));
+        let shaken = tokio::time::timeout(config.handshake_timeout, opening.shake(socket));
         let stream = match shaken.await {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => {
@@ -138,9 +136,9 @@ async fn open<H: Handshake>(
 
 /// Serves a stream by HTTP. The client's first contact was at `since`. Returns what is left to do when a response
 /// leaves hyper.
-fn serve<I, S, B>(
+fn serve<S, B>(
     version: Version,
-    stream: Begun<I>,
+    stream: Begun,
     since: Instant,
     admitted: Admitted,
     service: S,
@@ -148,7 +146,6 @@ fn serve<I, S, B>(
     config: Arc<ServeConfig>,
 ) -> impl Future<Output = Option<Serving>> + Send
 where
-    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
     B: Body<Data = Bytes> + Send + Unpin + 'static,

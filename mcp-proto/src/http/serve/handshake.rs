@@ -1,9 +1,12 @@
 //! The step on a connection before HTTP, such as a TLS handshake.
 
-use std::future::{Future, ready};
+use std::future::Future;
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use futures_util::future::BoxFuture;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::stall::Socket;
 
@@ -24,14 +27,106 @@ pub trait Handshake: Send + Sync + 'static {
     fn shake(&self, socket: Socket) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 }
 
-/// HTTP starts at once.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Plain;
+/// What comes before HTTP on the connections of a server.
+pub(super) enum Opening {
+    /// HTTP starts at once.
+    Plain,
+    /// A handshake.
+    By(Box<dyn Shake>),
+}
 
-impl Handshake for Plain {
-    type Stream = Socket;
+impl Opening {
+    /// Makes the stream for HTTP.
+    ///
+    /// # Errors
+    /// Those of the handshake.
+    pub(super) async fn shake(&self, socket: Socket) -> io::Result<Stream> {
+        match self {
+            Self::Plain => Ok(Stream::Plain(socket)),
+            Self::By(handshake) => Ok(Stream::Shaken(handshake.shaken(socket).await?)),
+        }
+    }
+}
 
-    fn shake(&self, socket: Socket) -> impl Future<Output = io::Result<Socket>> + Send {
-        ready(Ok(socket))
+/// A [`Handshake`] without its type, so that HTTP is compiled once and not for each kind of stream.
+pub(super) trait Shake: Send + Sync {
+    fn shaken(&self, socket: Socket) -> BoxFuture<'_, io::Result<Box<dyn Duplex>>>;
+}
+
+impl<H: Handshake> Shake for H {
+    fn shaken(&self, socket: Socket) -> BoxFuture<'_, io::Result<Box<dyn Duplex>>> {
+        Box::pin(async {
+            let stream = self.shake(socket).await?;
+            Ok(Box::new(stream) as Box<dyn Duplex>)
+        })
+    }
+}
+
+/// What can be read and written.
+pub(super) trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
+
+/// The stream for HTTP of a connection.
+pub(super) enum Stream {
+    Plain(Socket),
+    Shaken(Box<dyn Duplex>),
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Self::Plain(socket) => Pin::new(socket).poll_read(context, buffer),
+            Self::Shaken(stream) => Pin::new(stream).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut *self {
+            Self::Plain(socket) => Pin::new(socket).poll_write(context, bytes),
+            Self::Shaken(stream) => Pin::new(stream).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match &mut *self {
+            Self::Plain(socket) => Pin::new(socket).poll_write_vectored(context, slices),
+            Self::Shaken(stream) => Pin::new(stream).poll_write_vectored(context, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Plain(socket) => socket.is_write_vectored(),
+            Self::Shaken(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Self::Plain(socket) => Pin::new(socket).poll_flush(context),
+            Self::Shaken(stream) => Pin::new(stream).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Self::Plain(socket) => Pin::new(socket).poll_shutdown(context),
+            Self::Shaken(stream) => Pin::new(stream).poll_shutdown(context),
+        }
     }
 }

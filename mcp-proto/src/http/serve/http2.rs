@@ -11,9 +11,9 @@ use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::ServeConfig;
+use super::begun::Begun;
 use super::lane::Lane;
 use streams::Streams;
 
@@ -24,21 +24,20 @@ pub(super) const IS_SPOKEN: bool = true;
 const MAX_STREAM_BUFFER: usize = 64 * 1024;
 
 /// A connection by which a service is called.
-pub(super) type Connection<I, S> = http2::Connection<TokioIo<I>, S, Streams>;
+pub(super) type Connection<S> = http2::Connection<TokioIo<Begun>, S, Streams>;
 
 /// The connection on a stream whose client speaks this version.
 ///
 /// # Errors
 /// What it was given, when that is not HTTP/2.
-pub(super) fn serve<I, S, B>(
+pub(super) fn serve<S, B>(
     version: Version,
-    stream: I,
+    stream: Begun,
     service: S,
     config: &ServeConfig,
     lane: &Lane,
-) -> Result<Connection<I, S>, (I, S)>
+) -> Result<Connection<S>, (Begun, S)>
 where
-    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
     S::Future: Send + 'static,

@@ -7,8 +7,9 @@ use std::task::{Context, Poll, ready};
 
 use bytes::{Buf as _, Bytes};
 use http_body::Body;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 
+use crate::http::serve::handshake::Stream;
 use crate::http::serve::tracked::BodyError;
 
 /// Up to how many bytes the data of a frame is copied, so that frames that are there together are one write. Larger
@@ -22,8 +23,8 @@ const GATHERED: usize = 8 * 1024;
 const SIZE_LINE: usize = 16 + 2;
 
 /// The rest of a connection: its last body, whose head was written.
-pub(in crate::http::serve) struct Chunked<I, B> {
-    connection: I,
+pub(in crate::http::serve) struct Chunked<B> {
+    connection: Stream,
     body: B,
     /// Copied frames and the sizes of all. It is empty while there is nothing to write.
     gathered: Vec<u8>,
@@ -39,14 +40,13 @@ pub(in crate::http::serve) struct Chunked<I, B> {
     watches: bool,
 }
 
-impl<I, B> Chunked<I, B>
+impl<B> Chunked<B>
 where
-    I: AsyncRead + AsyncWrite + Unpin,
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<BodyError>,
 {
     /// Writes the body, and then ends the connection.
-    pub(in crate::http::serve) fn new(connection: I, body: B) -> Self {
+    pub(in crate::http::serve) fn new(connection: Stream, body: B) -> Self {
         Self {
             connection,
             body,
@@ -156,9 +156,8 @@ where
     }
 }
 
-impl<I, B> Future for Chunked<I, B>
+impl<B> Future for Chunked<B>
 where
-    I: AsyncRead + AsyncWrite + Unpin,
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<BodyError>,
 {

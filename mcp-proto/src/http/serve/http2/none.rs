@@ -9,35 +9,36 @@ use std::task::{Context, Poll};
 use http::Version;
 
 use super::ServeConfig;
+use super::begun::Begun;
 use super::lane::Lane;
 
 /// Whether connections can use HTTP/2.
 pub(super) const IS_SPOKEN: bool = false;
 
 /// A connection over HTTP/2, which cannot exist here.
-pub(super) struct Connection<I, S>(Infallible, PhantomData<fn(I, S)>);
+pub(super) struct Connection<S>(Infallible, PhantomData<fn(S)>);
 
 /// Returns its arguments: hyper refuses HTTP/2 on a connection over HTTP/1.
 ///
 /// # Errors
 /// Always.
-pub(super) fn serve<I, S>(
+pub(super) fn serve<S>(
     _version: Version,
-    stream: I,
+    stream: Begun,
     service: S,
     _config: &ServeConfig,
     _lane: &Lane,
-) -> Result<Connection<I, S>, (I, S)> {
+) -> Result<Connection<S>, (Begun, S)> {
     Err((stream, service))
 }
 
-impl<I, S> Connection<I, S> {
+impl<S> Connection<S> {
     pub(super) fn graceful_shutdown(self: Pin<&mut Self>) {
         match self.0 {}
     }
 }
 
-impl<I, S> Future for Connection<I, S> {
+impl<S> Future for Connection<S> {
     type Output = hyper::Result<()>;
 
     fn poll(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<hyper::Result<()>> {
