@@ -2,18 +2,21 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
-use http::{Request, StatusCode, Uri, header};
+use futures_util::future::{BoxFuture, Either, select};
+use http::uri::PathAndQuery;
+use http::{Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
+use tower_service::Service as _;
 
 use super::{FetchKeys, MAX_KEY_SET_BYTES};
 
@@ -22,7 +25,7 @@ use super::{FetchKeys, MAX_KEY_SET_BYTES};
 #[derive(Clone)]
 pub struct HttpsKeys {
     uri: Uri,
-    client: Client<HttpsConnector<HttpConnector>, Empty<Bytes>>,
+    connector: HttpsConnector<HttpConnector>,
 }
 
 /// A URL that keys may not be fetched from.
@@ -54,27 +57,53 @@ impl HttpsKeys {
             _ => return Err(invalid("it must begin with https://")),
         };
         let connector = tls.https_or_http().enable_http1().build();
-        let mut client = Client::builder(TokioExecutor::new());
-        let client = client.pool_max_idle_per_host(0).build(connector);
-        Ok(Self { uri, client })
+        Ok(Self { uri, connector })
     }
 
+    // Keys are fetched seldom. A client with a pool and HTTP/2 would be a tenth of this library's machine code.
     async fn get(&self) -> Result<String, String> {
-        let mut request = Request::new(Empty::new());
-        *request.uri_mut() = self.uri.clone();
-        let json = header::HeaderValue::from_static("application/jwk-set+json, application/json");
-        request.headers_mut().insert(header::ACCEPT, json);
-        let sent = self.client.request(request).await;
-        let response = sent.map_err(|problem| format!("no answer: {problem}"))?;
-        if response.status() != StatusCode::OK {
-            return Err(format!("the answer is {}, not 200 OK", response.status()));
+        let request = self.request().map_err(|problem| problem.to_string())?;
+        let mut connector = self.connector.clone();
+        let connected = connector.call(self.uri.clone()).await;
+        let stream = connected.map_err(no_answer)?;
+        let (mut sender, connection) = http1::handshake(stream).await.map_err(no_answer)?;
+        let asked = pin!(async move {
+            let response = sender.send_request(request).await.map_err(no_answer)?;
+            read(response).await
+        });
+        match select(asked, connection).await {
+            Either::Left((text, _connection)) => text,
+            // It may have ended after the whole answer.
+            Either::Right((_ended, asked)) => asked.await,
         }
-        let body = Limited::new(response.into_body(), MAX_KEY_SET_BYTES).collect();
-        let body = body
-            .await
-            .map_err(|problem| format!("no whole answer: {problem}"))?;
-        String::from_utf8(body.to_bytes().into()).map_err(|_| "the answer is not UTF-8".to_owned())
     }
+
+    fn request(&self) -> http::Result<Request<Empty<Bytes>>> {
+        let host = self.uri.host().unwrap_or_default();
+        let host = match self.uri.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        };
+        Request::get(self.uri.path_and_query().map_or("/", PathAndQuery::as_str))
+            .header(header::HOST, host)
+            .header(header::ACCEPT, "application/jwk-set+json, application/json")
+            .body(Empty::new())
+    }
+}
+
+fn no_answer(problem: impl fmt::Display) -> String {
+    format!("no answer: {problem}")
+}
+
+async fn read(response: Response<Incoming>) -> Result<String, String> {
+    if response.status() != StatusCode::OK {
+        return Err(format!("the answer is {}, not 200 OK", response.status()));
+    }
+    let body = Limited::new(response.into_body(), MAX_KEY_SET_BYTES).collect();
+    let body = body
+        .await
+        .map_err(|problem| format!("no whole answer: {problem}"))?;
+    String::from_utf8(body.to_bytes().into()).map_err(|_| "the answer is not UTF-8".to_owned())
 }
 
 impl FetchKeys for HttpsKeys {
