@@ -19,10 +19,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use service_host::apart;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout};
 
-use super::target::Target;
+use super::target::{Stream, Target};
 use super::{ClientError, Common};
 use crate::care::{CareError, is_present};
 use crate::commands::{CommandService, ServiceLimits};
@@ -283,7 +282,7 @@ impl Connection {
             Way::Socket(dir) => {
                 let stream = share::rest(dir).await;
                 match stream.map_err(|error| self.failed(&error))? {
-                    Some(stream) => handshake(stream).await,
+                    Some(stream) => handshake(Box::new(stream)).await,
                     None => return Err(ClientError::NoServer(dir.display().to_string())),
                 }
             }
@@ -330,9 +329,7 @@ pub(super) fn path_of(id: &UniverseId) -> String {
     format!("/universes/{id}")
 }
 
-async fn handshake(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-) -> hyper::Result<SendRequest<Full<Bytes>>> {
+async fn handshake(stream: Box<dyn Stream>) -> hyper::Result<SendRequest<Full<Bytes>>> {
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     // Errors of the connection are reported by the request that uses it.
     tokio::spawn(connection);

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 use universe_core::{Applied, Command, State};
 
@@ -37,19 +38,22 @@ pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loa
 }
 
 /// Reads a universe at a revision, by default at the head of its log. The name is always the present one.
-pub(super) async fn load_until(
-    store: &dyn UniverseLog,
-    id: &UniverseId,
+// Boxed, so that its code is not in each of its callers.
+pub(super) fn load_until<'a>(
+    store: &'a dyn UniverseLog,
+    id: &'a UniverseId,
     until: Option<Revision>,
-) -> Result<Loaded, ServiceError> {
-    for _attempt in 1..ATTEMPTS {
-        match try_load(store, id, until).await {
-            // Either this reader asks for a revision that was trimmed, or the log was trimmed while it was read.
-            Err(ServiceError::Trimmed { .. }) => {}
-            loaded => return loaded,
+) -> BoxFuture<'a, Result<Loaded, ServiceError>> {
+    Box::pin(async move {
+        for _attempt in 1..ATTEMPTS {
+            match try_load(store, id, until).await {
+                // Either this reader asks for a revision that was trimmed, or the log was trimmed while it was read.
+                Err(ServiceError::Trimmed { .. }) => {}
+                loaded => return loaded,
+            }
         }
-    }
-    try_load(store, id, until).await
+        try_load(store, id, until).await
+    })
 }
 
 async fn try_load(

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{Either, Full};
@@ -222,6 +223,8 @@ pub fn block_on<E: Error>(
     };
     runtime.spawn(process::give_memory_back());
     runtime.spawn(log::report_losses());
+    // Boxed, because the runtime has several loops that poll a main future: its code would be in each.
+    let main: LocalBoxFuture<'_, _> = Box::pin(main);
     let outcome = runtime.block_on(main);
     runtime.shutdown_timeout(LINGER);
     log::finish();
