@@ -149,7 +149,7 @@
 //! - `validate`: arguments and results are validated against the whole published schema, and every error is reported.
 //!   Without it arguments are only deserialized into the tool's type, and the first error is reported. Raw tools
 //!   validate their own arguments.
-//! - `compression`: JSON answers over HTTP in gzip or zstd, for clients that accept them; needs `http`.
+//! - `compression`: JSON answers over HTTP in gzip, for clients that accept it; needs `http`.
 //! - `jwt`: access tokens as JSON Web Tokens (`http::authorize::jwt`); needs `http`. `jwks` fetches the keys of their
 //!   issuers over HTTPS.
 //!

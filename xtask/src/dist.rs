@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     }
     if arguments.r#static {
         let triple = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-        // SQLite, zstd and ring have parts in C.
+        // SQLite, mimalloc and ring have parts in C.
         let variable = format!("CC_{}", triple.replace('-', "_"));
         build.args(["--target", &triple]).env(variable, "musl-gcc");
         folder.push(triple);

@@ -17,8 +17,6 @@ use crate::budget::Client;
 const MIN: u64 = 1024;
 /// The size in bytes from which other tasks should not wait for the compression: it takes about a millisecond.
 const LARGE: usize = 64 * 1024;
-/// The quickest level that makes JSON much smaller.
-const ZSTD_LEVEL: i32 = 1;
 
 /// How an answer is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,20 +24,17 @@ const ZSTD_LEVEL: i32 = 1;
 pub enum Encoding {
     /// `gzip` (RFC 1952).
     Gzip,
-    /// `zstd` (RFC 8878).
-    Zstd,
 }
 
 impl Encoding {
     /// All of them, the preferred one last.
-    pub const ALL: [Self; 2] = [Self::Gzip, Self::Zstd];
+    pub const ALL: [Self; 1] = [Self::Gzip];
 
     /// Its name in headers.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
         }
     }
 
@@ -81,11 +76,6 @@ impl Encoding {
         match self {
             Self::Gzip => {
                 let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-                parts.iter().try_for_each(|part| encoder.write_all(part))?;
-                encoder.finish()
-            }
-            Self::Zstd => {
-                let mut encoder = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
                 parts.iter().try_for_each(|part| encoder.write_all(part))?;
                 encoder.finish()
             }

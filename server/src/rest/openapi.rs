@@ -28,8 +28,8 @@ fn document() -> Value {
             "version": env!("CARGO_PKG_VERSION"),
             "summary": "Simulated star systems over REST; the same server speaks MCP at /mcp.",
             "description": "Each GET may be asked as HEAD. Answers of 1 KiB and more are compressed for clients that accept \
-                            gzip or zstd. Where the server asks callers for a token, it is a bearer token with the scopes \
-                            read, write or admin.",
+                            gzip. Where the server asks callers for a token, it is a bearer token with the scopes read, \
+                            write or admin.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "/" }],
