@@ -60,7 +60,7 @@ impl HttpsKeys {
         Ok(Self { uri, connector })
     }
 
-    // Keys are fetched seldom. A client with a pool and HTTP/2 would be a tenth of this library's machine code.
+    // Keys are fetched seldom. A client with a pool and HTTP/2 would be a twelfth of this library's machine code.
     async fn get(&self) -> Result<String, String> {
         let request = self.request().map_err(|problem| problem.to_string())?;
         let mut connector = self.connector.clone();
