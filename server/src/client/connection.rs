@@ -3,14 +3,18 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::{Either, select};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use mcp_proto::StreamableHttpService;
@@ -19,6 +23,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use service_host::apart;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use super::target::{Stream, Target};
@@ -49,7 +54,13 @@ pub(super) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + S
 /// A connection to the universes of one target.
 pub(super) struct Connection {
     way: Way,
-    sender: Option<SendRequest<Full<Bytes>>>,
+    open: Option<Open>,
+}
+
+/// One that is open, as far as is known.
+struct Open {
+    sender: SendRequest<Full<Bytes>>,
+    task: JoinHandle<()>,
 }
 
 enum Way {
@@ -99,7 +110,7 @@ impl Connection {
             Some(url) => Way::Url(Target::read(url, common)?),
             None => Way::Socket(dir.to_owned()),
         };
-        let mut connection = Self { way, sender: None };
+        let mut connection = Self { way, open: None };
         connection.connect().await?;
         Ok(connection)
     }
@@ -121,7 +132,7 @@ impl Connection {
                 Err(error) => return Err(CareError::Open(error).into()),
             }
             let way = Way::Socket(dir.to_owned());
-            let mut connection = Self { way, sender: None };
+            let mut connection = Self { way, open: None };
             match connection.connect().await {
                 Ok(()) => return Ok(connection),
                 Err(ClientError::NoServer(_)) => {}
@@ -143,7 +154,7 @@ impl Connection {
         };
         Ok(Self {
             way: Way::Here(Box::new(here)),
-            sender: None,
+            open: None,
         })
     }
 
@@ -204,7 +215,7 @@ impl Connection {
             Err(_) => return Err(self.failed(&"it did not answer in time")),
         };
         // A feed uses its connection exclusively.
-        self.sender = None;
+        self.open = None;
         match head.status.is_success() {
             true => Ok(body),
             false => Err(self.refusal(head.status, &self.whole(body).await?)),
@@ -248,17 +259,20 @@ impl Connection {
             let (head, body) = here.app.handle(request).await.into_parts();
             return Ok((head, body.map_err(Into::into).boxed_unsync()));
         }
-        let is_open = match &mut self.sender {
-            Some(sender) => sender.ready().await.is_ok(),
+        let is_open = match &mut self.open {
+            Some(open) => open.sender.ready().await.is_ok(),
             None => false,
         };
         if !is_open {
             self.connect().await?;
         }
-        let Some(sender) = &mut self.sender else {
+        let answered = match &mut self.open {
+            Some(open) => open.send(request).await,
+            None => None,
+        };
+        let Some(answered) = answered else {
             return Err(self.failed(&"the connection was lost"));
         };
-        let answered = sender.send_request(request).await;
         let answered = answered.map_err(|error| match &self.way {
             Way::Url(target) if error.is_parse() => self.failed(&format_args!(
                 "it does not speak HTTP/1.1 ({error}){}",
@@ -287,7 +301,7 @@ impl Connection {
                 }
             }
         };
-        self.sender = Some(connected.map_err(|error| self.failed(&error))?);
+        self.open = Some(connected.map_err(|error| self.failed(&error))?);
         Ok(())
     }
 
@@ -329,9 +343,24 @@ pub(super) fn path_of(id: &UniverseId) -> String {
     format!("/universes/{id}")
 }
 
-async fn handshake(stream: Box<dyn Stream>) -> hyper::Result<SendRequest<Full<Bytes>>> {
+async fn handshake(stream: Box<dyn Stream>) -> hyper::Result<Open> {
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     // Errors of the connection are reported by the request that uses it.
-    tokio::spawn(connection);
-    Ok(sender)
+    let task = tokio::spawn(connection.map(drop));
+    Ok(Open { sender, task })
+}
+
+impl Open {
+    /// `None` where the connection ended without a word about the request: hyper forgets one that is sent in the moment
+    /// in which the connection ends on another thread (hyperium/hyper#4122).
+    async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Option<hyper::Result<Response<Incoming>>> {
+        let asked = pin!(self.sender.send_request(request));
+        match select(asked, &mut self.task).await {
+            Either::Left((answered, _task)) => Some(answered),
+            Either::Right((_ended, asked)) => asked.now_or_never(),
+        }
+    }
 }

@@ -1,8 +1,11 @@
 //! A plain HTTP client of one address, over real sockets.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::{Either, select};
 use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -11,6 +14,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 
 use super::{Event, Feed, soon};
 
@@ -25,6 +29,7 @@ pub(crate) struct Client(pub(crate) SocketAddr);
 pub(crate) struct Connection {
     host: String,
     sender: SendRequest<Full<Bytes>>,
+    task: JoinHandle<()>,
 }
 
 /// A response that was read to its end.
@@ -44,9 +49,9 @@ impl Client {
         let stream = TcpStream::connect(self.0).await.ok()?;
         stream.set_nodelay(true).ok()?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
-        tokio::spawn(connection);
+        let task = tokio::spawn(connection.map(drop));
         let host = self.0.to_string();
-        Some(Connection { host, sender })
+        Some(Connection { host, sender, task })
     }
 
     /// A request with a JSON body, or without one if it is null.
@@ -151,7 +156,7 @@ impl Client {
     ) -> Response<Incoming> {
         let mut connection = self.connect().await;
         let request = connection.request(method, path, headers, body);
-        soon(connection.sender.send_request(request)).await.unwrap()
+        soon(connection.send(request)).await.unwrap()
     }
 
     /// Sends bytes as they are and gives all that comes back until the server closes or falls silent after an answer.
@@ -204,8 +209,7 @@ impl Connection {
         body: &Value,
     ) -> Option<Reply> {
         let request = self.request(method, path, headers, body);
-        self.sender.ready().await.ok()?;
-        let response = self.sender.send_request(request).await.ok()?;
+        let response = self.send(request).await?;
         let (head, body) = response.into_parts();
         Some(Reply {
             status: head.status.as_u16(),
@@ -221,9 +225,18 @@ impl Connection {
         headers: Headers<'_>,
     ) -> Option<Feed<Incoming>> {
         let request = self.request("GET", path, headers, &Value::Null);
-        self.sender.ready().await.ok()?;
-        let response = self.sender.send_request(request).await.ok()?;
+        let response = self.send(request).await?;
         (response.status() == 200).then(|| Feed::new(response.into_body()))
+    }
+
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> Option<Response<Incoming>> {
+        self.sender.ready().await.ok()?;
+        let asked = pin!(self.sender.send_request(request));
+        match select(asked, &mut self.task).await {
+            Either::Left((answered, _task)) => answered.ok(),
+            // Hyper may forget a request that is sent while the connection ends on another thread.
+            Either::Right((_ended, asked)) => asked.now_or_never()?.ok(),
+        }
     }
 
     fn request(
