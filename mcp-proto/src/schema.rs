@@ -6,24 +6,23 @@
 //! drop a tool, or every tool of the server, if one of these rules is broken. Schemas written by hand are published
 //! unchanged, in 2020-12 or draft-07.
 
-#[cfg(not(feature = "validate"))]
-mod declared;
+mod compiled;
 #[cfg(feature = "validate")]
 mod enforced;
 mod finding;
 mod flat;
 mod mirror;
 mod plain;
+mod simple;
 mod walk;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-#[cfg(not(feature = "validate"))]
-pub(crate) use declared::{CompiledSchema, check_once};
+pub(crate) use compiled::CompiledSchema;
 #[cfg(feature = "validate")]
-pub(crate) use enforced::{CompiledSchema, check_once};
+pub(crate) use enforced::check_once;
 pub use finding::Finding;
 pub(crate) use mirror::{MirroredParam, header_value, params_to_mirror};
 
@@ -71,6 +70,16 @@ pub(crate) fn output_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
         plain::with_nulls,
         |generator| generator.into_root_schema_for::<T>(),
     )
+}
+
+/// Checks one value against the simple part of a small schema, for builds without the feature `validate`.
+#[cfg(not(feature = "validate"))]
+pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), Unfit> {
+    let found = simple::findings(&simple::part_of(schema), value, false);
+    match found.into_iter().next() {
+        None => Ok(()),
+        Some(finding) => Err(Unfit::Value(finding.message)),
+    }
 }
 
 /// Why a value does not match a small schema.

@@ -1,10 +1,14 @@
 //! Errors in the arguments of a call, as the answer reports them.
 
 use serde::Serialize;
+use serde_json::Value;
 
 /// The longest path and the longest message of a finding, in bytes; longer ones are truncated. For an instance that is
 /// too large, longer messages are omitted.
 pub(super) const MAX_TOLD: usize = 1_024;
+
+/// The longest text of an offending value that is quoted back, in bytes.
+const MAX_QUOTED: usize = 120;
 
 /// One thing that is wrong with the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -38,5 +42,31 @@ pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().find(|(at, _)| *at >= MAX_TOLD) {
         None => text.to_owned(),
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+    }
+}
+
+/// A value in a message: as JSON, or "the value" if it is long, a list or an object.
+pub(super) fn shown(value: &Value) -> String {
+    match is_quotable(value) {
+        true => value.to_string(),
+        false => "the value".to_owned(),
+    }
+}
+
+/// A short value: a text without quotes, anything else as JSON.
+pub(super) fn quotable(value: &Value) -> Option<String> {
+    is_quotable(value).then(|| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    })
+}
+
+/// Whether a value is short enough to be quoted.
+pub(super) fn is_quotable(value: &Value) -> bool {
+    match value {
+        Value::Array(_) | Value::Object(_) => false,
+        Value::String(text) => text.len() <= MAX_QUOTED,
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
 }

@@ -110,7 +110,7 @@ impl Registered {
         }
         if let (true, Some(schema)) = (result.is_error, &self.output) {
             let fits = |json: &RawValue| {
-                serde_json::from_str(json.get()).is_ok_and(|content| schema.check(&content).is_ok())
+                serde_json::from_str(json.get()).is_ok_and(|content| schema.surely_fits(&content))
             };
             result.structured_content = result.structured_content.filter(|json| fits(json));
         }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// The longest text of an offending value that is quoted back, in bytes.
-pub(super) const MAX_QUOTED: usize = 120;
+use crate::schema::finding;
+
 /// The most values or members that are listed.
 const MAX_OPTIONS: usize = 50;
 
@@ -160,11 +160,7 @@ fn only_member(schema: &Value) -> Option<&String> {
 }
 
 fn not_one_of(member: Option<&str>, given: &Value, values: &[&Value]) -> Choice {
-    let given = match given {
-        Value::Array(_) | Value::Object(_) => "the value".to_owned(),
-        Value::String(text) if text.len() > MAX_QUOTED => "the value".to_owned(),
-        given => given.to_string(),
-    };
+    let given = finding::shown(given);
     wrong(member, format!("{given} is not one of {}", list(values)))
 }
 

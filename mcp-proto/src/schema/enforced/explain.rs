@@ -6,11 +6,10 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
-use super::choice::{self, Choice, MAX_QUOTED};
-use crate::schema::finding::{Finding, MAX_TOLD, shortened};
+use super::choice::{self, Choice};
+use crate::schema::finding::{self, Finding, MAX_TOLD, shortened};
+use crate::schema::simple::MAX_FINDINGS;
 
-/// The most findings that are reported for one instance.
-pub(super) const MAX_FINDINGS: usize = 20;
 /// The most values of an `enum` that are listed.
 const MAX_OPTIONS: usize = 50;
 /// How deep alternatives inside alternatives are followed.
@@ -26,7 +25,7 @@ pub(super) fn findings(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<Fi
                 path: error.instance_path().as_str().to_owned(),
                 message: message(error),
                 member: member(error),
-                value: is_quotable(error).then(|| plain_text(error.instance())),
+                value: finding::quotable(error.instance()),
             };
             let choice =
                 alternatives(schema, error).and_then(|it| choice::of(it, error.instance()));
@@ -75,13 +74,6 @@ fn member(error: &ValidationError<'_>) -> Option<String> {
         ValidationErrorKind::Required { property } => property.as_str().map(str::to_owned),
         _ => None,
     }
-}
-
-/// A text without quotes, anything else as JSON.
-fn plain_text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn is_choice(error: &ValidationError<'_>) -> bool {
@@ -238,33 +230,18 @@ fn unescaped(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
 }
 
-/// Whether the value is short enough to be quoted.
-fn is_quotable(error: &ValidationError<'_>) -> bool {
-    match &**error.instance() {
-        Value::Array(_) | Value::Object(_) => false,
-        Value::String(text) => text.len() <= MAX_QUOTED,
-        Value::Null | Value::Bool(_) | Value::Number(_) => true,
-    }
-}
-
 fn message(error: &ValidationError<'_>) -> String {
-    let quotable = is_quotable(error);
     if let ValidationErrorKind::Enum { options } = error.kind()
         && let Some(options) = options
             .as_array()
             .filter(|options| options.len() <= MAX_OPTIONS)
     {
-        let shown = if quotable {
-            error.instance().to_string()
-        } else {
-            "the value".to_owned()
-        };
         let options: Vec<_> = options.iter().map(Value::to_string).collect();
+        let shown = finding::shown(error.instance());
         return format!("{shown} is not one of {}", options.join(", "));
     }
-    if quotable {
-        error.to_string()
-    } else {
-        error.masked_with("the value").to_string()
+    match finding::is_quotable(error.instance()) {
+        true => error.to_string(),
+        false => error.masked_with("the value").to_string(),
     }
 }
