@@ -24,12 +24,20 @@ pub(crate) use compiled::CompiledSchema;
 #[cfg(feature = "validate")]
 pub(crate) use enforced::check_once;
 pub use finding::Finding;
-pub(crate) use mirror::{MirroredParam, header_value, params_to_mirror};
+pub(crate) use mirror::{MirroredParam, header_value, params_to_mirror, params_to_publish};
 
 /// A schema that cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SchemaError(pub(crate) String);
+
+impl SchemaError {
+    pub(crate) fn unknown_argument(name: &str) -> Self {
+        Self(format!(
+            "{name:?} is to be checked by the handler, but is not among the properties of the schema"
+        ))
+    }
+}
 
 /// How explicit nulls for optional members are handled. They are accepted in both cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

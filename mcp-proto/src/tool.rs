@@ -73,6 +73,9 @@ pub struct Tool {
     /// [`Tool::with_trusted_output`].
     #[serde(skip)]
     pub trusted_output: bool,
+    /// The arguments that its handler checks itself; see [`Tool::with_handler_checked`].
+    #[serde(skip)]
+    pub handler_checked: Vec<String>,
 }
 
 /// Hints about what a tool does (schema: `ToolAnnotations`, since 2025-03-26).
@@ -114,6 +117,7 @@ impl Tool {
             asks: false,
             timeout: None,
             trusted_output: false,
+            handler_checked: Vec::new(),
         }
     }
 
@@ -154,6 +158,16 @@ impl Tool {
     #[must_use]
     pub fn with_trusted_output(mut self) -> Self {
         self.trusted_output = true;
+        self
+    }
+
+    /// The same with an argument that the handler checks itself: its schema is listed, but not enforced.
+    ///
+    /// For a value whose reader knows more than a schema can say, and explains it better. Such a value is then judged
+    /// once instead of twice. An argument that is required must still be there.
+    #[must_use]
+    pub fn with_handler_checked(mut self, argument: impl Into<String>) -> Self {
+        self.handler_checked.push(argument.into());
         self
     }
 

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 #[cfg(feature = "validate")]
 use super::enforced::Whole;
-use super::mirror::{self, MirroredParam};
 use super::{Finding, Nulls, SchemaError, plain, simple};
 
 /// The most schema nodes and the deepest nesting that are enforced: a bound against schema bombs.
@@ -51,11 +50,6 @@ impl CompiledSchema {
             ));
         }
         Self::compile(schema)
-    }
-
-    /// The parameters that clients mirror into headers.
-    pub(crate) fn mirrored(&self) -> Result<Vec<MirroredParam>, SchemaError> {
-        mirror::params_to_publish(&self.schema)
     }
 
     fn compile(schema: Value) -> Result<Self, SchemaError> {

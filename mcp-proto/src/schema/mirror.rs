@@ -68,7 +68,7 @@ pub(crate) fn params_to_mirror(schema: &Value) -> Result<Vec<MirroredParam>, Sch
 ///
 /// # Errors
 /// Also an annotation on a password: every proxy on the path can read a header.
-pub(super) fn params_to_publish(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
+pub(crate) fn params_to_publish(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
     params_of(schema, |members| match members.get("format") {
         Some(format) if format == "password" => {
             Err("must not stand on a password: headers are seen by others".to_owned())

@@ -8,11 +8,12 @@ mod number;
 #[cfg(all(test, feature = "validate"))]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::Finding;
+use super::finding::{Finding, MAX_TOLD, shortened};
 use message::Wrong;
 
 /// The most findings that are reported for one instance.
@@ -264,16 +265,20 @@ impl Judge {
 }
 
 impl Place<'_> {
-    /// As a JSON Pointer (RFC 6901).
+    /// As a JSON Pointer (RFC 6901), of which only the beginning is kept if it is long.
     fn pointer(&self) -> String {
-        match self {
-            Self::Root => String::new(),
-            Self::Member(above, name) => {
-                let name = name.replace('~', "~0").replace('/', "~1");
-                format!("{}/{name}", above.pointer())
-            }
-            Self::Item(above, at) => format!("{}/{at}", above.pointer()),
+        let (above, step) = match self {
+            Self::Root => return String::new(),
+            Self::Member(above, name) => (above, Cow::Borrowed(*name)),
+            Self::Item(above, at) => (above, Cow::Owned(at.to_string())),
+        };
+        let mut pointer = above.pointer();
+        if pointer.len() <= MAX_TOLD {
+            let step = shortened(&step).replace('~', "~0").replace('/', "~1");
+            pointer.push('/');
+            pointer.push_str(&step);
         }
+        pointer
     }
 }
 

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{CallToolResult, PreparedJson, Tool, ToolError};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, RequestId};
-use crate::schema::{CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
+use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
 
 /// A handler whose types are erased: arguments and context in, a result out.
 pub(super) type Handler = Box<
@@ -51,8 +51,14 @@ pub(super) struct Registered {
 impl Registered {
     /// Compiles the schemas of a tool.
     pub(super) fn new(tool: Tool, nulls: Nulls, handler: Handler) -> Result<Self, SchemaError> {
-        let input = CompiledSchema::of_arguments(tool.input_schema.clone())?;
-        let mirrored = input.mirrored()?;
+        let mut enforced = tool.input_schema.clone();
+        for argument in &tool.handler_checked {
+            let known = enforced.get_mut("properties");
+            let known = known.and_then(|known| known.get_mut(argument));
+            *known.ok_or_else(|| SchemaError::unknown_argument(argument))? = json!({});
+        }
+        let input = CompiledSchema::of_arguments(enforced)?;
+        let mirrored = schema::params_to_publish(&tool.input_schema)?;
         let output = tool.output_schema.clone();
         let output = output.map(CompiledSchema::of_results).transpose()?;
         // A result made by hand may not fit its schema. Debug builds, and so the tests, check every result.

@@ -20,6 +20,7 @@ fn server() -> Server {
         .raw_tool(
             Tool::new("wide", "").with_input_schema(json!({
                 "type": "object",
+                "minProperties": 0,
                 "properties": {
                     "list": {"type": "array", "items": {"type": "object", "required": &names}},
                 },
@@ -27,8 +28,18 @@ fn server() -> Server {
             async |(), arguments, _| CallToolResult::structured(&arguments),
         )
         .raw_tool(
+            Tool::new("simple", "").with_input_schema(json!({
+                "type": "object",
+                "properties": {"texts": texts, "name": {"type": "string"}},
+                "additionalProperties": texts,
+            })),
+            async |(), arguments, _| CallToolResult::structured(&arguments),
+        )
+        .raw_tool(
+            // Not simple, so that the validator explains it.
             Tool::new("take", "").with_input_schema(json!({
                 "type": "object",
+                "minProperties": 0,
                 "properties": {"texts": texts, "name": {"type": "string"}},
                 "additionalProperties": texts,
             })),
@@ -144,6 +155,27 @@ async fn up_to_the_bound_each_fault_is_told_and_above_it_the_first_alone() {
                 .to_owned()
         )]
     );
+}
+
+#[tokio::test]
+async fn a_simple_schema_is_explained_whatever_the_size() {
+    let mut zeros = vec![json!("x"); 100_000];
+    zeros[3] = json!(0);
+    zeros[99_999] = json!(null);
+    let message = |given: &str| format!("{given} is not of type \"string\"");
+    let wanted = [
+        ("/texts/3".to_owned(), message("0")),
+        ("/texts/99999".to_owned(), message("null")),
+    ];
+    assert_eq!(findings("simple", json!({ "texts": zeros })).await, wanted);
+    let found = findings("simple", json!({ "texts": vec![0; 100_000] })).await;
+    assert_eq!(found.len(), 20);
+    let found = findings("simple", json!({"k".repeat(1_000_000): [0, 1]})).await;
+    assert_eq!(found.len(), 2);
+    assert!(found[1].0.starts_with("/kkk") && found[1].0.len() < 1_100);
+    let arguments = json!({ "texts": vec!["x"; 100_000], "name": null });
+    let result = call("simple", arguments.clone()).await;
+    assert_eq!(result["structuredContent"], arguments);
 }
 
 #[tokio::test]

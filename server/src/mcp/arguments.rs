@@ -9,7 +9,7 @@ use universe_core::nearest;
 
 use crate::store::{CommandId, UniverseId};
 
-pub(super) use command::malformed;
+pub(super) use command::{invalid_command, malformed, no_object};
 
 /// The most findings in an error's message. The data of the error has all of them.
 const MAX_SHOWN: usize = 3;
@@ -84,7 +84,9 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
         entry(&finding.path, &format!("{}{hint}", finding.message))
     }));
     let only_command = findings.is_empty();
-    if found.iter().any(|finding| in_command(&finding)) {
+    // The schema of one command is left to the domain.
+    let has_command = schema.is_some_and(|it| it.pointer("/properties/command").is_some());
+    if has_command || found.iter().any(|finding| in_command(&finding)) {
         let explained = command::explain(given);
         findings.extend(explained.iter().map(|(path, why)| entry(path, why)));
         if explained.is_empty() {

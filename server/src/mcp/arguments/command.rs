@@ -15,6 +15,29 @@ pub(in crate::mcp) fn malformed(universe: &str, path: &str, malformed: &CommandE
     failure(Some(universe), "INVALID_COMMAND", &findings)
 }
 
+/// What is wrong with a command that is a text: models like to send them so.
+pub(in crate::mcp) fn no_object(path: &str, command: &Value) -> Option<(String, String)> {
+    let text = command.as_str()?;
+    let sentence = match serde_json::from_str(text) {
+        Ok(Value::Object(_)) => {
+            "is an object written as JSON text: send the object itself, without quotes".to_owned()
+        }
+        _ => format!(
+            "must be an object with a `type`, such as {}",
+            example(text.trim())
+        ),
+    };
+    Some((path.to_owned(), sentence))
+}
+
+/// The error for a command that is wrong in one place.
+pub(in crate::mcp) fn invalid_command(
+    universe: &str,
+    (path, problem): (String, String),
+) -> ToolError {
+    failure(Some(universe), "INVALID_COMMAND", &[entry(&path, &problem)])
+}
+
 /// The errors in the `command` or the `commands` of a call, each with its path and a sentence. Empty if the domain
 /// accepts them.
 pub(super) fn explain(arguments: &Map<String, Value>) -> Vec<(String, String)> {
@@ -29,21 +52,8 @@ pub(super) fn explain(arguments: &Map<String, Value>) -> Vec<(String, String)> {
 }
 
 fn explain_one(path: &str, command: &Value) -> Vec<(String, String)> {
-    let sentence = match command {
-        Value::String(text) => Some(match serde_json::from_str(text) {
-            Ok(Value::Object(_)) => {
-                "is an object written as JSON text: send the object itself, without quotes"
-                    .to_owned()
-            }
-            _ => format!(
-                "must be an object with a `type`, such as {}",
-                example(text.trim())
-            ),
-        }),
-        _ => None,
-    };
-    if let Some(sentence) = sentence {
-        return vec![(path.to_owned(), sentence)];
+    if let Some(problem) = no_object(path, command) {
+        return vec![problem];
     }
     let Err(malformed) = Command::from_value(command.clone()) else {
         return Vec::new();

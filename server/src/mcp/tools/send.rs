@@ -52,6 +52,8 @@ pub(super) fn tool() -> Tool {
     .with_ui(view::URI)
     .with_annotations(ToolAnnotations::destructive())
     .with_input_schema(arguments_schema(&properties, &["universeId", "command"]))
+    // The domain reads it, and knows what was meant.
+    .with_handler_checked("command")
     .with_output_schema(output_schema())
     // For the same reason as in `get_universe_state`.
     .with_trusted_output()
@@ -101,6 +103,9 @@ pub(super) async fn call(
     let mut given: Arguments = arguments::read(given)?;
     let id = arguments::universe_id(&given.universe_id)?;
     let command = std::mem::take(&mut given.command);
+    if let Some(problem) = arguments::no_object("/command", &command) {
+        return Err(arguments::invalid_command(id.as_str(), problem));
+    }
     let (command, warnings) = Command::read(command, service.strictness())
         .map_err(|malformed| arguments::malformed(id.as_str(), "/command", &malformed))?;
     process(service, id, vec![command], warnings, (&given, &context)).await
