@@ -146,9 +146,9 @@
 //!
 //! - `http`: Streamable HTTP ([`http`]).
 //! - `client`: the client ([`client`]); needs `http`. `tls` adds HTTPS, by rustls.
-//! - `validate`: arguments and results are validated against the whole published schema, and every error is reported.
-//!   Without it arguments are only deserialized into the tool's type, and the first error is reported. Raw tools
-//!   validate their own arguments.
+//! - `validate`: arguments and results are validated against the whole published schema. Without it the common keywords
+//!   are enforced (`type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, and limits), and others,
+//!   such as `anyOf` and `pattern`, are left to the type that the arguments are deserialized into.
 //! - `compression`: JSON answers over HTTP in gzip, for clients that accept it; needs `http`.
 //! - `jwt`: access tokens as JSON Web Tokens (`http::authorize::jwt`); needs `http`. `jwks` fetches the keys of their
 //!   issuers over HTTPS.

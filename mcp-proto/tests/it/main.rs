@@ -57,6 +57,7 @@ mod ends;
 mod events;
 mod extension_methods;
 mod forms;
+mod handler_checked;
 mod handshake;
 mod header_annotations;
 mod header_params;

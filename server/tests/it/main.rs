@@ -25,6 +25,7 @@ mod full_disk;
 mod generate;
 mod golden;
 mod harness;
+mod logs;
 mod looking;
 mod mcp;
 #[cfg(feature = "nats")]

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use self::lines::Lines;
 
@@ -27,9 +29,9 @@ pub enum LogFormat {
     Json,
 }
 
-/// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` overrides `filter`, a directive
-/// such as `warn`, to which the lines of [`guard`](crate::guard) are added unless it says `audit=off`. If stderr is no
-/// longer read, only log lines are lost.
+/// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` overrides `filter`, a level such as
+/// `warn`, to which the lines of [`guard`](crate::guard) are added unless it says `audit=off`. Both are levels for
+/// everything or for a target: `info,request=warn`. If stderr is no longer read, only log lines are lost.
 pub fn log_to_stderr(filter: &str) {
     log_to_stderr_as(filter, LogFormat::Text);
 }
@@ -38,18 +40,32 @@ pub fn log_to_stderr(filter: &str) {
 pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
     let writer = Arc::new(Lines::to_stderr());
     *lines() = Some(Arc::clone(&writer));
-    let log = tracing_subscriber::fmt()
+    let given = std::env::var("RUST_LOG").unwrap_or_default();
+    let targets = match given.trim() {
+        "" => None,
+        given => Some(given.parse::<Targets>()),
+    };
+    let wrong = matches!(targets, Some(Err(_)));
+    let by_default = || {
+        let targets = format!("audit=info,{filter}").parse();
+        targets.unwrap_or_else(|_| Targets::new().with_default(LevelFilter::WARN))
+    };
+    let targets = targets.and_then(Result::ok).unwrap_or_else(by_default);
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(writer)
         // It would report a closed stderr on stderr, and panic.
         .log_internal_errors(false)
-        .with_ansi(io::stderr().is_terminal())
-        .with_env_filter(
-            EnvFilter::try_from_default_env()
-                .unwrap_or_else(|_| EnvFilter::new(format!("audit=info,{filter}"))),
-        );
+        .with_ansi(io::stderr().is_terminal());
+    let log = tracing_subscriber::registry().with(targets);
     match format {
-        LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().flatten_event(true).init(),
+        LogFormat::Text => log.with(lines).init(),
+        LogFormat::Json => log.with(lines.json().flatten_event(true)).init(),
+    }
+    if wrong {
+        tracing::warn!(
+            RUST_LOG = given,
+            "RUST_LOG is not used: it must be levels, such as \"info\" or \"info,request=warn\""
+        );
     }
 }
 
