@@ -12,6 +12,8 @@ mod enforced;
 mod finding;
 mod flat;
 mod mirror;
+#[cfg(not(feature = "validate"))]
+mod partial;
 mod plain;
 mod simple;
 mod walk;
@@ -22,9 +24,15 @@ use serde_json::{Map, Value};
 
 pub(crate) use compiled::CompiledSchema;
 #[cfg(feature = "validate")]
+use enforced::Judged;
+#[cfg(feature = "validate")]
 pub(crate) use enforced::check_once;
 pub use finding::Finding;
 pub(crate) use mirror::{MirroredParam, header_value, params_to_mirror, params_to_publish};
+#[cfg(not(feature = "validate"))]
+use partial::Judged;
+#[cfg(not(feature = "validate"))]
+pub(crate) use partial::check_once;
 
 /// A schema that cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -78,16 +86,6 @@ pub(crate) fn output_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
         plain::with_nulls,
         |generator| generator.into_root_schema_for::<T>(),
     )
-}
-
-/// Checks one value against the simple part of a small schema, for builds without the feature `validate`.
-#[cfg(not(feature = "validate"))]
-pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), Unfit> {
-    let found = simple::findings(&simple::part_of(schema), value, false);
-    match found.into_iter().next() {
-        None => Ok(()),
-        Some(finding) => Err(Unfit::Value(finding.message)),
-    }
 }
 
 /// Why a value does not match a small schema.

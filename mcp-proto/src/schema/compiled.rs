@@ -2,9 +2,7 @@
 
 use serde_json::Value;
 
-#[cfg(feature = "validate")]
-use super::enforced::Whole;
-use super::{Finding, Nulls, SchemaError, plain, simple};
+use super::{Finding, Judged, Nulls, SchemaError, plain, simple};
 
 /// The most schema nodes and the deepest nesting that are enforced: a bound against schema bombs.
 const MAX_NODES: usize = 20_000;
@@ -22,13 +20,8 @@ pub(crate) struct CompiledSchema {
 enum By {
     /// The schema itself: it is simple.
     Itself,
-    /// The validator of whole schemas.
-    #[cfg(feature = "validate")]
-    Whole(Box<Whole>),
-    /// The part of the schema that is simple, in builds without the feature `validate`. What else the schema says is
-    /// left to the type that the handler reads.
-    #[cfg(not(feature = "validate"))]
-    Part(Value),
+    /// What was made of a schema that is not simple.
+    Other(Box<Judged>),
 }
 
 impl CompiledSchema {
@@ -56,23 +49,16 @@ impl CompiledSchema {
         let nodes = plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
         let by = match simple::is_simple(&schema) {
             true => By::Itself,
-            false => By::of(&schema, nodes)?,
+            false => By::Other(Box::new(Judged::compile(&schema, nodes)?)),
         };
         Ok(Self { schema, by })
     }
 
     /// What is wrong with `instance`, at most [`simple::MAX_FINDINGS`] findings.
     pub(crate) fn check(&self, instance: &Value) -> Result<(), Vec<Finding>> {
-        let schema = match &self.by {
-            By::Itself => &self.schema,
-            #[cfg(feature = "validate")]
-            By::Whole(whole) => return whole.check(&self.schema, instance),
-            #[cfg(not(feature = "validate"))]
-            By::Part(part) => part,
-        };
-        match simple::fits(schema, instance) {
-            true => Ok(()),
-            false => Err(simple::findings(schema, instance, false)),
+        match &self.by {
+            By::Itself => simple::check(&self.schema, instance),
+            By::Other(judged) => judged.check(&self.schema, instance),
         }
     }
 
@@ -81,51 +67,20 @@ impl CompiledSchema {
     /// arguments are returned.
     pub(crate) fn accept(
         &self,
-        mut instance: Value,
+        instance: Value,
         nulls: Nulls,
     ) -> Result<Value, (Value, Vec<Finding>)> {
-        let schema = match &self.by {
-            By::Itself => &self.schema,
-            #[cfg(feature = "validate")]
-            By::Whole(whole) => return whole.accept(&self.schema, instance, nulls),
-            #[cfg(not(feature = "validate"))]
-            By::Part(part) => part,
-        };
-        if simple::fits(schema, &instance) {
-            return Ok(instance);
+        match &self.by {
+            By::Itself => simple::accept(&self.schema, instance, nulls),
+            By::Other(judged) => judged.accept(&self.schema, instance, nulls),
         }
-        let findings = simple::findings(schema, &instance, true);
-        if !findings.is_empty() {
-            return Err((instance, findings));
-        }
-        if nulls == Nulls::TakeOut {
-            simple::remove_nulls(schema, &mut instance);
-        }
-        Ok(instance)
     }
 
     /// Whether `instance` is known to match the whole schema.
     pub(crate) fn surely_fits(&self, instance: &Value) -> bool {
         match &self.by {
-            #[cfg(not(feature = "validate"))]
-            By::Part(_) => false,
-            _ => self.check(instance).is_ok(),
+            By::Itself => simple::fits(&self.schema, instance),
+            By::Other(judged) => judged.surely_fits(&self.schema, instance),
         }
-    }
-}
-
-impl By {
-    #[cfg(feature = "validate")]
-    fn of(schema: &Value, nodes: usize) -> Result<Self, SchemaError> {
-        Ok(Self::Whole(Box::new(Whole::compile(schema, nodes)?)))
-    }
-
-    #[cfg(not(feature = "validate"))]
-    #[expect(
-        clippy::unnecessary_wraps,
-        reason = "it is called as the one that compiles"
-    )]
-    fn of(schema: &Value, _nodes: usize) -> Result<Self, SchemaError> {
-        Ok(Self::Part(simple::part_of(schema)))
     }
 }

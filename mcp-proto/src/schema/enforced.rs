@@ -25,7 +25,7 @@ const MIN_EXPLAINED: usize = 256;
 
 /// The compiled form of a schema.
 #[derive(Debug)]
-pub(super) struct Whole {
+pub(super) struct Judged {
     validator: Validator,
     /// The schema has alternatives. If all of them fail, the findings of each are reported at once.
     has_choices: bool,
@@ -48,7 +48,7 @@ pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), Unfit> {
         .map_err(|error| Unfit::Value(error.masked_with("the value").to_string()))
 }
 
-impl Whole {
+impl Judged {
     /// Compiles a schema of so many nodes.
     pub(super) fn compile(schema: &Value, nodes: usize) -> Result<Self, SchemaError> {
         let dialect = dialect::of(schema)?;
@@ -108,6 +108,10 @@ impl Whole {
             Nulls::Keep => instance,
             Nulls::TakeOut => without,
         })
+    }
+
+    pub(super) fn surely_fits(&self, _schema: &Value, instance: &Value) -> bool {
+        self.validator.is_valid(instance)
     }
 
     /// The single finding for an instance that is too large for all of them. It names the first wrong place, unless

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::Nulls;
 use super::finding::{Finding, MAX_TOLD, shortened};
 use message::Wrong;
 
@@ -82,46 +83,31 @@ pub(super) fn fits(schema: &Value, instance: &Value) -> bool {
     judge.goes_on(schema, instance, &Place::Root)
 }
 
-/// What is wrong with an instance by a simple schema, at most [`MAX_FINDINGS`] findings. If `lenient`, an explicit null
-/// for an optional member counts as left out.
-///
-/// Recurses as deep as the schema nests.
-pub(super) fn findings(schema: &Value, instance: &Value, lenient: bool) -> Vec<Finding> {
-    let mut judge = Judge {
-        lenient,
-        found: Some(Vec::new()),
-    };
-    judge.goes_on(schema, instance, &Place::Root);
-    judge.found.unwrap_or_default()
+/// What is wrong with an instance by a simple schema, at most [`MAX_FINDINGS`] findings.
+pub(super) fn check(schema: &Value, instance: &Value) -> Result<(), Vec<Finding>> {
+    match fits(schema, instance) {
+        true => Ok(()),
+        false => Err(findings(schema, instance, false)),
+    }
 }
 
-/// Removes the nulls that count as left out from an instance that is otherwise as the schema says.
-///
-/// Recurses as deep as the schema nests.
-pub(super) fn remove_nulls(schema: &Value, instance: &mut Value) {
-    match instance {
-        Value::Array(items) => {
-            if let Some(schema) = schema.get("items") {
-                items.iter_mut().for_each(|item| remove_nulls(schema, item));
-            }
-        }
-        Value::Object(members) => {
-            let known = schema.get("properties").and_then(Value::as_object);
-            members.retain(
-                |name, member| match known.and_then(|known| known.get(name)) {
-                    Some(one) => !is_left_out(schema, name, one, member),
-                    None => true,
-                },
-            );
-            for (name, member) in members {
-                let one = known.and_then(|known| known.get(name));
-                if let Some(one) = one.or_else(|| schema.get("additionalProperties")) {
-                    remove_nulls(one, member);
-                }
-            }
-        }
-        _ => {}
+/// [`check`] for arguments: an explicit null for an optional member counts as left out.
+pub(super) fn accept(
+    schema: &Value,
+    mut instance: Value,
+    nulls: Nulls,
+) -> Result<Value, (Value, Vec<Finding>)> {
+    if fits(schema, &instance) {
+        return Ok(instance);
     }
+    let findings = findings(schema, &instance, true);
+    if !findings.is_empty() {
+        return Err((instance, findings));
+    }
+    if nulls == Nulls::TakeOut {
+        remove_nulls(schema, &mut instance);
+    }
+    Ok(instance)
 }
 
 /// One pass over an instance.
@@ -255,6 +241,7 @@ impl Judge {
         }
     }
 
+    #[cold]
     fn wrong(&mut self, wrong: Wrong<'_>, instance: &Value, place: &Place<'_>) -> bool {
         let Some(found) = &mut self.found else {
             return false;
@@ -279,6 +266,45 @@ impl Place<'_> {
             pointer.push_str(&step);
         }
         pointer
+    }
+}
+
+/// What is wrong; if `lenient`, nulls may count as left out.
+fn findings(schema: &Value, instance: &Value, lenient: bool) -> Vec<Finding> {
+    let mut judge = Judge {
+        lenient,
+        found: Some(Vec::new()),
+    };
+    judge.goes_on(schema, instance, &Place::Root);
+    judge.found.unwrap_or_default()
+}
+
+/// Removes the nulls that count as left out from an instance that is otherwise as the schema says.
+///
+/// Recurses as deep as the schema nests.
+fn remove_nulls(schema: &Value, instance: &mut Value) {
+    match instance {
+        Value::Array(items) => {
+            if let Some(schema) = schema.get("items") {
+                items.iter_mut().for_each(|item| remove_nulls(schema, item));
+            }
+        }
+        Value::Object(members) => {
+            let known = schema.get("properties").and_then(Value::as_object);
+            members.retain(
+                |name, member| match known.and_then(|known| known.get(name)) {
+                    Some(one) => !is_left_out(schema, name, one, member),
+                    None => true,
+                },
+            );
+            for (name, member) in members {
+                let one = known.and_then(|known| known.get(name));
+                if let Some(one) = one.or_else(|| schema.get("additionalProperties")) {
+                    remove_nulls(one, member);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

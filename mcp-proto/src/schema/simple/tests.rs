@@ -5,7 +5,7 @@ use serde_json::{Number, Value, json};
 
 use super::*;
 use crate::schema::compiled::CompiledSchema;
-use crate::schema::enforced::Whole;
+use crate::schema::enforced::Judged;
 use crate::schema::{Finding, Nulls};
 
 /// Values of keywords, right and wrong ones.
@@ -116,14 +116,16 @@ fn sorted(judged: Result<(), Vec<Finding>>) -> Result<(), Vec<Finding>> {
     })
 }
 
-fn whole(schema: &Value) -> Option<Whole> {
-    Whole::compile(schema, 1).ok()
+fn whole(schema: &Value) -> Option<Judged> {
+    Judged::compile(schema, 1).ok()
 }
 
 /// Judges an instance in both ways; gives whether it is right, and whether it is right with nulls left out.
 fn judge(schema: &Value, instance: &Value) -> (bool, bool) {
-    let whole = whole(schema).unwrap();
-    let simple = CompiledSchema::of_results(schema.clone()).unwrap();
+    let (Some(whole), Ok(simple)) = (whole(schema), CompiledSchema::of_results(schema.clone()))
+    else {
+        panic!("it does not compile: {schema}");
+    };
     let said = sorted(whole.check(schema, instance));
     if schema["additionalProperties"] == false && schema.get("properties").is_none() {
         // Then the validator has a message of its own, which does not name the member.

@@ -1,0 +1,44 @@
+//! Enforces the simple part of a schema that is not simple, in builds without the feature `validate`. What else it says
+//! is left to the type that the handler reads.
+
+use serde_json::Value;
+
+use super::{Finding, Nulls, SchemaError, Unfit, simple};
+
+/// The simple part of a schema.
+#[derive(Debug)]
+pub(super) struct Judged(Value);
+
+/// Checks one value against the simple part of a small schema.
+pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), Unfit> {
+    let found = simple::check(&simple::part_of(schema), value);
+    found.map_err(|found| {
+        let first = found.into_iter().next();
+        Unfit::Value(first.map(|finding| finding.message).unwrap_or_default())
+    })
+}
+
+impl Judged {
+    pub(super) fn compile(schema: &Value, _nodes: usize) -> Result<Self, SchemaError> {
+        Ok(Self(simple::part_of(schema)))
+    }
+
+    pub(super) fn check(&self, _schema: &Value, instance: &Value) -> Result<(), Vec<Finding>> {
+        simple::check(&self.0, instance)
+    }
+
+    pub(super) fn accept(
+        &self,
+        _schema: &Value,
+        instance: Value,
+        nulls: Nulls,
+    ) -> Result<Value, (Value, Vec<Finding>)> {
+        simple::accept(&self.0, instance, nulls)
+    }
+
+    /// Never: the rest of the schema is not known.
+    #[expect(clippy::unused_self, reason = "it is called as the one that enforces")]
+    pub(super) fn surely_fits(&self, _schema: &Value, _instance: &Value) -> bool {
+        false
+    }
+}
