@@ -230,7 +230,7 @@ pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, (String, Str
                 Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
                 Segment::Map { key } => {
                     pointer.push('/');
-                    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                    pointer.push_str(&pointer_segment(key));
                 }
                 // The variant of an enumeration is not part of the path in the value.
                 Segment::Enum { .. } | Segment::Unknown => {}
@@ -331,4 +331,9 @@ pub(crate) fn whole(number: &Number) -> Option<i64> {
         reason = "the value is whole and within the exact range"
     )]
     (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i64)
+}
+
+/// A name as a segment of a JSON Pointer (RFC 6901).
+pub(crate) fn pointer_segment(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }

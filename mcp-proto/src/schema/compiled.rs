@@ -8,6 +8,9 @@ use super::{Finding, Judged, Nulls, SchemaError, plain, simple};
 const MAX_NODES: usize = 20_000;
 const MAX_DEPTH: usize = 64;
 
+/// The most schema nodes of a schema that is judged by itself: each list in it is walked for each value.
+pub(super) const MAX_SIMPLE: usize = 1_000;
+
 /// A published schema, ready to judge values.
 #[derive(Debug)]
 pub(crate) struct CompiledSchema {
@@ -47,7 +50,7 @@ impl CompiledSchema {
 
     fn compile(schema: Value) -> Result<Self, SchemaError> {
         let nodes = plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
-        let by = match simple::is_simple(&schema) {
+        let by = match nodes <= MAX_SIMPLE && simple::is_simple(&schema) {
             true => By::Itself,
             false => By::Other(Box::new(Judged::compile(&schema, nodes)?)),
         };
@@ -80,7 +83,7 @@ impl CompiledSchema {
     pub(crate) fn surely_fits(&self, instance: &Value) -> bool {
         match &self.by {
             By::Itself => simple::fits(&self.schema, instance),
-            By::Other(judged) => judged.surely_fits(&self.schema, instance),
+            By::Other(judged) => judged.surely_fits(instance),
         }
     }
 }

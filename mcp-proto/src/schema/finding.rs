@@ -10,6 +10,10 @@ pub(super) const MAX_TOLD: usize = 1_024;
 /// The longest text of an offending value that is quoted back, in bytes.
 const MAX_QUOTED: usize = 120;
 
+/// The most values of an `enum` that are listed, and how many of a longer one are.
+const MAX_OPTIONS: usize = 50;
+const FIRST_OPTIONS: usize = 2;
+
 /// One thing that is wrong with the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -68,5 +72,20 @@ pub(super) fn is_quotable(value: &Value) -> bool {
         Value::Array(_) | Value::Object(_) => false,
         Value::String(text) => text.len() <= MAX_QUOTED,
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
+/// The values of an `enum`, or the first of many.
+pub(super) fn options(values: &[Value]) -> String {
+    let listed = match values.len() {
+        0..=MAX_OPTIONS => values,
+        _ => values.get(..FIRST_OPTIONS).unwrap_or(values),
+    };
+    let others = values.len() - listed.len();
+    let listed: Vec<_> = listed.iter().map(Value::to_string).collect();
+    let listed = listed.join(", ");
+    match others {
+        0 => listed,
+        _ => format!("{listed} or {others} other candidates"),
     }
 }

@@ -1,8 +1,9 @@
 //! Enforces the simple part of a schema that is not simple, in builds without the feature `validate`. What else it says
 //! is left to the type that the handler reads.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::compiled::MAX_SIMPLE;
 use super::{Finding, Nulls, SchemaError, Unfit, simple};
 
 /// The simple part of a schema.
@@ -19,8 +20,12 @@ pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), Unfit> {
 }
 
 impl Judged {
-    pub(super) fn compile(schema: &Value, _nodes: usize) -> Result<Self, SchemaError> {
-        Ok(Self(simple::part_of(schema)))
+    /// Of a schema with too many nodes to be judged by itself nothing is enforced.
+    pub(super) fn compile(schema: &Value, nodes: usize) -> Result<Self, SchemaError> {
+        Ok(Self(match nodes <= MAX_SIMPLE {
+            true => simple::part_of(schema),
+            false => Value::Object(Map::new()),
+        }))
     }
 
     pub(super) fn check(&self, _schema: &Value, instance: &Value) -> Result<(), Vec<Finding>> {
@@ -38,7 +43,7 @@ impl Judged {
 
     /// Never: the rest of the schema is not known.
     #[expect(clippy::unused_self, reason = "it is called as the one that enforces")]
-    pub(super) fn surely_fits(&self, _schema: &Value, _instance: &Value) -> bool {
+    pub(super) fn surely_fits(&self, _instance: &Value) -> bool {
         false
     }
 }

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::Nulls;
 use super::finding::{Finding, MAX_TOLD, shortened};
+use crate::json;
 use message::Wrong;
 
 /// The most findings that are reported for one instance.
@@ -261,7 +262,7 @@ impl Place<'_> {
         };
         let mut pointer = above.pointer();
         if pointer.len() <= MAX_TOLD {
-            let step = shortened(&step).replace('~', "~0").replace('/', "~1");
+            let step = json::pointer_segment(&shortened(&step));
             pointer.push('/');
             pointer.push_str(&step);
         }

@@ -7,11 +7,10 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 use super::choice::{self, Choice};
+use crate::json;
 use crate::schema::finding::{self, Finding, MAX_TOLD, shortened};
 use crate::schema::simple::MAX_FINDINGS;
 
-/// The most values of an `enum` that are listed.
-const MAX_OPTIONS: usize = 50;
 /// How deep alternatives inside alternatives are followed.
 const MAX_NESTED_CHOICES: usize = 8;
 
@@ -35,7 +34,7 @@ pub(super) fn findings(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<Fi
             };
             finding.message = message;
             if let Some(member) = member {
-                finding.path = format!("{}/{}", finding.path, escaped(&member));
+                finding.path = format!("{}/{}", finding.path, json::pointer_segment(&member));
             }
             findings.push((finding, false));
         });
@@ -220,11 +219,6 @@ fn is_null_for_optional(schema: &Value, error: &ValidationError<'_>) -> bool {
     !required.is_some_and(|required| required.iter().any(|entry| entry.as_str() == Some(&name)))
 }
 
-/// A name as a segment of a JSON Pointer.
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
 /// The name that a segment of a JSON Pointer stands for.
 fn unescaped(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
@@ -232,13 +226,10 @@ fn unescaped(segment: &str) -> String {
 
 fn message(error: &ValidationError<'_>) -> String {
     if let ValidationErrorKind::Enum { options } = error.kind()
-        && let Some(options) = options
-            .as_array()
-            .filter(|options| options.len() <= MAX_OPTIONS)
+        && let Some(options) = options.as_array()
     {
-        let options: Vec<_> = options.iter().map(Value::to_string).collect();
         let shown = finding::shown(error.instance());
-        return format!("{shown} is not one of {}", options.join(", "));
+        return format!("{shown} is not one of {}", finding::options(options));
     }
     match finding::is_quotable(error.instance()) {
         true => error.to_string(),

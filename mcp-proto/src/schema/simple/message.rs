@@ -4,10 +4,6 @@ use serde_json::{Number, Value};
 
 use crate::schema::finding::{self, Finding, MAX_TOLD};
 
-/// The most values of an `enum` that are listed, and how many of a longer one are.
-const MAX_OPTIONS: usize = 50;
-const FIRST_OPTIONS: usize = 2;
-
 /// A keyword that a value breaks, with what it allows.
 pub(super) enum Wrong<'a> {
     Type(&'a str),
@@ -29,7 +25,7 @@ pub(super) fn finding(path: &str, wrong: Wrong<'_>, instance: &Value) -> Finding
     let mut member = None;
     let message = match wrong {
         Wrong::Type(kind) => format!("{shown} is not of type \"{kind}\""),
-        Wrong::Enum(values) => format!("{shown} is not one of {}", options(values)),
+        Wrong::Enum(values) => format!("{shown} is not one of {}", finding::options(values)),
         Wrong::Minimum(least) => format!("{shown} is less than the minimum of {least}"),
         Wrong::Maximum(most) => format!("{shown} is greater than the maximum of {most}"),
         Wrong::MinLength(least) => format!("{shown} is shorter than {}", of(least, "character")),
@@ -67,19 +63,5 @@ fn of(count: u64, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
         _ => format!("{count} {what}s"),
-    }
-}
-
-fn options(values: &[Value]) -> String {
-    let listed = match values.len() {
-        0..=MAX_OPTIONS => values,
-        _ => values.get(..FIRST_OPTIONS).unwrap_or(values),
-    };
-    let others = values.len() - listed.len();
-    let listed: Vec<_> = listed.iter().map(Value::to_string).collect();
-    let listed = listed.join(", ");
-    match others {
-        0 => listed,
-        _ => format!("{listed} or {others} other candidates"),
     }
 }
