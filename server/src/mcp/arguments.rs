@@ -9,7 +9,7 @@ use universe_core::nearest;
 
 use crate::store::{CommandId, UniverseId};
 
-pub(super) use command::{invalid_command, malformed, no_object};
+pub(super) use command::{malformed, read as command};
 
 /// The most findings in an error's message. The data of the error has all of them.
 const MAX_SHOWN: usize = 3;

@@ -2,9 +2,22 @@
 
 use mcp_proto::ToolError;
 use serde_json::{Map, Value};
-use universe_core::{Command, CommandError, catalog};
+use universe_core::{Command, CommandError, Findings, Strictness, catalog};
 
 use super::{entry, failure};
+
+/// Reads the `command` of a call.
+pub(in crate::mcp) fn read(
+    universe: &str,
+    command: Value,
+    strictness: Strictness,
+) -> Result<(Command, Findings), ToolError> {
+    if let Some(sentence) = sent_as_text(&command) {
+        let finding = entry("/command", &sentence);
+        return Err(failure(Some(universe), "INVALID_COMMAND", &[finding]));
+    }
+    Command::read(command, strictness).map_err(|error| malformed(universe, "/command", &error))
+}
 
 /// Everything that is wrong with a command, with paths into the arguments of the call.
 pub(in crate::mcp) fn malformed(universe: &str, path: &str, malformed: &CommandError) -> ToolError {
@@ -13,29 +26,6 @@ pub(in crate::mcp) fn malformed(universe: &str, path: &str, malformed: &CommandE
         .map(|finding| entry(&format!("{path}{}", finding.path), &finding.message))
         .collect();
     failure(Some(universe), "INVALID_COMMAND", &findings)
-}
-
-/// What is wrong with a command that is a text: models like to send them so.
-pub(in crate::mcp) fn no_object(path: &str, command: &Value) -> Option<(String, String)> {
-    let text = command.as_str()?;
-    let sentence = match serde_json::from_str(text) {
-        Ok(Value::Object(_)) => {
-            "is an object written as JSON text: send the object itself, without quotes".to_owned()
-        }
-        _ => format!(
-            "must be an object with a `type`, such as {}",
-            example(text.trim())
-        ),
-    };
-    Some((path.to_owned(), sentence))
-}
-
-/// The error for a command that is wrong in one place.
-pub(in crate::mcp) fn invalid_command(
-    universe: &str,
-    (path, problem): (String, String),
-) -> ToolError {
-    failure(Some(universe), "INVALID_COMMAND", &[entry(&path, &problem)])
 }
 
 /// The errors in the `command` or the `commands` of a call, each with its path and a sentence. Empty if the domain
@@ -52,8 +42,8 @@ pub(super) fn explain(arguments: &Map<String, Value>) -> Vec<(String, String)> {
 }
 
 fn explain_one(path: &str, command: &Value) -> Vec<(String, String)> {
-    if let Some(problem) = no_object(path, command) {
-        return vec![problem];
+    if let Some(sentence) = sent_as_text(command) {
+        return vec![(path.to_owned(), sentence)];
     }
     let Err(malformed) = Command::from_value(command.clone()) else {
         return Vec::new();
@@ -62,6 +52,20 @@ fn explain_one(path: &str, command: &Value) -> Vec<(String, String)> {
     findings
         .map(|finding| (format!("{path}{}", finding.path), finding.message.clone()))
         .collect()
+}
+
+/// What is wrong with a command that is a text: models like to send them so.
+fn sent_as_text(command: &Value) -> Option<String> {
+    let text = command.as_str()?;
+    Some(match serde_json::from_str(text) {
+        Ok(Value::Object(_)) => {
+            "is an object written as JSON text: send the object itself, without quotes".to_owned()
+        }
+        _ => format!(
+            "must be an object with a `type`, such as {}",
+            example(text.trim())
+        ),
+    })
 }
 
 /// An example of a command, of the given type if that exists.

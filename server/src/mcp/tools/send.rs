@@ -103,11 +103,7 @@ pub(super) async fn call(
     let mut given: Arguments = arguments::read(given)?;
     let id = arguments::universe_id(&given.universe_id)?;
     let command = std::mem::take(&mut given.command);
-    if let Some(problem) = arguments::no_object("/command", &command) {
-        return Err(arguments::invalid_command(id.as_str(), problem));
-    }
-    let (command, warnings) = Command::read(command, service.strictness())
-        .map_err(|malformed| arguments::malformed(id.as_str(), "/command", &malformed))?;
+    let (command, warnings) = arguments::command(id.as_str(), command, service.strictness())?;
     process(service, id, vec![command], warnings, (&given, &context)).await
 }
 
