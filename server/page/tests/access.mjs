@@ -100,7 +100,7 @@ async function tokens() {
   await page.getByText('Your token may not make universes').waitFor();
   await page.evaluate(() => sessionStorage.setItem('universe-token', 'full'));
   await page.reload();
-  await page.locator('.card').waitFor();
+  await page.locator('.card-open').waitFor();
   ok(await page.getByRole('button', { name: 'New universe' }).isEnabled(), 'who may do everything may make universes');
   equal(faults.filter((it) => !it.includes('401')), [], 'nothing goes wrong but that the server asks');
 }

@@ -31,7 +31,7 @@ async function visit(server, view, name, crowded, phone, whole) {
     const found = await page.evaluate(`${AXE}; axe.run({ resultTypes: ['violations'] }).then((it) => it.violations.map((one) => [one.id, one.impact, one.nodes.map((node) => node.html.slice(0, 200) + ' | ' + node.failureSummary)]))`);
     equal(found, [], `axe finds nothing: ${what}, ${name}`);
   };
-  await page.locator('.card').first().waitFor();
+  await page.locator('.card-open').first().waitFor();
   await look('home');
   if (whole) {
     await page.getByRole('button', { name: 'New universe' }).click();
