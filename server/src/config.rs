@@ -86,8 +86,9 @@ pub struct Arguments {
 
     /// Where universes are kept: in the data directory (embedded), in memory until the exit, or where several servers
     /// may share them: in a database of PostgreSQL from version 13 on, such as
-    /// postgres://user:password@host/universes?sslmode=require, or, if the program is built with the feature nats, in
-    /// streams of NATS JetStream from version 2.12 on, such as nats://user:password@host,host2/universes?replicas=3. A
+    /// postgres://user:password@host/universes?sslmode=require (feature postgres), or in streams of NATS JetStream from
+    /// version 2.12 on, such as nats://user:password@host,host2/universes?replicas=3 (feature nats). Packages and
+    /// containers have the feature postgres; a program built from source has the features that cargo was given. A
     /// password is better given by the environment or the file of options: other users of the machine can see
     /// arguments.
     #[arg(

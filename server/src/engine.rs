@@ -92,7 +92,8 @@ pub(crate) async fn open(
     url: &StoreUrl,
     authorities: Option<&Path>,
 ) -> Result<Arc<dyn UniverseLog>, String> {
-    Ok(open_shared(url, authorities).await?)
+    let store: Arc<dyn UniverseLog> = open_shared(url, authorities).await?;
+    Ok(store)
 }
 
 /// The same for a server, which also stores sessions.

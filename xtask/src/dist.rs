@@ -15,7 +15,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use crate::install::on_path;
-use crate::programs::cargo;
+use crate::programs::{SHIPPED, cargo};
 use crate::release::version;
 use crate::{Result, process, root, say, target};
 
@@ -74,6 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     for program in SERVERS.iter().chain(&[CONFORMANCE]) {
         build.args(["-p", program]);
     }
+    build.args(["--features", SHIPPED]);
     if arguments.r#static {
         let triple = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
         // SQLite, mimalloc and ring have parts in C.

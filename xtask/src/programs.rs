@@ -13,9 +13,13 @@ use crate::{Result, root, target};
 /// The profile of the judged programs, as defined in the workspace's manifest.
 const PROFILE: &str = "judged";
 
-/// The servers and the transcript runner for tests: with the features that they ship with, compiled quickly.
+/// The servers and the transcript runner for tests: with the features of [`SHIPPED`], compiled quickly.
 pub(crate) const JUDGED: &str = "build --locked --profile judged -p universe-server -p starmap-server -p spec-server \
-    -p chat-server -p mcp-conformance";
+    -p chat-server -p mcp-conformance --features universe-server/postgres";
+
+/// The feature in [`JUDGED`]: packages and containers have it, and a plain build from source has not, for it compiles
+/// longer.
+pub(crate) const SHIPPED: &str = "universe-server/postgres";
 
 /// Builds the judged programs, unless they are up to date.
 ///

@@ -50,7 +50,7 @@ struct Step {
 const TESTS: &str = "tests";
 
 /// The steps, in the order that shows a mistake soonest.
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 6] = [
     Step {
         name: "formatting",
         cargo: "fmt --all --check",
@@ -62,6 +62,12 @@ const STEPS: [Step; 5] = [
         environment: &[],
     },
     Step {
+        // Without what only tests and packages have.
+        name: "lints of the server as `cargo build` makes it",
+        cargo: "clippy --locked -p universe-server -- -D warnings",
+        environment: &[],
+    },
+    Step {
         name: TESTS,
         // Shows all failures, not only the first.
         cargo: "test --locked --workspace --no-fail-fast",
@@ -70,8 +76,8 @@ const STEPS: [Step; 5] = [
     },
     Step {
         name: "documentation",
-        // With a feature that is otherwise used only in tests.
-        cargo: "doc --locked --workspace --no-deps --features mcp-proto/oauth",
+        // With features that are otherwise used only in tests and packages.
+        cargo: "doc --locked --workspace --no-deps --features mcp-proto/oauth,universe-server/postgres",
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step {

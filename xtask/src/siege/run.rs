@@ -14,7 +14,7 @@ use super::part::{Orders, SiegeProcess};
 use super::report::{self, Outcome};
 use super::target::Kind;
 use crate::process::Server;
-use crate::programs::cargo;
+use crate::programs::{SHIPPED, cargo};
 use crate::servers::Shown;
 use crate::{Result, fixture, target};
 
@@ -138,7 +138,9 @@ impl Built {
 fn universe_server() -> Result<PathBuf> {
     let shown = Shown::first("universe-server")?;
     let build = ["build", "--quiet", "--locked", "--profile", "dist", "-p"];
-    let built = cargo(&build).arg(shown.program).status()?;
+    let built = cargo(&build)
+        .args([shown.program, "--features", SHIPPED])
+        .status()?;
     if !built.success() {
         return Err(format!("{} does not build", shown.program).into());
     }
