@@ -15,11 +15,12 @@ const PROFILE: &str = "judged";
 
 /// The servers and the transcript runner for tests: with the features of [`SHIPPED`], compiled quickly.
 pub(crate) const JUDGED: &str = "build --locked --profile judged -p universe-server -p starmap-server -p spec-server \
-    -p chat-server -p mcp-conformance --features universe-server/postgres";
+    -p chat-server -p mcp-conformance --features postgres";
 
 /// The feature in [`JUDGED`]: packages and containers have it, and a plain build from source has not, for it compiles
-/// longer.
-pub(crate) const SHIPPED: &str = "universe-server/postgres";
+/// longer. Without the name of its package: cargo would take `universe-server/postgres` as the feature of the server's
+/// dev-dependency on itself, which is not compiled here.
+pub(crate) const SHIPPED: &str = "postgres";
 
 /// Builds the judged programs, unless they are up to date.
 ///
@@ -37,9 +38,8 @@ pub(crate) fn build_judged() -> Result<()> {
 /// # Errors
 /// When it does not build.
 pub(crate) fn build_judged_with(feature: &str) -> Result<()> {
-    let feature = format!("universe-server/{feature}");
     let built = cargo_line(JUDGED)
-        .args(["--features", &feature, "--quiet"])
+        .args(["--features", feature, "--quiet"])
         .status()?;
     match built.success() {
         true => Ok(()),

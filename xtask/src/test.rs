@@ -77,7 +77,7 @@ const STEPS: [Step; 6] = [
     Step {
         name: "documentation",
         // With features that are otherwise used only in tests and packages.
-        cargo: "doc --locked --workspace --no-deps --features mcp-proto/oauth,universe-server/postgres",
+        cargo: "doc --locked --workspace --no-deps --features mcp-proto/oauth,postgres",
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step {
@@ -147,8 +147,7 @@ fn kills() -> Result<bool> {
 const NATS: [Step; 3] = [
     Step {
         name: "lints of streams",
-        cargo: "clippy --locked -p universe-store -p universe-server --features \
-                universe-store/nats,universe-server/nats --all-targets -- -D warnings",
+        cargo: "clippy --locked -p universe-store -p universe-server --features nats --all-targets -- -D warnings",
         environment: &[],
     },
     Step {
