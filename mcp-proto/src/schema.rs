@@ -11,6 +11,7 @@ mod compiled;
 mod enforced;
 mod finding;
 mod flat;
+mod handler_checked;
 mod mirror;
 #[cfg(not(feature = "validate"))]
 mod partial;
@@ -28,6 +29,7 @@ use enforced::Judged;
 #[cfg(feature = "validate")]
 pub(crate) use enforced::check_once;
 pub use finding::Finding;
+pub(crate) use handler_checked::enforced;
 pub(crate) use mirror::{MirroredParam, header_value, params_to_mirror, params_to_publish};
 #[cfg(not(feature = "validate"))]
 use partial::Judged;
@@ -38,14 +40,6 @@ pub(crate) use partial::check_once;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SchemaError(pub(crate) String);
-
-impl SchemaError {
-    pub(crate) fn unknown_argument(name: &str) -> Self {
-        Self(format!(
-            "{name:?} is to be checked by the handler, but is not among the properties of the schema"
-        ))
-    }
-}
 
 /// How explicit nulls for optional members are handled. They are accepted in both cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,18 +4,22 @@
 use serde_json::{Map, Value};
 
 use super::compiled::MAX_SIMPLE;
-use super::{Finding, Nulls, SchemaError, Unfit, simple};
+use super::{Finding, Nulls, SchemaError, Unfit, finding, simple};
 
 /// The simple part of a schema.
 #[derive(Debug)]
 pub(super) struct Judged(Value);
 
-/// Checks one value against the simple part of a small schema.
+/// Checks one value against the simple part of a small schema. The error does not repeat the value, which a person may
+/// have typed.
 pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), Unfit> {
     let found = simple::check(&simple::part_of(schema), value);
     found.map_err(|found| {
-        let first = found.into_iter().next();
-        Unfit::Value(first.map(|finding| finding.message).unwrap_or_default())
+        let rest = found.first().and_then(|finding| {
+            let shown = finding::shown(value.pointer(&finding.path)?);
+            finding.message.strip_prefix(&shown)
+        });
+        Unfit::Value(format!("the value{}", rest.unwrap_or(" does not fit")))
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{CallToolResult, PreparedJson, Tool, ToolError};
 use crate::context::Context;
@@ -51,12 +51,7 @@ pub(super) struct Registered {
 impl Registered {
     /// Compiles the schemas of a tool.
     pub(super) fn new(tool: Tool, nulls: Nulls, handler: Handler) -> Result<Self, SchemaError> {
-        let mut enforced = tool.input_schema.clone();
-        for argument in &tool.handler_checked {
-            let known = enforced.get_mut("properties");
-            let known = known.and_then(|known| known.get_mut(argument));
-            *known.ok_or_else(|| SchemaError::unknown_argument(argument))? = json!({});
-        }
+        let enforced = schema::enforced(&tool.input_schema, &tool.handler_checked)?;
         let input = CompiledSchema::of_arguments(enforced)?;
         let mirrored = schema::params_to_publish(&tool.input_schema)?;
         let output = tool.output_schema.clone();

@@ -2,7 +2,7 @@
 
 use mcp_proto::jsonrpc::Request;
 use mcp_proto::{CallToolResult, Context, Server, Tool, ToolError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn an_argument_may_be_left_to_its_handler() {
@@ -46,15 +46,38 @@ async fn an_argument_may_be_left_to_its_handler() {
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(text.contains(wanted), "{text}");
     }
-    let tool = Tool::new("draw", "Draws.")
-        .with_input_schema(schema)
-        .with_handler_checked("form");
-    let refused = Server::builder("s", "1", ())
-        .raw_tool(tool, async |(), _, _| Ok(CallToolResult::text("drawn")))
-        .build();
-    let problem = refused.err().unwrap().to_string();
-    assert!(
-        problem.contains("\"form\" is to be checked by the handler"),
-        "{problem}"
-    );
+}
+
+#[tokio::test]
+async fn an_argument_that_cannot_be_left_to_its_handler_is_refused() {
+    let object = |properties: Value| json!({ "type": "object", "properties": properties });
+    for (schema, wanted) in [
+        (
+            object(json!({ "n": { "type": "integer" } })),
+            "\"shape\" is to be checked by the handler",
+        ),
+        (
+            object(json!({ "shape": {}, "other": { "$ref": "#/properties/shape" } })),
+            "leads into \"shape\"",
+        ),
+        (
+            object(
+                json!({ "shape": { "items": {} }, "other": { "items": { "$ref": "#/properties/shape/items" } } }),
+            ),
+            "leads into \"shape\"",
+        ),
+        (
+            object(json!({ "shape": { "pattern": "[" } })),
+            "does not compile",
+        ),
+    ] {
+        let tool = Tool::new("draw", "Draws.")
+            .with_input_schema(schema)
+            .with_handler_checked("shape");
+        let refused = Server::builder("s", "1", ())
+            .raw_tool(tool, async |(), _, _| Ok(CallToolResult::text("drawn")))
+            .build();
+        let problem = refused.err().unwrap().to_string();
+        assert!(problem.contains(wanted), "{problem}");
+    }
 }

@@ -5,18 +5,40 @@ mod command;
 use mcp_proto::{Finding, ToolError};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use universe_core::nearest;
+use universe_core::{Findings, nearest};
 
 use crate::store::{CommandId, UniverseId};
 
 pub(super) use command::{malformed, read as command};
 
-/// The most findings in an error's message. The data of the error has all of them.
+/// The most findings in an error's message, and in its data. A client may send a million wrong members; of the further
+/// ones the message has their number.
 const MAX_SHOWN: usize = 3;
+const MAX_LISTED: usize = Findings::LIMIT;
 
 /// The paths of objects whose member names are checked: the arguments, and those arguments that are objects with known
 /// members.
 const OBJECTS: [&str; 4] = ["", "/select", "/fork", "/generate"];
+
+/// What is wrong with arguments: the first [`MAX_LISTED`] findings, and the number of the others.
+#[derive(Default)]
+struct Listed {
+    findings: Vec<Value>,
+    others: usize,
+}
+
+impl Listed {
+    fn is_full(&self) -> bool {
+        self.findings.len() >= MAX_LISTED
+    }
+
+    fn push(&mut self, path: &str, message: &str) {
+        match self.is_full() {
+            true => self.others += 1,
+            false => self.findings.push(entry(path, message)),
+        }
+    }
+}
 
 /// Reads arguments, which have passed the schema, as a type.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
@@ -62,7 +84,7 @@ pub(super) fn key(
 pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding]) -> ToolError {
     let empty = Map::new();
     let given = arguments.as_object().unwrap_or(&empty);
-    let mut findings = Vec::new();
+    let mut listed = Listed::default();
     for path in OBJECTS {
         let schema = match path {
             "" => schema,
@@ -70,7 +92,7 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
         };
         let object = arguments.pointer(path).and_then(Value::as_object);
         if let (Some(schema), Some(object)) = (schema, object) {
-            judge_names(path, schema, object, &mut findings);
+            judge_names(path, schema, object, &mut listed);
         }
     }
     let judged =
@@ -79,39 +101,45 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
     let others = found
         .iter()
         .filter(|finding| !judged(finding) && !in_command(finding));
-    findings.extend(others.map(|finding| {
+    for finding in others {
         let hint = meant(schema, arguments, &finding.path);
-        entry(&finding.path, &format!("{}{hint}", finding.message))
-    }));
-    let only_command = findings.is_empty();
+        listed.push(&finding.path, &format!("{}{hint}", finding.message));
+    }
+    let only_command = listed.findings.is_empty();
     // The schema of one command is left to the domain.
-    let has_command = schema.is_some_and(|it| it.pointer("/properties/command").is_some());
-    if has_command || found.iter().any(|finding| in_command(&finding)) {
-        let explained = command::explain(given);
-        findings.extend(explained.iter().map(|(path, why)| entry(path, why)));
-        if explained.is_empty() {
-            let found = found.iter().filter(in_command);
-            findings.extend(found.map(|finding| entry(&finding.path, &finding.message)));
+    let has = |name: &str| schema.is_some_and(|it| it.pointer(name).is_some());
+    if has("/properties/command") || found.iter().any(|finding| in_command(&finding)) {
+        let is_explained = command::explain(given, has("/properties/commands"), &mut listed);
+        if !is_explained {
+            for finding in found.iter().filter(in_command) {
+                listed.push(&finding.path, &finding.message);
+            }
         }
     }
     let code = match only_command {
         true => "INVALID_COMMAND",
         false => "INVALID_ARGUMENTS",
     };
-    failure(named(given), code, &findings)
+    failure(named(given), code, listed)
 }
 
 /// The error for findings of the domain about an argument.
-pub(super) fn findings(code: &str, path: &str, found: &universe_core::Findings) -> ToolError {
-    let found = found.iter();
-    let found: Vec<_> = found
-        .map(|finding| entry(&format!("{path}{}", finding.path), &finding.message))
-        .collect();
-    failure(None, code, &found)
+pub(super) fn findings(code: &str, path: &str, found: &Findings) -> ToolError {
+    failure(None, code, of_domain(path, found))
 }
 
-/// The error for findings: the first ones are in the message, all are in the data.
-fn failure(universe: Option<&str>, code: &str, findings: &[Value]) -> ToolError {
+/// The findings of the domain, with paths that begin at the arguments of the call.
+fn of_domain(path: &str, found: &Findings) -> Listed {
+    let mut listed = Listed::default();
+    for finding in found.iter() {
+        listed.push(&format!("{path}{}", finding.path), &finding.message);
+    }
+    listed
+}
+
+/// The error for findings: the first ones are in the message, and up to [`MAX_LISTED`] in the data.
+fn failure(universe: Option<&str>, code: &str, listed: Listed) -> ToolError {
+    let Listed { findings, others } = listed;
     let text = |finding: &Value| {
         let part = |name| finding.get(name).and_then(Value::as_str).unwrap_or("");
         match part("path") {
@@ -120,7 +148,7 @@ fn failure(universe: Option<&str>, code: &str, findings: &[Value]) -> ToolError 
         }
     };
     let mut listed: Vec<_> = findings.iter().take(MAX_SHOWN).map(text).collect();
-    if let more @ 1.. = findings.len().saturating_sub(MAX_SHOWN) {
+    if let more @ 1.. = findings.len().saturating_sub(MAX_SHOWN) + others {
         listed.push(format!("and {more} more"));
     }
     let mut data = Map::new();
@@ -132,7 +160,7 @@ fn failure(universe: Option<&str>, code: &str, findings: &[Value]) -> ToolError 
 }
 
 /// Checks the member names of an object: unknown ones, and required ones that are missing.
-fn judge_names(path: &str, schema: &Value, given: &Map<String, Value>, findings: &mut Vec<Value>) {
+fn judge_names(path: &str, schema: &Value, given: &Map<String, Value>, listed: &mut Listed) {
     let known = schema.get("properties").and_then(Value::as_object);
     let known: Vec<_> = known
         .into_iter()
@@ -141,6 +169,10 @@ fn judge_names(path: &str, schema: &Value, given: &Map<String, Value>, findings:
         .collect();
     let mut meant = Vec::new();
     for name in given.keys().filter(|name| !known.contains(&name.as_str())) {
+        if listed.is_full() {
+            listed.others += 1;
+            continue;
+        }
         let near = nearest::nearest(name, known.iter().copied());
         let is_command = path.is_empty() && known.contains(&"command") && name == "type";
         let why = if is_command {
@@ -153,12 +185,12 @@ fn judge_names(path: &str, schema: &Value, given: &Map<String, Value>, findings:
             format!("is not known; did you mean {}?", near.join(" or "))
         };
         meant.extend(near);
-        findings.push(entry(&format!("{path}/{}", shown(name)), &why));
+        listed.push(&format!("{path}/{}", shown(name)), &why);
     }
     let required = schema.get("required").and_then(Value::as_array);
     for name in required.into_iter().flatten().filter_map(Value::as_str) {
         if !given.contains_key(name) && !meant.contains(&name) {
-            findings.push(entry(&format!("{path}/{name}"), "is missing"));
+            listed.push(&format!("{path}/{name}"), "is missing");
         }
     }
 }

@@ -41,9 +41,12 @@ pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
     let writer = Arc::new(Lines::to_stderr());
     *lines() = Some(Arc::clone(&writer));
     let given = std::env::var("RUST_LOG").unwrap_or_default();
-    let targets = match given.trim() {
-        "" => None,
-        given => Some(given.parse::<Targets>()),
+    // An empty part would be read as a level for everything.
+    let parts = given.split(',').map(str::trim);
+    let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+    let targets = match parts.is_empty() {
+        true => None,
+        false => Some(parts.join(",").parse::<Targets>()),
     };
     let wrong = matches!(targets, Some(Err(_)));
     let by_default = || {

@@ -1,10 +1,12 @@
 //! What is wrong with a command that a model has sent: the findings of the domain, and the usual mistakes of wrapping.
 
 use mcp_proto::ToolError;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use universe_core::{Command, CommandError, Findings, Strictness, catalog};
 
-use super::{entry, failure};
+use super::{Listed, failure, of_domain};
+use crate::commands::MAX_COMMANDS;
 
 /// Reads the `command` of a call.
 pub(in crate::mcp) fn read(
@@ -13,55 +15,66 @@ pub(in crate::mcp) fn read(
     strictness: Strictness,
 ) -> Result<(Command, Findings), ToolError> {
     if let Some(sentence) = sent_as_text(&command) {
-        let finding = entry("/command", &sentence);
-        return Err(failure(Some(universe), "INVALID_COMMAND", &[finding]));
+        let mut listed = Listed::default();
+        listed.push("/command", &sentence);
+        return Err(failure(Some(universe), "INVALID_COMMAND", listed));
     }
     Command::read(command, strictness).map_err(|error| malformed(universe, "/command", &error))
 }
 
 /// Everything that is wrong with a command, with paths into the arguments of the call.
 pub(in crate::mcp) fn malformed(universe: &str, path: &str, malformed: &CommandError) -> ToolError {
-    let findings = malformed.findings().iter();
-    let findings: Vec<_> = findings
-        .map(|finding| entry(&format!("{path}{}", finding.path), &finding.message))
-        .collect();
-    failure(Some(universe), "INVALID_COMMAND", &findings)
+    let listed = of_domain(path, malformed.findings());
+    failure(Some(universe), "INVALID_COMMAND", listed)
 }
 
-/// The errors in the `command` or the `commands` of a call, each with its path and a sentence. Empty if the domain
-/// accepts them.
-pub(super) fn explain(arguments: &Map<String, Value>) -> Vec<(String, String)> {
+/// Adds the errors in the `command` or, if the tool has it, in the `commands` of a call, each with its path and a
+/// sentence. Returns whether there are any: if not, the domain accepts them.
+pub(super) fn explain(
+    arguments: &Map<String, Value>,
+    takes_many: bool,
+    listed: &mut Listed,
+) -> bool {
     if let Some(command) = arguments.get("command") {
-        return explain_one("/command", command);
+        return explain_one("/command", command, listed);
     }
-    let commands = arguments.get("commands").and_then(Value::as_array);
-    let commands = commands.into_iter().flatten().enumerate();
-    commands
-        .flat_map(|(index, command)| explain_one(&format!("/commands/{index}"), command))
-        .collect()
+    let commands = arguments.get("commands").filter(|_| takes_many);
+    let commands = commands.and_then(Value::as_array).into_iter().flatten();
+    let mut is_explained = false;
+    for (index, command) in commands.take(MAX_COMMANDS).enumerate() {
+        if listed.is_full() {
+            break;
+        }
+        is_explained |= explain_one(&format!("/commands/{index}"), command, listed);
+    }
+    is_explained
 }
 
-fn explain_one(path: &str, command: &Value) -> Vec<(String, String)> {
+fn explain_one(path: &str, command: &Value, listed: &mut Listed) -> bool {
     if let Some(sentence) = sent_as_text(command) {
-        return vec![(path.to_owned(), sentence)];
+        listed.push(path, &sentence);
+        return true;
     }
     let Err(malformed) = Command::from_value(command.clone()) else {
-        return Vec::new();
+        return false;
     };
-    let findings = malformed.findings().iter();
-    findings
-        .map(|finding| (format!("{path}{}", finding.path), finding.message.clone()))
-        .collect()
+    for finding in malformed.findings().iter() {
+        listed.push(&format!("{path}{}", finding.path), &finding.message);
+    }
+    true
 }
 
 /// What is wrong with a command that is a text: models like to send them so.
 fn sent_as_text(command: &Value) -> Option<String> {
     let text = command.as_str()?;
-    Some(match serde_json::from_str(text) {
-        Ok(Value::Object(_)) => {
+    // Read without building it: a tree of a long text takes many times its memory.
+    let is_object =
+        text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok();
+    Some(match is_object {
+        true => {
             "is an object written as JSON text: send the object itself, without quotes".to_owned()
         }
-        _ => format!(
+        false => format!(
             "must be an object with a `type`, such as {}",
             example(text.trim())
         ),

@@ -34,6 +34,41 @@ async fn they_are_offered_only_when_asked_for() {
     }
 }
 
+/// What is wrong may be repeated without end; the answer is not.
+#[tokio::test]
+async fn an_answer_lists_fifty_findings_and_counts_the_others() {
+    let mut ways = Ways::start(&["--demo", "--extra-tools"]).await;
+    let wrong = vec![0; 5_000];
+    let names = (0..5_000).map(|n| (format!("name{n}"), json!(0)));
+    let mut strange: serde_json::Map<_, _> = names.collect();
+    strange.insert("universeId".to_owned(), "sol".into());
+    let calls = [
+        (
+            "get_universe_state",
+            Value::Object(strange),
+            "and 4997 more",
+        ),
+        (
+            "send_universe_commands",
+            json!({"universeId": "sol", "commands": wrong}),
+            "/commands",
+        ),
+        (
+            "send_universe_command",
+            json!({"universeId": "sol", "commands": wrong}),
+            "did you mean command",
+        ),
+    ];
+    for (_, caller) in ways.each() {
+        for (tool, arguments, part) in calls.clone() {
+            let error = caller.error(tool, arguments).await;
+            assert!(error["message"].as_str().unwrap().contains(part), "{error}");
+            let findings = error["data"]["findings"].as_array().unwrap();
+            assert!((1..=50).contains(&findings.len()), "{error}");
+        }
+    }
+}
+
 /// A session of a model that has tools alone: Mercury to Mars from nothing.
 #[tokio::test]
 async fn mercury_to_mars_are_built_from_nothing_with_tools_alone() {
