@@ -38,6 +38,13 @@ impl Listed {
             false => self.findings.push(entry(path, message)),
         }
     }
+
+    /// Adds findings of the domain about the argument at `path`.
+    fn extend(&mut self, path: &str, found: &Findings) {
+        for finding in found.iter() {
+            self.push(&format!("{path}{}", finding.path), &finding.message);
+        }
+    }
 }
 
 /// Reads arguments, which have passed the schema, as a type.
@@ -125,16 +132,9 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
 
 /// The error for findings of the domain about an argument.
 pub(super) fn findings(code: &str, path: &str, found: &Findings) -> ToolError {
-    failure(None, code, of_domain(path, found))
-}
-
-/// The findings of the domain, with paths that begin at the arguments of the call.
-fn of_domain(path: &str, found: &Findings) -> Listed {
     let mut listed = Listed::default();
-    for finding in found.iter() {
-        listed.push(&format!("{path}{}", finding.path), &finding.message);
-    }
-    listed
+    listed.extend(path, found);
+    failure(None, code, listed)
 }
 
 /// The error for findings: the first ones are in the message, and up to [`MAX_LISTED`] in the data.

@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use universe_core::{Command, CommandError, Findings, Strictness, catalog};
 
-use super::{Listed, failure, of_domain};
+use super::{Listed, failure};
 use crate::commands::MAX_COMMANDS;
 
 /// Reads the `command` of a call.
@@ -24,7 +24,8 @@ pub(in crate::mcp) fn read(
 
 /// Everything that is wrong with a command, with paths into the arguments of the call.
 pub(in crate::mcp) fn malformed(universe: &str, path: &str, malformed: &CommandError) -> ToolError {
-    let listed = of_domain(path, malformed.findings());
+    let mut listed = Listed::default();
+    listed.extend(path, malformed.findings());
     failure(Some(universe), "INVALID_COMMAND", listed)
 }
 
@@ -42,9 +43,6 @@ pub(super) fn explain(
     let commands = commands.and_then(Value::as_array).into_iter().flatten();
     let mut is_explained = false;
     for (index, command) in commands.take(MAX_COMMANDS).enumerate() {
-        if listed.is_full() {
-            break;
-        }
         is_explained |= explain_one(&format!("/commands/{index}"), command, listed);
     }
     is_explained
@@ -58,9 +56,7 @@ fn explain_one(path: &str, command: &Value, listed: &mut Listed) -> bool {
     let Err(malformed) = Command::from_value(command.clone()) else {
         return false;
     };
-    for finding in malformed.findings().iter() {
-        listed.push(&format!("{path}{}", finding.path), &finding.message);
-    }
+    listed.extend(path, malformed.findings());
     true
 }
 

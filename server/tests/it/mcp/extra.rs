@@ -51,7 +51,7 @@ async fn an_answer_lists_fifty_findings_and_counts_the_others() {
         (
             "send_universe_commands",
             json!({"universeId": "sol", "commands": wrong}),
-            "/commands",
+            "and 997 more",
         ),
         (
             "send_universe_command",
